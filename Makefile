@@ -1,0 +1,113 @@
+# Allowance. `make run` starts the app, `make test` checks it; both need Python 3.11 or newer and make, nothing else.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --no-input
+
+# A stamp carries the checksum of the file it was installed from and is written last: changed pins mean a new
+# environment, an interrupted install is never taken for a finished one, and a fresh checkout of the same pins is.
+checksum = $(firstword $(shell cksum < $(1) 2>/dev/null))
+RUN_STAMP := $(VENV)/.installed-run-$(call checksum,requirements.txt)
+TEST_STAMP := $(VENV)/.installed-test-$(call checksum,requirements.txt)-$(call checksum,requirements-dev.txt)
+
+# The first interpreter that starts and is new enough. `make run PYTHON=/path/to/python3.12` chooses another.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
+
+.PHONY: help venv run test lint lock clean samples browser
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+venv: $(TEST_STAMP) ## build .venv with everything that run, test and lint need
+
+run: $(RUN_STAMP) ## start the app on this machine, at http://localhost:8501 (RUN_ARGS= for Streamlit's options)
+	@$(PY) -m streamlit run app.py $(if $(CI),--server.headless=true) $(RUN_ARGS)
+
+test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for pytest's options)
+	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=300 --durations=10 -q $(TEST_ARGS)
+
+lint: $(TEST_STAMP) ## ruff and mypy
+	@$(PY) -m ruff check --quiet . && echo "ruff: nothing to say"
+	@$(PY) -m mypy --no-error-summary dpengine ui pages && echo "mypy: nothing to say"
+
+samples: ## write the sample tables in data/ again, byte for byte
+	@$(need_python)
+	@"$(PYTHON)" data/make_samples.py
+
+lock: ## pin the requirements again from the .in files (UPGRADE=1 for the newest versions)
+	@$(need_python)
+	@rm -rf build/lock && mkdir -p build
+	@$(call new_venv,build/lock)
+	@build/lock/bin/python -m pip install -q --disable-pip-version-check uv
+	@set -e; for name in requirements requirements-dev; do \
+		build/lock/bin/uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
+			$(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" $$name.in -o $$name.txt; \
+		if grep -nE '://|--(extra-)?index|--find-links' $$name.txt; then \
+			echo "$$name.txt names a host (above). Put the index in the environment, not in the file." >&2; exit 1; \
+		fi; \
+	done
+	@rm -rf build/lock
+
+clean: ## remove what make built; your tables and ledger in var/ stay
+	@rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- how the environment is built -------------------------------------------------------------------------------------
+
+define need_python
+	test -n "$(PYTHON)" || { echo "Allowance needs Python 3.11 or newer, and found none in PATH." \
+		"On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 1; }
+endef
+
+# Debian ships Python without ensurepip unless python3-venv is there: then virtualenv, then the pip it has, will do.
+define new_venv
+	if "$(PYTHON)" -c 'import ensurepip, venv' >/dev/null 2>&1; then "$(PYTHON)" -m venv $(1); \
+	elif "$(PYTHON)" -m virtualenv --version >/dev/null 2>&1; then "$(PYTHON)" -m virtualenv -q $(1); \
+	elif command -v virtualenv >/dev/null 2>&1; then virtualenv -q -p "$(PYTHON)" $(1); \
+	elif "$(PYTHON)" -c 'import venv' >/dev/null 2>&1 && "$(PYTHON)" -m pip --version >/dev/null 2>&1; then \
+		"$(PYTHON)" -m venv --without-pip $(1) && "$(PYTHON)" -m pip -q --python $(1)/bin/python install pip; \
+	else \
+		echo "This Python cannot make a virtual environment." \
+			"On Debian or Ubuntu: apt-get install python3-venv. Elsewhere: pip install virtualenv" >&2; exit 1; \
+	fi || { echo "Could not make the virtual environment in $(1)." >&2; rm -rf $(1); exit 1; }
+endef
+
+$(RUN_STAMP):
+	@$(need_python)
+	@echo "Building $(VENV) with $$("$(PYTHON)" -V): about a minute, once."
+	@rm -rf $(VENV)
+	@$(call new_venv,$(VENV))
+	@$(PIP) install -q --require-hashes -r requirements.txt
+	@touch $@
+
+$(TEST_STAMP): $(RUN_STAMP)
+	@echo "Adding what the tests need to $(VENV)."
+	@$(PIP) install -q --require-hashes -r requirements-dev.txt
+	@rm -f $(VENV)/.installed-test-*
+	@touch $@
+
+# --- the browser for the tests ----------------------------------------------------------------------------------------
+
+browser:
+	@command -v chromium >/dev/null 2>&1 && exit 0; \
+	mkdir -p build; \
+	if [ "$$(id -u)" = 0 ]; then as_root="env"; \
+	elif sudo -n true >/dev/null 2>&1; then as_root="sudo -n env"; \
+	else as_root=""; fi; \
+	if [ -n "$$as_root" ] && command -v apt-get >/dev/null 2>&1; then \
+		echo "Installing chromium for the browser tests (log: build/chromium.log)."; \
+		{ $$as_root DEBIAN_FRONTEND=noninteractive apt-get -q update && \
+		  $$as_root DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install chromium; \
+		} >build/chromium.log 2>&1 || tail -n 3 build/chromium.log >&2; \
+	fi; \
+	command -v chromium >/dev/null 2>&1 && exit 0; \
+	case "$$CI" in true|1) \
+		echo "The browser tests need chromium, and it could not be installed here." \
+			"On Debian: apt-get install chromium" >&2; exit 1;; \
+	esac; \
+	echo "No chromium: the browser tests will not run. On Debian: apt-get install chromium"

@@ -1,0 +1,84 @@
+"""What a loss event costs in each currency a budget counts: ε, Rényi at the budget's order α, and δ.
+
+| event | ε | Rényi at α | δ |
+|---|---|---|---|
+| Pure(ε) | ε | the pure curve | 0 |
+| Exponential(ε) | ε | min(αε²/8, the pure curve) | 0 |
+| Gaussian(ρ) | infinite | αρ | 0 |
+| Approximate(ε, δ) | ε | the pure curve | δ |
+| Together(parts) | sum | sum | sum |
+
+Approximate is sound because an (ε, δ) pair is, up to post-processing, an ε-pure pair with probability 1−δ and
+arbitrary with probability δ (Kairouz, Oh, Viswanath 2015, Thm 3.3): the first part goes through the pure curve, the
+second into the δ reserve.
+
+Nothing here asks which neighbouring relation the table uses: a mechanism states its event under the table's own
+relation, and composition holds for each pair of neighbours separately.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from dpengine.accountant import renyi
+from dpengine.errors import AllowanceError
+from dpengine.exact import up
+from dpengine.loss import Approximate, Exponential, Gaussian, Loss, Pure, parts_of
+
+Simple = Pure | Exponential | Gaussian | Approximate
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Never less than the truth. ε and Rényi are multiples of 10^-12, rounded up once per event; δ is exact."""
+
+    epsilon: Fraction | None  # None is infinite: a Gaussian has no finite ε, and closes the pure clause
+    renyi: Fraction  # 0 where the budget has no order α (δ = 0), and then nothing reads it
+    delta: Fraction
+
+
+def cost(loss: Loss, alpha: Fraction | None) -> Cost:
+    """The price of `loss` under a budget frozen at order `alpha` (None: a budget with no δ, only ε counts)."""
+    epsilon: Fraction | None = Fraction(0)
+    order_sum = delta = Fraction(0)
+    for part in checked_parts(loss):
+        part_epsilon = epsilon_of_part(part)
+        epsilon = None if epsilon is None or part_epsilon is None else epsilon + part_epsilon
+        order_sum += Fraction(0) if alpha is None else _renyi(part, alpha)
+        delta += delta_of_part(part)
+    return Cost(None if epsilon is None else up(epsilon), up(order_sum), delta)
+
+
+def checked_parts(loss: Loss) -> tuple[Simple, ...]:
+    """The simple events of a loss, refused when one is of no known kind, inexact, or negative (a refund)."""
+    parts = parts_of(loss)
+    for part in parts:
+        if type(part) not in (Pure, Exponential, Gaussian, Approximate):
+            raise AllowanceError("loss.unknown")
+        for amount in vars(part).values():
+            if isinstance(amount, bool) or not isinstance(amount, (int, Fraction)) or amount < 0:
+                raise AllowanceError("loss.range")
+    return parts
+
+
+def epsilon_of_part(part: Simple) -> Fraction | None:
+    if isinstance(part, Gaussian):
+        return None if part.rho else Fraction(0)  # ρ = 0: the same law on both tables
+    return Fraction(part.epsilon)
+
+
+def delta_of_part(part: Simple) -> Fraction:
+    return Fraction(part.delta) if isinstance(part, Approximate) else Fraction(0)
+
+
+def _renyi(part: Simple, alpha: Fraction) -> Fraction:
+    match part:
+        case Pure() | Approximate():
+            return renyi.of_pure(part.epsilon, alpha)
+        case Exponential():
+            return renyi.of_bounded_range(part.epsilon, alpha)
+        case Gaussian():
+            return renyi.of_gaussian(part.rho, alpha)
+    assert_never(part)

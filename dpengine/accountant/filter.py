@@ -1,0 +1,175 @@
+"""The budget rule: a privacy filter, because a person picks each question and each ε after seeing earlier answers.
+
+**Rule.** A budget (ε, δ) splits δ = δ_slack + δ_reserve and freezes an order α > 1 when it is made. An event with cost
+(ε_i, r_i, δ_i) is admitted iff, with it counted in,
+
+    (Σε_i ≤ ε  or  Σr_i + c ≤ ε)  and  Σδ_i ≤ δ_reserve,      c = ln((α−1)/α) − (ln δ_slack + ln α)/(α−1).
+
+**Theorem.** Whatever strategy picks the events, everything ever released under the rule is (ε, δ)-DP.
+
+*Assumptions.* (a) For every pair of neighbouring tables and every history, the i-th release is what its event says:
+ε_i-DP, of Rényi divergence at most r_i at α, or the like up to δ_i. (b) The event is charged *before* its draw, as a
+function of public facts and earlier answers. (c) Costs are never negative and never refunded. Which neighbouring
+relation is meant does not enter: the proof fixes one pair of neighbours, and uses only (a) for that pair.
+
+*Proof.* Let P, Q be the laws of the whole transcript on the two tables, L = ln(P/Q) the loss along it, and first let
+every δ_i = 0. Given the history the i-th loss has E_P[e^((α−1)L_i)] ≤ e^((α−1)r_i), so M = exp((α−1)(L − Σr_i)) is a
+non-negative supermartingale under P started at 1: E_P[M] ≤ 1 at the end, however the end was chosen (with Fatou for
+endless play). This is the Rényi filter of Feldman and Zrnic 2021, of Lécuyer 2021, and in the martingale form
+of Whitehouse, Ramdas, Rogers and Wu 2023. Now look at the end of each transcript. Where Σε_i ≤ ε, L ≤ ε pointwise, so
+(1 − e^(ε−L))₊ = 0. Elsewhere Σr_i + c ≤ ε, and since (1 − e^(−z))₊ ≤ e^((α−1)z)·(α−1)^(α−1)/α^α for every z,
+
+    (1 − e^(ε−L))₊ ≤ (1 − e^(Σr_i + c − L))₊ ≤ M · e^(−(α−1)c)·(α−1)^(α−1)/α^α ≤ M·δ_slack.
+
+Hence E_P[(1 − e^(ε−L))₊] ≤ δ_slack, which is (ε, δ_slack)-DP. The union of the two clauses costs nothing extra: one
+of them contributes 0, and M is bounded by 1 in mean over *all* transcripts, not only over those of its own clause.
+With δ_i > 0 write each release as its good part with probability 1−δ_i; that some bad part is ever drawn has
+probability at most E[Σδ_i] ≤ δ_reserve, and the rest is as above. ∎
+
+A release that is itself a conversation (a session reserved whole, then answered step by step between other questions)
+is covered too: filters for pure and Rényi losses of fixed order carry over to interleaving (Haney et al. 2023).
+
+**Meter.** spent = min(Σε_i, Σr_i + c). The proof never used that ε is a constant: with spent in its place it says that
+the reading is true, at δ_slack + E[Σδ_i] ≤ δ, at any moment, even one chosen by the answers. This needs α *frozen*: a
+reading that picks the best α afresh at each moment is no longer bounded by one supermartingale, and is false.
+
+Comparisons are between exact Fractions; r_i and c were rounded up, so no tolerance is needed or given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.accountant import renyi
+from dpengine.accountant.costs import Cost
+from dpengine.errors import AllowanceError, BudgetExceeded
+
+_KIND = "pure-or-renyi"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A budget's frozen terms. `alpha` and `c` are None where δ_slack = 0: then only the pure clause exists."""
+
+    epsilon: Fraction
+    delta: Fraction
+    delta_slack: Fraction
+    delta_reserve: Fraction
+    alpha: Fraction | None
+    c: Fraction | None
+
+    def __post_init__(self) -> None:
+        if self.epsilon <= 0:
+            raise AllowanceError("budget.epsilon_range")
+        if not 0 <= self.delta < 1:
+            raise AllowanceError("budget.delta_range")
+        if self.delta_slack < 0 or self.delta_reserve < 0 or self.delta_slack + self.delta_reserve != self.delta:
+            raise AllowanceError("budget.share_range")
+        if self.delta_slack == 0:
+            sound = self.alpha is None and self.c is None
+        elif self.alpha is None or self.c is None:
+            sound = False
+        else:
+            sound = self.alpha > 1 and self.c >= renyi.toll(self.alpha, self.delta_slack)
+        if not sound:
+            raise AllowanceError("budget.rule_unknown")
+
+    @staticmethod
+    def make(epsilon: Fraction, delta: Fraction, slack_share: Fraction = Fraction(9, 10)) -> Rule:
+        """The rule of a new budget: α is the order at which the cap holds the most zCDP."""
+        if not 0 <= slack_share <= 1:
+            raise AllowanceError("budget.share_range")
+        slack = delta * slack_share
+        if epsilon <= 0 or not 0 < slack < 1:
+            return Rule(epsilon, delta, slack, delta - slack, None, None)
+        alpha = renyi.order_for_cap(epsilon, slack)
+        return Rule(epsilon, delta, slack, delta - slack, alpha, renyi.toll(alpha, slack))
+
+    def as_json(self) -> dict[str, Any]:
+        amounts = {name: None if value is None else str(value) for name, value in vars(self).items()}
+        return {"kind": _KIND} | amounts
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Rule:
+        if data.get("kind") != _KIND:
+            raise AllowanceError("budget.rule_unknown")
+        alpha, c = (None if data[name] is None else Fraction(data[name]) for name in ("alpha", "c"))
+        epsilon, delta, slack, reserve = (
+            Fraction(data[name]) for name in ("epsilon", "delta", "delta_slack", "delta_reserve")
+        )
+        return Rule(epsilon, delta, slack, reserve, alpha, c)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Running sums of everything charged: all a ledger row needs to decide about the next one."""
+
+    epsilon: Fraction | None  # None once a Gaussian was admitted: the pure clause is closed
+    renyi: Fraction
+    delta: Fraction
+
+    NOTHING: ClassVar[Totals]
+
+    def plus(self, cost: Cost) -> Totals:
+        epsilon = None if self.epsilon is None or cost.epsilon is None else self.epsilon + cost.epsilon
+        return Totals(epsilon, self.renyi + cost.renyi, self.delta + cost.delta)
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: None if value is None else str(value) for name, value in vars(self).items()}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Totals:
+        epsilon = data["epsilon"]
+        return Totals(
+            None if epsilon is None else Fraction(epsilon), Fraction(data["renyi"]), Fraction(data["delta"])
+        )
+
+
+Totals.NOTHING = Totals(Fraction(0), Fraction(0), Fraction(0))
+
+
+def admits(rule: Rule, totals_after: Totals) -> bool:
+    """Does the rule hold with the event already counted in?"""
+    pure = totals_after.epsilon is not None and totals_after.epsilon <= rule.epsilon
+    renyi_holds = rule.c is not None and totals_after.renyi + rule.c <= rule.epsilon
+    return (pure or renyi_holds) and totals_after.delta <= rule.delta_reserve
+
+
+def spent(rule: Rule, totals: Totals) -> Fraction:
+    """The meter: 0 at first, never falling, and at most ε exactly while the first condition of the rule holds."""
+    readings = []
+    if totals.epsilon is not None:
+        readings.append(totals.epsilon)
+    if rule.c is not None:
+        readings.append(totals.renyi + rule.c)
+    if not readings:  # Gaussian noise under a budget without δ: no finite number is true
+        raise BudgetExceeded("budget.needs_delta")
+    return min(readings)
+
+
+def price(rule: Rule, totals: Totals, cost: Cost) -> Fraction:
+    """How far the meter will move."""
+    return spent(rule, totals.plus(cost)) - spent(rule, totals)
+
+
+def fits(rule: Rule, totals: Totals, cost: Cost, most: int = 10**6) -> int:
+    """How many more events of this cost the rule admits, at most `most`.
+
+    Sums only grow, so each clause admits a first run of events and then none: the longer run of the two, cut at the
+    run that the δ reserve allows.
+    """
+    runs = [0]
+    if totals.epsilon is not None and cost.epsilon is not None:
+        runs.append(_run(rule.epsilon - totals.epsilon, cost.epsilon, most))
+    if rule.c is not None:
+        runs.append(_run(rule.epsilon - rule.c - totals.renyi, cost.renyi, most))
+    return min(max(runs), _run(rule.delta_reserve - totals.delta, cost.delta, most))
+
+
+def _run(room: Fraction, each: Fraction, most: int) -> int:
+    """The largest n ≤ most with n·each ≤ room, and 0 where there is no room at all."""
+    if room < 0:
+        return 0
+    return most if each == 0 else min(most, room // each)

@@ -1,0 +1,77 @@
+"""The same history for every fixed-plan rule: a few sums, so a reading costs the same after any number of rows.
+
+Every sum is rounded up once per entry: ε to 10^-12, squares and ρ to 10^-24 (the square of a multiple of 10^-12 is
+exact there). δ is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.accountant import renyi
+from dpengine.accountant.costs import Simple, checked_parts, delta_of_part, epsilon_of_part
+from dpengine.exact import PICO, up
+from dpengine.loss import Exponential, Gaussian, Loss
+
+
+@dataclass(frozen=True)
+class History:
+    """What was charged so far. `epsilon` and `squares` are None once a Gaussian is among it: no ε speaks of it."""
+
+    count: int  # entries, not their parts
+    epsilon: Fraction | None  # Σ ε_i
+    squares: Fraction | None  # Σ ε_i²
+    rho: Fraction  # Σ ρ_i, the zCDP of each part
+    delta: Fraction  # Σ δ_i
+
+    NOTHING: ClassVar[History]
+
+    @staticmethod
+    def of(losses: Iterable[Loss]) -> History:
+        history = History.NOTHING
+        for loss in losses:
+            history = history.plus(loss)
+        return history
+
+    def plus(self, loss: Loss) -> History:
+        parts = checked_parts(loss)
+        known = [part_epsilon for part in parts if (part_epsilon := epsilon_of_part(part)) is not None]
+        epsilon = squares = None
+        if self.epsilon is not None and self.squares is not None and len(known) == len(parts):
+            epsilon = self.epsilon + up(sum(known, Fraction(0)))
+            squares = self.squares + up(sum((each**2 for each in known), Fraction(0)), PICO**2)
+        rho = up(sum((_rho(part) for part in parts), Fraction(0)), PICO**2)
+        delta = sum((delta_of_part(part) for part in parts), Fraction(0))
+        return History(self.count + 1, epsilon, squares, self.rho + rho, self.delta + delta)
+
+    def as_json(self) -> dict[str, Any]:
+        sums = {name: None if value is None else str(value) for name, value in vars(self).items()}
+        return sums | {"count": self.count}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> History:
+        epsilon, squares = data["epsilon"], data["squares"]
+        return History(
+            int(data["count"]),
+            None if epsilon is None else Fraction(epsilon),
+            None if squares is None else Fraction(squares),
+            Fraction(data["rho"]),
+            Fraction(data["delta"]),
+        )
+
+
+History.NOTHING = History(0, Fraction(0), Fraction(0), Fraction(0), Fraction(0))
+
+
+def history_of(entries: History | Iterable[Loss]) -> History:
+    return entries if isinstance(entries, History) else History.of(entries)
+
+
+def _rho(part: Simple) -> Fraction:
+    if isinstance(part, Gaussian):
+        return Fraction(part.rho)
+    pure = renyi.zcdp_of_pure(Fraction(part.epsilon))
+    return min(part.epsilon**2 / Fraction(8), pure) if isinstance(part, Exponential) else pure

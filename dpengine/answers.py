@@ -1,0 +1,193 @@
+"""What comes back: previews, answers with their receipts, and the meter. Plain, frozen, made from public facts and
+from what the ledger holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpengine.accountant import basic, filter, lecture, zcdp
+from dpengine.accountant.costs import cost
+from dpengine.contract import Promise, Query, Released
+from dpengine.exact import text_of
+from dpengine.ledger import BudgetRecord, Entry, Standing
+from dpengine.loss import loss_as_json
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a question would cost and be worth, before anything is spent and without a look at the data."""
+
+    cost: Fraction  # how far the meter will move, in ε
+    fraction: Fraction  # the same as a share of the allowance
+    promise: Promise
+    useful: bool  # False: mostly noise
+    people_needed: int  # about how many people would make it useful at this spend
+    times_needed: Fraction  # or how many times this spend
+    remaining_after: Fraction
+    admissible: bool
+    more_like_this: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    value: Any
+    interval: Any
+    promise: Promise
+    receipt: dict[str, Any]
+    query: Query
+    request_id: str
+    at: str
+
+    @property
+    def sentence(self) -> str:
+        return self.query.sentence()
+
+
+@dataclass(frozen=True)
+class Job:
+    """Where a submitted question stands: queued, running, done, refused, failed, interrupted or unknown."""
+
+    request_id: str
+    state: str
+    done: int = 0
+    total: int = 1
+    answer: Answer | None = None
+    error: Exception | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.state not in ("queued", "running")
+
+
+@dataclass(frozen=True)
+class Meter:
+    """One number that never lies: `spent_epsilon` is true at `delta` at any moment, also one chosen by the answers."""
+
+    epsilon: Fraction
+    delta: Fraction
+    spent_epsilon: Fraction
+    spent_delta: Fraction
+    delta_reserve: Fraction
+    charges: int
+    pure_closed: bool
+    rules: dict[str, Fraction | None]  # the same history under other accountings, had all been fixed in advance
+
+    @property
+    def fraction(self) -> Fraction:
+        return self.spent_epsilon / self.epsilon
+
+    @property
+    def left(self) -> Fraction:
+        return self.epsilon - self.spent_epsilon
+
+
+def make_preview(query: Query, rule: filter.Rule, standing: Standing) -> Preview:
+    price_of = cost(query.loss(), rule.alpha)
+    after = standing.totals.plus(price_of)
+    before = filter.spent(rule, standing.totals)
+    price = filter.spent(rule, after) - before
+    promise = query.promise()
+    over = promise.amount / query.coarse()
+    return Preview(
+        cost=price,
+        fraction=price / rule.epsilon,
+        promise=promise,
+        useful=over <= 1,
+        people_needed=round_up_two(query.facts.about * over),
+        times_needed=over,
+        remaining_after=max(rule.epsilon - before - price, Fraction(0)),
+        admissible=filter.admits(rule, after),
+        more_like_this=filter.fits(rule, standing.totals, price_of),
+    )
+
+
+def round_up_two(value: Fraction) -> int:
+    """To two figures, upwards: 1,234 becomes 1,300."""
+    whole = -(-value.numerator // value.denominator)
+    grain = int(10 ** max(len(str(whole)) - 2, 0))
+    return -(-whole // grain) * grain
+
+
+def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
+    rule = record.rule
+    slack = rule.delta_slack + standing.history.delta
+    others = {"basic": basic, "lecture": lecture, "zcdp": zcdp}
+    return Meter(
+        epsilon=rule.epsilon,
+        delta=rule.delta,
+        spent_epsilon=filter.spent(rule, standing.totals),
+        spent_delta=standing.totals.delta,
+        delta_reserve=rule.delta_reserve,
+        charges=standing.charges,
+        pure_closed=standing.totals.epsilon is None,
+        rules={name: module.epsilon_of(standing.history, slack) for name, module in others.items()},
+    )
+
+
+def promise_as_json(promise: Promise) -> dict[str, Any]:
+    told = {name: text_of(value) if isinstance(value, Fraction) else value for name, value in vars(promise).items()}
+    return {"kind": promise.kind} | told
+
+
+def claim_of(query: Query) -> dict[str, Any]:
+    """What the ledger keeps of a question: public facts only, enough to mean the same in ten years."""
+    facts = query.facts
+    used = query.where.columns() | {str(query.column)} if hasattr(query, "column") else query.where.columns()
+    return query.describe() | {
+        "digest": query.digest(),
+        "sentence": query.sentence(),
+        "theorem": query.card.theorem,
+        "relation": facts.relation,
+        "unit": facts.unit.as_json(),
+        "about": facts.about,
+        "bounds": {name: facts.schema[name].as_json() for name in sorted(used)},
+        "promise": promise_as_json(query.promise()),
+    }
+
+
+def released_as_json(released: Released) -> dict[str, Any]:
+    return {"value": released.value, "interval": released.interval}
+
+
+def _interval(stored: Any) -> Any:
+    """JSON has no tuples: (low, high) again, alone or by label."""
+    if isinstance(stored, dict):
+        return {label: tuple(pair) for label, pair in stored.items()}
+    return None if stored is None else tuple(stored)
+
+
+def make_answer(query: Query, entry: Entry) -> Answer:
+    assert entry.outcome is not None
+    body = entry.outcome.body
+    value = body["value"]
+    if isinstance(value, dict):  # the ledger sorts names; a person sees them in the declared order
+        value = {label: value[label] for label in query.labels()}
+    return Answer(
+        value=value,
+        interval=_interval(body["interval"]),
+        promise=query.promise(),
+        receipt=make_receipt(entry),
+        query=query,
+        request_id=entry.charge.request,
+        at=entry.charge.at,
+    )
+
+
+def make_receipt(entry: Entry) -> dict[str, Any]:
+    """Everything needed to check the claim against the ledger later."""
+    charge, outcome = entry.charge, entry.outcome
+    return {
+        "receipt": 1,
+        "request": charge.request,
+        "table": charge.table,
+        "budget": charge.budget,
+        "at": charge.at,
+        "claim": charge.claim,
+        "loss": loss_as_json(charge.loss),
+        "price": text_of(charge.price),
+        "charge": {"seq": charge.seq, "hash": charge.hash},
+        "answer": None if outcome is None else {"seq": outcome.seq, "hash": outcome.hash} | outcome.body,
+    }
+

@@ -1,0 +1,132 @@
+"""The hash chain over ledger rows: how a row is hashed, and whether a whole ledger still says what was written.
+
+Each row's hash covers every other column, the row's number and the hash before it, so an edit, a deletion or an
+insertion breaks a link. Two things no chain can see by itself, which is why its head is shown and exported: rows cut
+off at the very end, and a ledger rewritten whole by someone who recomputes every hash. Both change the head.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Rule, admits, price
+from dpengine.contract import canonical
+from dpengine.entries import COLUMNS, OUTCOMES, BudgetRecord, Row, Standing, charge_totals
+from dpengine.errors import AllowanceError
+from dpengine.loss import loss_from_json
+from dpengine.messages import say
+
+START = "0" * 64  # what the first row is chained to
+_FORMAT = "allowance-ledger-1"
+_HASHED = tuple(name for name in COLUMNS if name != "hash")
+_ILLEGIBLE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, AllowanceError)
+
+
+def hash_of(row: Row) -> str:
+    """SHA-256 over a JSON list, which keeps columns, types and the ends of texts apart."""
+    return hashlib.sha256(canonical([_FORMAT, *(row[name] for name in _HASHED)]).encode()).hexdigest()
+
+
+def sound(row: Row) -> bool:
+    """Does the row still hash to what was written? Cheap enough to ask of every row before it is believed."""
+    try:
+        return bool(hash_of(row) == row["hash"])
+    except (ValueError, TypeError):  # bytes or broken Unicode in a column
+        return False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`head` is the last row that holds; `broken` numbers the first that does not (None: no single row is at fault)."""
+
+    ok: bool
+    rows: int
+    head: tuple[int, str]
+    broken: int | None = None
+    why: str | None = None  # a code of the catalogue
+
+    @property
+    def sentence(self) -> str:
+        if self.why is None:
+            return say("chain.whole", rows=self.rows)
+        return say(self.why, row=self.broken if self.broken is not None else self.rows + 1)
+
+
+def verify(rows: Iterable[Row]) -> Verdict:
+    """Walk every row in order: number, link, hash, then what it says against everything before it."""
+    reader = _Reader()
+    seq, last = 0, START
+    for row in rows:
+        if row["seq"] != seq + 1:
+            return Verdict(False, seq, (seq, last), min(row["seq"], seq + 1), "chain.gap")
+        if row["prev"] != last:
+            why: str | None = "chain.link"
+        elif not sound(row):
+            why = "chain.hash"
+        else:
+            why = reader.fault(row)
+        if why is not None:
+            return Verdict(False, seq, (seq, last), row["seq"], why)
+        seq, last = row["seq"], row["hash"]
+    return Verdict(True, seq, (seq, last))
+
+
+class _Reader:
+    """Redoes the arithmetic: the rows seen so far, as rules, running sums and requests."""
+
+    def __init__(self) -> None:
+        self.rules: dict[str, Rule] = {}
+        self.standings: dict[str, Standing] = {}
+        self.charged: set[str] = set()
+        self.settled: set[str] = set()
+
+    def fault(self, row: Row) -> str | None:
+        try:
+            if row["kind"] == "budget":
+                return self._budget(BudgetRecord.from_row(row))
+            if row["kind"] == "charge":
+                return self._charge(row)
+            if row["kind"] in OUTCOMES:
+                return self._outcome(row["request"])
+        except _ILLEGIBLE:
+            return "chain.form"
+        return None  # a kind of a later version: its link holds, its meaning is not ours to judge
+
+    def _budget(self, record: BudgetRecord) -> str | None:
+        if record.id in self.rules:
+            return "chain.twice"
+        self.rules[record.id] = record.rule
+        self.standings[record.id] = Standing.NOTHING
+        return None
+
+    def _charge(self, row: Row) -> str | None:
+        """Written anew from its loss and the sums before it, the row must come out word for word."""
+        if row["budget"] not in self.rules:
+            return "chain.orphan"
+        if row["request"] in self.charged:
+            return "chain.twice"
+        rule, before, body = self.rules[row["budget"]], self.standings[row["budget"]], json.loads(row["body"])
+        loss = loss_from_json(body["loss"])
+        paid = cost(loss, rule.alpha)
+        after = Standing(before.totals.plus(paid), before.history.plus(loss))
+        if row["totals"] != charge_totals(before.totals, after.totals, after.history):
+            return "chain.totals"
+        if not admits(rule, after.totals):
+            return "chain.rule"
+        if body["price"] != str(price(rule, before.totals, paid)):
+            return "chain.totals"
+        self.standings[row["budget"]] = after
+        self.charged.add(row["request"])
+        return None
+
+    def _outcome(self, request: str) -> str | None:
+        if request not in self.charged:
+            return "chain.orphan"
+        if request in self.settled:
+            return "chain.twice"
+        self.settled.add(request)
+        return None

@@ -1,0 +1,245 @@
+"""The only door to randomness. Integers leave it, drawn exactly from the law that was asked for.
+
+Additive noise comes from OpenDP's exact samplers. Selection is drawn here, because its running time must not tell
+which score won: every draw does the same array work and asks for the same number of bits, except with a probability
+below 2^-39 (a million blocks), when a comparison is too close for floats and is settled in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine.exact import ceiling, exp_decimal, float_above, floor, ln_above
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_ROOM = 62  # selection weights are scaled to add up to about 2^62, so that int64 adds them exactly
+_SPARE = 64  # bits beyond the need: a uniform integer is redrawn with probability below 2^-64
+_CHUNK = 64  # bits per step of the exact comparison
+_DIGIT = 11  # exp(-rate*gap) is a product over the gap's base-2048 digits: tables so small that they stay in cache
+_MARGIN = 2.0**-47  # above every relative rounding error of a float weight; `_envelope` says why
+_MOST_CANDIDATES = 2**62
+_LARGEST = 2**63 - 1
+
+
+class Coins(ABC):
+    """A source of uniform bits, and the laws built on it."""
+
+    @abstractmethod
+    def bits(self, count: int) -> int:
+        """A uniform integer of `count` bits."""
+
+    @abstractmethod
+    def laplace(self, values: Sequence[int], scale: Fraction) -> list[int]:
+        """Each value plus independent noise with Pr[z] ∝ exp(-|z|/s), s = laplace_scale(scale) ≥ scale."""
+
+    @abstractmethod
+    def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        """Each value plus independent noise with Pr[z] ∝ exp(-z²/(2s²)), s = gaussian_scale(sigma_squared)."""
+
+    def below(self, bound: int) -> int:
+        """A uniform integer in [0, bound), exactly."""
+        return self._below(bound, bound.bit_length() + _SPARE)
+
+    def choose(self, gaps: Integers, sizes: Integers, rate: Fraction, most: int | None = None) -> tuple[int, int]:
+        """The exponential mechanism over blocks of equally good candidates.
+
+        Block i holds sizes[i] candidates, each gaps[i] below the best possible score. Returns (block, place in the
+        block), each candidate with probability exactly exp(-rate*gap) / Σ sizes[j]*exp(-rate*gaps[j]). `most` is a
+        public bound on the gaps, when there is one. The work depends on the number of blocks and of candidates, on
+        `rate` and on `most`, and not on the gaps.
+
+        Why it is exact: a point is drawn uniformly under an envelope that gives each block an integer number of unit
+        steps, at least its true weight. It is kept when it lies below the true weight. What is kept is distributed as
+        the true weights, whatever the envelope was; the floats only shape the envelope and spare most comparisons.
+        """
+        gaps, sizes, total = _checked(gaps, sizes, rate, most)
+        # Only differences of gaps matter; with the least at 0 the weights never all vanish.
+        gaps = gaps - np.where(sizes > 0, gaps, _LARGEST).min()
+        levels, tables = _layout(rate, total, most)
+        steps, weights, shift = _envelope(gaps, sizes, levels, tables)
+        edges = np.cumsum(steps)
+        while True:
+            point = self._below(int(edges[-1]), _ROOM + 1 + _SPARE)
+            block = int(np.searchsorted(edges, np.int64(point), side="right"))
+            size, gap = int(sizes[block]), int(gaps[block])
+            height = point - int(edges[block]) + int(steps[block])
+            surely = int(float(weights[block]) * (1 - _MARGIN))
+            if height < surely or self._under(height, size, rate * gap, shift):
+                return block, self._below(size, total.bit_length() + _SPARE)
+
+    def _below(self, bound: int, width: int) -> int:
+        """A uniform integer in [0, bound) from `width` bits, so that what is asked for can be a public number.
+
+        The 2^width values are dealt to `bound` intervals; those that would make some intervals larger are redrawn.
+        """
+        if not 0 < bound <= 1 << width:
+            raise ValueError("a uniform draw needs a positive bound that its bits can reach")
+        surplus = (1 << width) % bound
+        while True:
+            drawn, place = divmod(self.bits(width) * bound, 1 << width)
+            if place >= surplus:
+                return drawn
+
+    def _under(self, height: int, size: int, exponent: Fraction, shift: int) -> bool:
+        """Whether height + U < size * 2^shift * exp(-exponent), for U uniform in [0, 1), decided exactly.
+
+        U is drawn as far as it matters. A positive rational exponent makes the right side irrational and 0 makes it a
+        dyadic number, so with probability 1 the loop ends.
+        """
+        drawn, width = 0, 0
+        while True:
+            drawn, width = drawn << _CHUNK | self.bits(_CHUNK), width + _CHUNK
+            point = (height << width) + drawn
+            least, greatest = _weight_bounds(size, exponent, shift + width)
+            if point + 1 <= least:
+                return True
+            if point >= greatest:
+                return False
+
+
+class SystemCoins(Coins):
+    """What releases use: operating-system randomness, and OpenDP's samplers on its own secure generator."""
+
+    def bits(self, count: int) -> int:
+        return secrets.randbits(count)
+
+    def laplace(self, values: Sequence[int], scale: Fraction) -> list[int]:
+        return _opendp_laplace(laplace_scale(scale))(np.array(values, dtype=np.int64))
+
+    def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        return _opendp_gaussian(gaussian_scale(sigma_squared))(np.array(values, dtype=np.int64))
+
+
+def laplace_scale(scale: Fraction) -> float:
+    """The scale that is sampled: the least float at least `scale`, so that no loss exceeds what was claimed."""
+    if scale <= 0:
+        raise ValueError("a noise scale must be positive")
+    return float_above(scale)
+
+
+def gaussian_scale(sigma_squared: Fraction) -> float:
+    """The least float whose exact square is at least `sigma_squared`."""
+    if sigma_squared <= 0:
+        raise ValueError("a noise scale must be positive")
+    near = math.sqrt(float_above(sigma_squared))  # a step off at most, to either side
+    while Fraction(near) ** 2 < sigma_squared:
+        near = math.nextafter(near, math.inf)
+    while Fraction(math.nextafter(near, 0)) ** 2 >= sigma_squared:
+        near = math.nextafter(near, 0)
+    return near
+
+
+# The light submodules load in a tenth of the time and memory of opendp.prelude. Always i64: OpenDP's "int" means i32
+# and saturates silently at 2147483647.
+
+
+@lru_cache(maxsize=64)
+def _opendp_laplace(scale: float) -> Callable[[Integers], list[int]]:
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_laplace
+    from opendp.metrics import l1_distance
+    from opendp.mod import enable_features
+
+    enable_features("contrib")
+    return make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=scale)
+
+
+@lru_cache(maxsize=64)
+def _opendp_gaussian(scale: float) -> Callable[[Integers], list[int]]:
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import l2_distance
+    from opendp.mod import enable_features
+
+    enable_features("contrib")
+    return make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
+
+
+def _checked(gaps: Integers, sizes: Integers, rate: Fraction, most: int | None) -> tuple[Integers, Integers, int]:
+    """The arrays as int64 and the number of candidates. Complaints name no value: these are programming errors."""
+    gaps, sizes = np.asarray(gaps), np.asarray(sizes)
+    if gaps.ndim != 1 or gaps.shape != sizes.shape or gaps.dtype.kind not in "iu" or sizes.dtype.kind not in "iu":
+        raise ValueError("gaps and sizes must be two integer arrays of one length")
+    gaps, sizes = gaps.astype(np.int64, copy=False), sizes.astype(np.int64, copy=False)
+    if rate <= 0 or (most is not None and most < 0):
+        raise ValueError("the rate must be positive and the bound on the gaps not negative")
+    if len(gaps) == 0 or gaps.min() < 0 or sizes.min() < 0:
+        raise ValueError("gaps and sizes must be given and not negative")
+    # The float sum is within a part in 2^20 of the true one: below 2^62 it proves that the int64 sum did not wrap.
+    if float(sizes.sum(dtype=np.float64)) >= _MOST_CANDIDATES or (total := int(sizes.sum())) == 0:
+        raise ValueError("the number of candidates must be between 1 and 2^62")
+    if most is not None and np.where(sizes > 0, gaps, 0).max() > most:
+        raise ValueError("a gap is beyond its public bound")
+    return gaps, sizes, total
+
+
+@lru_cache(maxsize=64)
+def _layout(rate: Fraction, total: int, most: int | None) -> tuple[int, tuple[Floats, ...]]:
+    """The last gap told apart, and tables t_d with exp(-rate*g) = Π t_d[digit d of g] for g up to it.
+
+    All that lies further is one tail: even all candidates together weigh less than 2^-64 of one at gap 0. The entries
+    are powers of exp(-rate) in 60 digits, rounded once to floats. A function of public facts only, so it is kept.
+    """
+    levels = ceiling((ln_above(Fraction(total)) + 64 * ln_above(Fraction(2))) / rate)
+    levels = min(levels, _LARGEST if most is None else most)
+    context, base, rest = Context(prec=60), exp_decimal(-rate), levels
+    tables: list[Floats] = []
+    while rest or not tables:
+        power, table = Decimal(1), np.empty(min(rest, (1 << _DIGIT) - 1) + 1)
+        for digit in range(len(table)):
+            table[digit] = float(power)
+            power = context.multiply(power, base)
+        tables.append(table)
+        base, rest = power, rest >> _DIGIT
+    return levels, tuple(tables)
+
+
+def _envelope(gaps: Integers, sizes: Integers, levels: int, tables: tuple[Floats, ...]) -> tuple[Integers, Floats, int]:
+    """Unit steps per block, at least sizes * 2^shift * exp(-rate*gaps); that weight in floats; and the shift.
+
+    The float weight is a product of at most 7 correctly rounded numbers (there are at most 6 tables) with 6 roundings,
+    so it is within 14 * 2^-53 < _MARGIN/4 of the truth, relatively; scaling by 2^shift is exact and the last product
+    adds 2^-53. Gaps in the tail get the weight of its nearest gap: more than theirs, and less than the one step that
+    every block with candidates gets, so nothing there is kept unseen. The same holds where a float underflows.
+    """
+    capped = np.minimum(gaps, levels)
+    np.maximum(capped, 0, out=capped)  # an empty block may lie above the best one that is not
+    weights = sizes.astype(np.float64)
+    for place, table in enumerate(tables):
+        digits = capped >> (_DIGIT * place)
+        if place + 1 < len(tables):
+            digits &= (1 << _DIGIT) - 1
+        weights *= table.take(digits)
+    shift = _ROOM - math.frexp(float(weights.sum()))[1]
+    weights *= 2.0**shift
+    steps = (weights * (1 + _MARGIN)).astype(np.int64)
+    steps += sizes > 0
+    return steps, weights, shift
+
+
+def _weight_bounds(size: int, exponent: Fraction, shift: int) -> tuple[int, int]:
+    """Integers around size * 2^shift * exp(-exponent): the nearest ones but for a part in 10^30."""
+    if exponent == 0:
+        exact = Fraction(size) * Fraction(2) ** shift
+        return floor(exact), ceiling(exact)
+    reach = size.bit_length() + max(shift, 0)
+    if exponent > reach:  # then exp(-exponent) < 2^-reach, and the weight is less than one
+        return 0, 1
+    # Rounding the exponent and the power, each by at most 5 parts in 10^digits, stays within the slack.
+    digits = reach // 3 + 40
+    context = Context(prec=digits)
+    power = Fraction(context.exp(context.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))))
+    scale = size * Fraction(2) ** shift
+    slack = power * Fraction(10 * (reach + 2), 10**digits)
+    return max(0, floor((power - slack) * scale)), ceiling((power + slack) * scale)

@@ -1,0 +1,317 @@
+"""The contract every mechanism obeys: public facts → loss and promise → statistic → draw → answer.
+
+A query is a frozen dataclass built from public facts and parameters; it validates itself at birth. Everything
+up to `draw` is a function of public facts: forms, prices and promises touch no data. `draw` is the only random
+step, a pure function of the statistic and the coins; `finish` is post-processing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from dpengine.bounds import BETA
+from dpengine.coins import Coins
+from dpengine.errors import AllowanceError
+from dpengine.exact import read_number, text_of
+from dpengine.laws import Law
+from dpengine.loss import Loss
+from dpengine.messages import say
+from dpengine.needs import Need
+from dpengine.predicate import EVERYONE, Predicate, read_predicate
+from dpengine.schema import Schema
+from dpengine.unit import RELATIONS, Relation, Unit
+
+LEAST_EPSILON = Fraction(1, 10_000)
+MOST_EPSILON = Fraction(50)
+FINEST_EPSILON = 10**9  # ε is written with at most nine decimals
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is public about a table. `people` is None where membership is secret; then `about` is the owner's guess."""
+
+    table: str
+    schema: Schema
+    unit: Unit
+    relation: Relation
+    about: int
+
+    @property
+    def people(self) -> int | None:
+        return self.about if self.relation == "replace" else None
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One field of a form. `kind` says which picker draws it; the words are in the catalogue."""
+
+    name: str
+    kind: str  # column.number, column.category, column.any, share, bins, switch, where, epsilon
+    default: Any = None
+    required: bool = False
+
+    @property
+    def label(self) -> str:
+        return say(f"param.{self.name}.label")
+
+    @property
+    def help(self) -> str:
+        return say(f"param.{self.name}.help")
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a person reads about a question before asking it."""
+
+    key: str
+    version: int
+    parameters: tuple[Parameter, ...]
+    picture: str  # number, bars, point or label: how the answer is drawn
+    trust: str = "central"
+    relations: tuple[Relation, ...] = RELATIONS
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return say(f"card.{self.key}.title")
+
+    @property
+    def plain(self) -> str:
+        return say(f"card.{self.key}.plain")
+
+    @property
+    def theorem(self) -> str:
+        return say(f"card.{self.key}.theorem")
+
+    @property
+    def caveat_texts(self) -> tuple[str, ...]:
+        return tuple(say(f"card.{self.key}.caveat.{name}") for name in self.caveats)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How much one person can change the integer vector `Query.measured`, in the named norm."""
+
+    norm: str  # "l1" or "linf"
+    bound: int
+
+
+@dataclass(frozen=True)
+class Within:
+    """Every number of the answer (all of them at once) is within ±alpha of the truth, except with chance beta."""
+
+    alpha: int
+    of: int  # how many numbers at once
+    beta: Fraction
+    floor: Fraction  # nobody can promise less
+    kind: ClassVar[str] = "within"
+
+    @property
+    def amount(self) -> Fraction:
+        return Fraction(self.alpha)
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The answer's place in the ordering is within `rows` people, a `share` of them, of the wanted place."""
+
+    rows: Fraction
+    share: Fraction
+    beta: Fraction
+    floor: Fraction  # in rows
+    kind: ClassVar[str] = "rank"
+
+    @property
+    def amount(self) -> Fraction:
+        return self.share
+
+
+@dataclass(frozen=True)
+class NearBest:
+    """The chosen item's count is at most `gap` below the best one's."""
+
+    gap: int
+    beta: Fraction
+    floor: Fraction
+    kind: ClassVar[str] = "near_best"
+
+    @property
+    def amount(self) -> Fraction:
+        return Fraction(self.gap)
+
+
+@dataclass(frozen=True)
+class NoPromise:
+    """Nothing can be promised beforehand, and why."""
+
+    why: str
+    kind: ClassVar[str] = "none"
+
+    @property
+    def amount(self) -> Fraction:
+        return Fraction(0)
+
+
+Promise = Within | Rank | NearBest | NoPromise
+
+
+@dataclass(frozen=True)
+class Released:
+    """An answer in plain Python: a number, a label, or a mapping from label to number; the interval has its shape."""
+
+    value: Any
+    interval: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query(ABC):
+    """One question with all its parameters. Subclasses add their own fields and read like their theorem."""
+
+    card: ClassVar[Card]
+
+    facts: Facts
+    epsilon: Fraction
+    where: Predicate = EVERYONE
+    beta: Fraction = field(default=BETA)
+
+    @classmethod
+    def build(cls, facts: Facts, parameters: dict[str, Any]) -> Self:
+        """From public facts and the JSON of a form; refuses in one sentence what it cannot use."""
+        given = dict(parameters)
+        known = {parameter.name for parameter in cls.card.parameters} | {"beta"}
+        strange = sorted(given.keys() - known)
+        if strange:
+            raise AllowanceError("query.parameter", name=strange[0][:60], names=sorted(known))
+        for parameter in cls.card.parameters:
+            if parameter.required and given.get(parameter.name) in (None, ""):
+                raise AllowanceError("query.missing", name=parameter.label)
+        if facts.relation not in cls.card.relations:
+            raise AllowanceError("query.relation", title=cls.card.title)
+        fields: dict[str, Any] = {
+            "facts": facts,
+            "epsilon": read_epsilon(given.pop("epsilon", None)),
+            "where": read_predicate(given.pop("where", None), facts.schema),
+            "beta": read_beta(given.pop("beta", None)),
+        }
+        return cls(**fields, **cls.read(facts, given))
+
+    @classmethod
+    @abstractmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        """This question's own fields from the rest of the form."""
+
+    @abstractmethod
+    def own_json(self) -> dict[str, Any]:
+        """The inverse of `read`."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """The question as words, the same in form, answer, history and receipt."""
+
+    @abstractmethod
+    def need(self) -> Need: ...
+
+    @abstractmethod
+    def measured(self, value: Any) -> tuple[int, ...]:
+        """The integer vector whose change `sensitivity` bounds (counts, or the candidates' scores)."""
+
+    @abstractmethod
+    def sensitivity(self) -> Sensitivity: ...
+
+    @abstractmethod
+    def loss(self) -> Loss: ...
+
+    @abstractmethod
+    def promise(self) -> Promise: ...
+
+    @abstractmethod
+    def coarse(self) -> Fraction:
+        """A promise above this says little: a quarter of what the question can show, from public facts."""
+
+    @abstractmethod
+    def draw(self, value: Any, coins: Coins) -> Any: ...
+
+    @abstractmethod
+    def law(self, value: Any) -> Law | None:
+        """The exact law of `draw`."""
+
+    @abstractmethod
+    def finish(self, raw: Any) -> Released: ...
+
+    def labels(self) -> list[str]:
+        """The public names of an answer's parts, in the declared order; none for a single number or label."""
+        return []
+
+    def release(self, value: Any, coins: Coins) -> Released:
+        return self.finish(self.draw(value, coins))
+
+    def parameters(self) -> dict[str, Any]:
+        """The form's JSON, from which `build` makes this very query again."""
+        given: dict[str, Any] = {"epsilon": text_of(self.epsilon)} | self.own_json()
+        if self.where.rows:
+            given["where"] = json.loads(json.dumps(self.where.rows))
+        if self.beta != BETA:
+            given["beta"] = text_of(self.beta)
+        return given
+
+    def describe(self) -> dict[str, Any]:
+        return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
+
+    def digest(self, without_epsilon: bool = False) -> str:
+        """A name for this very question, from public facts only."""
+        told = self.describe()
+        if without_epsilon:
+            told["parameters"].pop("epsilon")
+        return hashlib.sha256(canonical(told).encode()).hexdigest()
+
+    def at(self, epsilon: Fraction) -> Self:
+        return replace(self, epsilon=epsilon)
+
+
+def canonical(data: Any) -> str:
+    """JSON with one writing: sorted keys, no spaces, plain Unicode."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def read_epsilon(value: Any) -> Fraction:
+    if value is None or value == "":
+        raise AllowanceError("epsilon.missing")
+    epsilon = read_number(value, "ε")
+    if epsilon <= 0:
+        raise AllowanceError("epsilon.positive")
+    if epsilon < LEAST_EPSILON:
+        raise AllowanceError("epsilon.tiny", least=LEAST_EPSILON)
+    if epsilon > MOST_EPSILON:
+        raise AllowanceError("epsilon.huge", most=MOST_EPSILON)
+    if (epsilon * FINEST_EPSILON).denominator != 1:
+        raise AllowanceError("epsilon.fine")
+    return epsilon
+
+
+def read_beta(value: Any) -> Fraction:
+    if value is None or value == "":
+        return BETA
+    beta = read_number(value, "β")
+    if not 0 < beta < 1:
+        raise AllowanceError("beta.range")
+    return beta
+
+
+def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:
+    """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it."""
+    grain = 10**6
+    low, high = int(LEAST_EPSILON * grain), int(most * grain)
+    if query.at(Fraction(high, grain)).promise().amount > wish:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if query.at(Fraction(middle, grain)).promise().amount <= wish:
+            high = middle
+        else:
+            low = middle + 1
+    return Fraction(low, grain)

@@ -1,0 +1,264 @@
+"""How a file writes its table: separator, quote, decimal sign, encoding. Declared by a person, with presets.
+
+Nothing here looks below the first record. A sniffer reads the dialect off the rows, so one person's cell could
+change how everyone else's are parsed; the first record holds names, which are public.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dpengine.errors import AllowanceError
+from dpengine.messages import say
+from dpengine.schema import LONGEST_NAME
+
+ENCODINGS = ("utf-8", "windows-1250", "windows-1252", "iso-8859-1", "utf-16")
+SEPARATORS = (",", ";", "\t", "|")  # what `suggest` tries; others can be declared
+MOST_COLUMNS = 1_000
+LONGEST_RECORD = 1_000_000
+CHUNK = 1 << 20
+csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))  # `Lines` holds the real bound
+
+_MAGIC = {
+    b"PK\x03\x04": "zip", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "gzip", b"7z\xbc\xaf": "gzip",
+    b"\xd0\xcf\x11\xe0": "sheet", b"%PDF": "pdf", b"SQLite format 3\0": "database",
+}
+_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """`thousands` of one space stands for every kind of space, and ' also for ’."""
+
+    separator: str = ","
+    quote: str = '"'
+    decimal: str = "."
+    thousands: str = ""
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(value, str) for value in asdict(self).values()):
+            raise AllowanceError("dialect.unreadable")
+        if self.quote not in ('"', "'", ""):
+            raise AllowanceError("dialect.quote")
+        mark = self.separator
+        if mark != "\t" and not (len(mark) == 1 and mark.isascii() and mark.isprintable() and not mark.isalnum()):
+            raise AllowanceError("dialect.separator")
+        if mark in ('"', "'", "-", "+"):
+            raise AllowanceError("dialect.separator")
+        if self.decimal not in (".", ","):
+            raise AllowanceError("dialect.decimal")
+        if self.thousands not in ("", ".", ",", "'", " ") or self.thousands == self.decimal:
+            raise AllowanceError("dialect.thousands")
+        if self.encoding not in ENCODINGS:
+            raise AllowanceError("dialect.encoding", encodings=ENCODINGS)
+
+    def as_json(self) -> dict[str, str]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: Any) -> Dialect:
+        try:
+            return Dialect(**data)
+        except TypeError:
+            raise AllowanceError("dialect.unreadable") from None
+
+
+PRESETS: dict[str, Dialect] = {
+    "comma": Dialect(),
+    "semicolon": Dialect(separator=";", decimal=","),
+    "tab": Dialect(separator="\t"),
+}
+
+
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    """What cannot be decoded becomes a lone surrogate, which no decodable text holds."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\udcff", error.end
+
+
+codecs.register_error("dpengine.mark", _mark)
+
+
+class Utf8(io.RawIOBase):
+    """A file's bytes as UTF-8, whatever its encoding, decoded as it streams: no second copy lies on the disk.
+
+    What cannot be decoded stays undecodable and where it stood, so damage is confined to its record. A byte
+    order mark is dropped. Whole blocks can be put back.
+    """
+
+    def __init__(self, path: Path, encoding: str) -> None:
+        try:
+            self._file = open(path, "rb")  # noqa: SIM115 - closed with this object
+        except FileNotFoundError:
+            raise AllowanceError("load.absent") from None
+        except (OSError, ValueError):
+            raise AllowanceError("load.unreadable") from None
+        try:
+            self._held = memoryview(b"")
+            self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("dpengine.mark")
+            self.size = max(path.stat().st_size, 1)
+            self._look(encoding)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _look(self, encoding: str) -> None:
+        head = self._read(16)
+        if not head:
+            raise AllowanceError("load.empty")
+        if head.startswith(b"PAR1"):
+            raise AllowanceError("load.is_parquet")
+        for magic, kind in _MAGIC.items():
+            if head.startswith(magic):
+                raise AllowanceError("load.not_text", kind=say(f"load.kind.{kind}"))
+        for bom, meant in _BOMS.items():
+            if head.startswith(bom) and encoding != meant:
+                raise AllowanceError("load.header_encoding", encoding=encoding)
+        self._file.seek(len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._file.read(size)
+        except OSError:
+            raise AllowanceError("load.unreadable") from None
+
+    @property
+    def share(self) -> float:
+        """How much of the file has been read, for a progress bar."""
+        return min(self._file.tell() / self.size, 1.0)
+
+    def _more(self) -> bytes:
+        while True:
+            chunk = self._read(CHUNK)
+            if self._decoder is None:
+                return chunk
+            data = self._decoder.decode(chunk, final=not chunk).encode("utf-8", "surrogatepass")
+            if data or not chunk:
+                return data
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._held:
+            self._held = memoryview(self._more())
+        size = min(len(buffer), len(self._held))
+        buffer[:size] = self._held[:size]
+        self._held = self._held[size:]
+        return size
+
+    def take(self, least: int) -> bytes:
+        """At least so many bytes; fewer only at the end."""
+        parts = [bytes(self._held)]
+        self._held = memoryview(b"")
+        size = len(parts[0])
+        while size < least and (part := self._more()):
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts)
+
+    def put_back(self, data: bytes) -> None:
+        self._held = memoryview(data + bytes(self._held))
+
+    def close(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
+        super().close()
+
+
+class Lines:
+    """The lines of a stream, for the csv module, with a bound on the length of one record."""
+
+    def __init__(self, stream: Utf8, newline: str) -> None:
+        self._text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "surrogateescape", newline)
+        self.given = 0  # characters handed out
+        self.since = 0  # … when the present record began
+        self.last = ""
+        self.ended = False
+
+    def __iter__(self) -> Iterator[str]:
+        for line in iter(partial(self._text.readline, LONGEST_RECORD + 1), ""):
+            self.given += len(line)
+            if self.given - self.since > LONGEST_RECORD:
+                raise AllowanceError("load.long", most=LONGEST_RECORD)
+            self.last = line
+            yield line
+        self.ended = True
+
+
+def reader_of(lines: Lines, dialect: Dialect) -> Iterator[list[str]]:
+    return csv.reader(
+        lines, strict=True, delimiter=dialect.separator, quotechar=dialect.quote or None,
+        quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
+    )
+
+
+def readable(text: str) -> bool:
+    """Whether all of it was decoded."""
+    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Column names are public, and the same for every neighbouring table: they may be shown."""
+    if len(names) > MOST_COLUMNS:
+        raise AllowanceError("load.many_columns", most=MOST_COLUMNS)
+    if not any(name.strip() for name in names):
+        raise AllowanceError("load.no_header")
+    seen: set[str] = set()
+    for name in names:
+        if not name.strip():
+            raise AllowanceError("load.name_blank")
+        if len(name) > LONGEST_NAME:
+            raise AllowanceError("column.name_long", most=LONGEST_NAME)
+        if name.strip() in seen:
+            raise AllowanceError("load.name_twice", column=name.strip())
+        seen.add(name.strip())
+
+
+def first_record(path: Path, dialect: Dialect) -> tuple[list[str], str]:
+    """The names, and the sign that ends the first record: "\\r" in files of old, else "\\n" (with or without "\\r")."""
+    with Utf8(path, dialect.encoding) as stream:
+        lines = Lines(stream, "")
+        try:
+            names = next(reader_of(lines, dialect), None)
+        except csv.Error:
+            raise AllowanceError("load.unclosed" if lines.ended else "load.quoting") from None
+        newline = "\r" if lines.last.endswith("\r") else "\n"
+    if names is None:
+        raise AllowanceError("load.empty")
+    if not all(readable(name) and "\0" not in name for name in names):
+        raise AllowanceError("load.header_encoding", encoding=dialect.encoding)
+    check_names(names)
+    return names, newline
+
+
+def read_header(path: Path, dialect: Dialect) -> list[str]:
+    """The column names, from the first record only."""
+    return first_record(Path(path), dialect)[0]
+
+
+def suggest(path: Path) -> Dialect:
+    """A guess from the first line alone: the separator that splits it most, the encoding its byte order mark tells."""
+    encoding = "utf-8"
+    try:
+        with open(path, "rb") as file:
+            head = file.read(3)
+        encoding = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), encoding)
+    except (OSError, ValueError):
+        pass  # told by the next step
+    with Utf8(Path(path), encoding) as stream:
+        line = next(iter(Lines(stream, "")), "")
+    if not readable(line):
+        encoding = "windows-1252"
+    cells = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in SEPARATORS}
+    separator = max(SEPARATORS, key=lambda mark: cells[mark])
+    return Dialect(separator=separator, decimal="," if separator == ";" else ".", encoding=encoding)

@@ -1,0 +1,140 @@
+"""What a ledger row says, as frozen records, and the rows they are read from.
+
+A row is a mapping with the COLUMNS below. `body` and `totals` are canonical JSON. Kinds: `budget` (a creation),
+`charge`, and its outcome, `answer` or `failed`. A reader passes over kinds it does not know: later versions may add
+some.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.history import History
+from dpengine.contract import canonical
+from dpengine.errors import AllowanceError
+from dpengine.loss import Loss, loss_as_json, loss_from_json
+
+COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
+OUTCOMES = ("answer", "failed")
+LONGEST_REQUEST = 100
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class BudgetRecord:
+    """A budget as it was created; its rule never changes."""
+
+    id: str
+    name: str
+    kind: str  # private or practice
+    rule: Rule
+    at: str
+
+    def body(self) -> str:
+        return canonical({"name": self.name, "kind": self.kind, "rule": self.rule.as_json()})
+
+    @staticmethod
+    def from_row(row: Row) -> BudgetRecord:
+        body = json.loads(row["body"])
+        return BudgetRecord(row["budget"], body["name"], body["kind"], Rule.from_json(body["rule"]), row["at"])
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a budget stands: everything ever charged to it, as running sums."""
+
+    totals: Totals
+    history: History
+
+    NOTHING: ClassVar[Standing]
+
+    @property
+    def charges(self) -> int:
+        return self.history.count
+
+
+Standing.NOTHING = Standing(Totals.NOTHING, History.NOTHING)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What was spent, on which claim, and the sums before and after. `claim` is opaque here: public facts only."""
+
+    seq: int
+    at: str
+    hash: str
+    request: str
+    budget: str
+    table: str
+    actor: str
+    worker: str  # the process that carries the release; see jobs.py
+    claim: dict[str, Any]
+    loss: Loss
+    price: Fraction
+    totals_before: Totals
+    totals_after: Totals
+    history: History  # after
+    fresh: bool = False  # True only for the caller whose reservation wrote this row: the one who may draw
+
+    @staticmethod
+    def from_row(row: Row, fresh: bool = False) -> Charge:
+        body, totals = json.loads(row["body"]), json.loads(row["totals"])
+        return Charge(
+            row["seq"], row["at"], row["hash"], row["request"], row["budget"], body["table"], row["actor"],
+            body["worker"], body["claim"], loss_from_json(body["loss"]), Fraction(body["price"]),
+            Totals.from_json(totals["before"]), Totals.from_json(totals["after"]),
+            History.from_json(totals["history"]), fresh,
+        )  # fmt: skip
+
+    @property
+    def standing(self) -> Standing:
+        return Standing(self.totals_after, self.history)
+
+
+def charge_body(table: str, worker: str, claim: dict[str, Any], loss: Loss, price: Fraction) -> str:
+    told = {"table": table, "worker": worker, "claim": claim, "loss": loss_as_json(loss), "price": str(price)}
+    return canonical(told)
+
+
+def charge_totals(before: Totals, after: Totals, history: History) -> str:
+    return canonical({"before": before.as_json(), "after": after.as_json(), "history": history.as_json()})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a charge ended: `answer` with the released body, or `failed` with a code."""
+
+    seq: int
+    at: str
+    hash: str
+    kind: str
+    body: dict[str, Any]
+
+    @staticmethod
+    def from_row(row: Row) -> Outcome:
+        return Outcome(row["seq"], row["at"], row["hash"], row["kind"], json.loads(row["body"]))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A charge and how it ended; `outcome` is None while it is pending, and for ever when it was interrupted."""
+
+    charge: Charge
+    outcome: Outcome | None
+
+
+def is_request(request: Any) -> bool:
+    """A request id is opaque: any 1 to 100 printable characters."""
+    return isinstance(request, str) and 1 <= len(request) <= LONGEST_REQUEST and request.isprintable()
+
+
+def read_request(request: str) -> str:
+    if not is_request(request):
+        raise AllowanceError("request.id", most=LONGEST_REQUEST)
+    return request

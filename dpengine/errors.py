@@ -1,0 +1,23 @@
+"""The complaints a person can cause. They carry a code and public facts, never a value from the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpengine.messages import say
+
+
+class AllowanceError(Exception):
+    """Something a person can mend. `str()` is one sentence that says what to do next."""
+
+    def __init__(self, code: str, /, **facts: Any) -> None:
+        super().__init__(code)
+        self.code = code
+        self.facts = facts
+
+    def __str__(self) -> str:
+        return say(self.code, **self.facts)
+
+
+class BudgetExceeded(AllowanceError):
+    """The question costs more than is left. Nothing was spent."""

@@ -1,0 +1,208 @@
+"""Who carries a release from its charge to its stored answer, and what became of one.
+
+A page never holds a release: it submits, and a small pool of threads of this process carries it. The steps are in
+one place, `carry_release`: charge and commit, read the statistic, draw, store the answer. Whatever happens after the
+charge, the charge stays, and a charged request is never drawn a second time. A charge without an outcome is *running*
+while the process that wrote it lives (workers.py), and *interrupted* after.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dpengine.entries import read_request
+from dpengine.errors import AllowanceError
+from dpengine.ledger import Entry, Ledger
+from dpengine.workers import Worker, carried, in_hand
+
+Statistic = TypeVar("Statistic")
+
+PATIENCE = 30.0  # seconds a second asker waits for the one who draws
+_LOOK_AGAIN = 0.02
+_THREADS = 2
+_ENDED_BADLY = {"failed": "release.failed", "interrupted": "release.interrupted"}
+_REMEMBERED = 1000  # refusals kept: the only endings the ledger does not know
+
+_log = logging.getLogger(__name__)
+
+
+def carry_release(
+    ledger: Ledger,
+    reserve_args: dict[str, Any],
+    read: Callable[[], Statistic],
+    draw: Callable[[Statistic], dict[str, Any]],
+    patience: float = PATIENCE,
+) -> Entry:
+    """Charge, read, draw, store. A request that was charged before gets the outcome it had, and no second draw."""
+    with in_hand(reserve_args["worker"], reserve_args["request"]):
+        charge = ledger.reserve(**reserve_args)
+        if charge.fresh:
+            _draw_once(ledger, charge.request, read, draw)
+    # As stored, the drawer included: what is seen now and what is seen after a reload are the same.
+    return _outcome_of(ledger, charge.request, patience)
+
+
+def _draw_once(
+    ledger: Ledger, request: str, read: Callable[[], Statistic], draw: Callable[[Statistic], dict[str, Any]]
+) -> None:
+    try:
+        ledger.answer(request, draw(read()))
+        return
+    except BaseException as error:
+        # The class name only: the text of an error may quote the data.
+        _log.error("A release failed after its charge: %s", type(error).__name__)
+        _note_failure(ledger, request)
+        if not isinstance(error, Exception):
+            raise
+    # Outside the handler, so that this error carries no trace of the first one.
+    raise AllowanceError("release.failed")
+
+
+def _note_failure(ledger: Ledger, request: str) -> None:
+    try:
+        ledger.fail(request, "release.failed")
+    except AllowanceError as error:  # then the charge stays without an outcome, and counts as interrupted
+        _log.error("A failed release could not be noted: %s", error.code)
+
+
+def _look(ledger: Ledger, request: str) -> tuple[str, Entry | None]:
+    """What the ledger and the workers' locks say of a request."""
+    entry = ledger.find(request)
+    if entry is None:
+        return "unknown", None
+    charge = entry.charge
+    if entry.outcome is None and not carried(ledger.path.parent, charge.worker, charge.request):
+        entry = ledger.find(request) or entry  # its worker may have stored the answer and ended between the two looks
+        if entry.outcome is None:
+            return "interrupted", entry
+    if entry.outcome is None:
+        return "running", entry
+    return "done" if entry.outcome.kind == "answer" else "failed", entry
+
+
+def _outcome_of(ledger: Ledger, request: str, patience: float) -> Entry:
+    deadline = time.monotonic() + patience
+    while True:
+        state, entry = _look(ledger, request)
+        if state == "done" and entry is not None:
+            return entry
+        if state in _ENDED_BADLY:
+            raise AllowanceError(_ENDED_BADLY[state])
+        if time.monotonic() > deadline:
+            raise AllowanceError("release.waiting")
+        time.sleep(_LOOK_AGAIN)
+
+
+@dataclass(frozen=True)
+class JobState:
+    """unknown, queued, running, done, failed, refused or interrupted; the last three come with their sentence."""
+
+    state: str
+    error: AllowanceError | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.state not in ("queued", "running")
+
+
+class _Job:
+    def __init__(self) -> None:
+        self.state = "queued"
+        self.error: AllowanceError | None = None
+        self.ended = threading.Event()
+
+
+class Jobs:
+    """The releases of one process on one workspace folder."""
+
+    def __init__(self, folder: Path, ledger: Ledger) -> None:
+        if ledger.path.parent != Path(folder).absolute():
+            raise ValueError("the workers' locks lie beside the ledger")
+        self._ledger = ledger
+        self._worker = Worker(ledger.path.parent)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._jobs: OrderedDict[str, _Job] = OrderedDict()
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="release")
+
+    @property
+    def worker(self) -> str:
+        """The name this process charges under."""
+        return self._worker.name
+
+    def submit(self, request: str, carry: Callable[[], Any]) -> None:
+        """Queue a release. While the same request is queued or running this does nothing."""
+        read_request(request)
+        if self._pid != os.getpid():
+            self._begin()  # threads do not survive a fork
+        with self._lock:
+            known = self._jobs.get(request)
+            if known is not None and not known.ended.is_set():
+                return
+            job = self._jobs[request] = _Job()
+            self._jobs.move_to_end(request)
+            self._pool.submit(self._run, request, job, carry)
+
+    def state(self, request: str) -> JobState:
+        """From this process's memory, else from the ledger: a reload, another window, a restart all find it."""
+        with self._lock:
+            job = self._jobs.get(request)
+        if job is not None and not job.ended.is_set():
+            return JobState(job.state)
+        state, _ = _look(self._ledger, request)
+        refused = job.error if job is not None else None
+        if refused is not None and (state == "unknown" or refused.code == "request.reused"):
+            return JobState("refused", refused)
+        return JobState(state, AllowanceError(_ENDED_BADLY[state]) if state in _ENDED_BADLY else None)
+
+    def wait(self, request: str, timeout: float) -> JobState:
+        """The state once it is over, or whatever it is after `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        while True:
+            state = self.state(request)
+            left = deadline - time.monotonic()
+            if state.over or left <= 0:
+                return state
+            with self._lock:
+                job = self._jobs.get(request)
+            if job is not None:
+                job.ended.wait(left)
+            else:
+                time.sleep(min(_LOOK_AGAIN, left))  # another process has it
+
+    def close(self) -> None:
+        """Finish what runs, drop what is queued (nothing was charged for it), give the lock back."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        with self._lock:
+            for job in self._jobs.values():
+                job.ended.set()
+        self._worker.close()
+
+    def _run(self, request: str, job: _Job, carry: Callable[[], Any]) -> None:
+        job.state = "running"
+        try:
+            carry()
+        except AllowanceError as error:
+            job.error = error.with_traceback(None)  # its frames would keep the data alive
+        except BaseException as error:  # a job must end, whatever ends it
+            _log.error("A release could not be started: %s", type(error).__name__)
+            job.error = AllowanceError("release.not_started")
+        with self._lock:
+            job.ended.set()
+            if job.error is None:
+                del self._jobs[request]  # the ledger knows the rest
+            over = [name for name, kept in self._jobs.items() if kept.ended.is_set()]
+            for name in over[:-_REMEMBERED]:
+                del self._jobs[name]

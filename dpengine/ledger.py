@@ -1,0 +1,294 @@
+"""The ledger: every charge and every answer, append-only, chained, and the only place where a budget is spent.
+
+A question is charged *before* its statistic is read: `reserve` looks the request up, applies the budget's rule and
+writes the charge in one transaction under the write lock, durable before it returns. Nothing is ever refunded. The
+sums of a budget stand in its last charge, so deciding costs the same after a hundred thousand rows as after ten.
+
+The file holds public facts and released answers, nothing else about the data. It is its user's alone (mode 0600).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from dpengine.accountant.costs import Cost, cost
+from dpengine.accountant.filter import Rule, Totals, admits, price, spent
+from dpengine.chain import START, Verdict, hash_of, sound, verify
+from dpengine.contract import canonical
+from dpengine.entries import (
+    COLUMNS,
+    BudgetRecord,
+    Charge,
+    Entry,
+    Outcome,
+    Standing,
+    charge_body,
+    charge_totals,
+    is_request,
+    read_request,
+)
+from dpengine.errors import AllowanceError, BudgetExceeded
+from dpengine.exact import down, up
+from dpengine.ledgerfile import SCHEMA, LedgerFile
+from dpengine.loss import Loss
+
+__all__ = ["BudgetRecord", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
+
+BUDGET_KINDS = ("private", "practice")
+_PAGE = 500
+_SHOWN = 10**6  # refusals round to a millionth, the price up and the rest down: they never look equal
+
+_BUDGET = "SELECT * FROM entries WHERE kind = 'budget' AND budget = ?"
+_CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND request = ?"
+_LAST_CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq DESC LIMIT 1"
+_NEXT_CHARGES = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq > ? ORDER BY seq LIMIT ?"
+_CHARGE_NUMBERS = "SELECT seq FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq"
+_NUMBERED = "SELECT * FROM entries WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq"
+_OUTCOMES = "SELECT * FROM entries WHERE kind IN ('answer', 'failed') AND request IN (SELECT value FROM json_each(?))"
+_ANSWERED = (
+    "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
+    " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq"
+)
+_HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
+_SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name = 'entries'"
+_INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
+
+
+class Ledger:
+    """One file, any number of threads and processes. Every complaint is an AllowanceError with one sentence."""
+
+    def __init__(self, path: Path, wait: float = 5.0) -> None:
+        self._file = LedgerFile(Path(path), wait)
+        self.path = self._file.path
+
+    def close(self) -> None:
+        self._file.close()
+
+    # Budgets
+
+    def create_budget(self, budget_id: str, rule: Rule, kind: str, actor: str, name: str) -> BudgetRecord:
+        """Write a budget down. A known id keeps its first cap, which is returned."""
+        if kind not in BUDGET_KINDS:
+            raise ValueError("a budget is private or practice")
+        try:
+            return self.budget(budget_id)  # the usual case must not queue for the write lock
+        except AllowanceError as error:
+            if error.code != "budget.unknown":
+                raise
+        with self._file.writing() as db:
+            known = self._budget(db, budget_id)
+            if known is not None:
+                return known
+            record = BudgetRecord(budget_id, name, kind, rule, _now())
+            self._append(db, "budget", budget_id, "", actor, record.body(), "", record.at)
+        return record
+
+    def budget(self, budget_id: str) -> BudgetRecord:
+        with self._file.reading() as db:
+            record = self._budget(db, budget_id)
+        if record is None:
+            raise AllowanceError("budget.unknown")
+        return record
+
+    def standing(self, budget: str) -> Standing:
+        """Running sums of a budget; nothing where nothing was charged yet."""
+        with self._file.reading() as db:
+            return self._standing(db, budget)
+
+    # Spending
+
+    def reserve(
+        self, *, budget: str, table: str, actor: str, request: str, claim: dict[str, Any], loss: Loss, worker: str
+    ) -> Charge:
+        """Charge the question, once per request, or refuse and spend nothing. Only a `fresh` charge may be drawn."""
+        read_request(request)
+        with self._file.writing() as db:
+            known = self._charge(db, request)
+            if known is not None:
+                bound = (known.budget, known.table, known.actor, canonical(known.claim))
+                if bound != (budget, table, actor, canonical(claim)):
+                    raise AllowanceError("request.reused")
+                return known
+            record = self._budget(db, budget)
+            if record is None:
+                raise AllowanceError("budget.unknown")
+            before = self._standing(db, budget)
+            paid = cost(loss, record.rule.alpha)
+            after = Standing(before.totals.plus(paid), before.history.plus(loss))
+            if not admits(record.rule, after.totals):
+                raise _refusal(record.rule, before.totals, paid)
+            body = charge_body(table, worker, claim, loss, price(record.rule, before.totals, paid))
+            totals = charge_totals(before.totals, after.totals, after.history)
+            charge = self._append(db, "charge", budget, request, actor, body, totals, _now())
+        return Charge.from_row(charge, fresh=True)
+
+    def answer(self, request: str, body: dict[str, Any]) -> None:
+        """Store what was released. Refused when the request has ended already: an answer is never replaced."""
+        if not self._settle(request, "answer", body):
+            raise AllowanceError("request.settled")
+
+    def fail(self, request: str, code: str) -> None:
+        """Note that the release failed; the charge stays. Does nothing when the request has ended already."""
+        self._settle(request, "failed", {"code": code})
+
+    # Reading
+
+    def find(self, request: str) -> Entry | None:
+        if not is_request(request):
+            return None  # typed into an address by hand
+        with self._file.reading() as db:
+            found = self._entries(db, _sound_rows(db, _CHARGE, [request]))
+        return found[0] if found else None
+
+    def charges(
+        self, budget: str | None = None, table: str | None = None, limit: int = 100, offset: int = 0
+    ) -> list[Entry]:
+        """Newest first, `offset` of them passed over."""
+        wanted, values = ["kind = 'charge'"], []
+        for expression, value in (("budget", budget), ("json_extract(body, '$.table')", table)):
+            if value is not None:
+                wanted.append(f"{expression} = ?")
+                values.append(value)
+        sql = f"SELECT * FROM entries WHERE {' AND '.join(wanted)} ORDER BY seq DESC LIMIT ? OFFSET ?"
+        with self._file.reading() as db:
+            return self._entries(db, _sound_rows(db, sql, [*values, limit, offset]))
+
+    def walk(self, budget: str) -> Iterator[Entry]:
+        """Every charge of a budget with its outcome, oldest first, read in pages like `export_rows`."""
+        after = 0
+        while True:
+            with self._file.reading() as db:
+                page = self._entries(db, _sound_rows(db, _NEXT_CHARGES, [budget, after, _PAGE]))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].charge.seq
+
+    def spread(self, budget: str, most: int) -> list[Charge]:
+        """At most `most` charges of a budget, evenly apart, the first and the last among them, oldest first."""
+        with self._file.reading() as db:
+            numbers = [row["seq"] for row in db.query(_CHARGE_NUMBERS, [budget])]
+            last = len(numbers) - 1
+            if last >= most:
+                numbers = [numbers[place * last // (most - 1)] for place in range(most)]
+            rows = _sound_rows(db, _NUMBERED, [json.dumps(numbers)])
+        return [Charge.from_row(row) for row in rows]
+
+    def answers_to(self, budget: str, table: str, claim_digest: str) -> list[Entry]:
+        """The answers already paid for to one question, oldest first."""
+        with self._file.reading() as db:
+            found = self._entries(db, _sound_rows(db, _ANSWERED, [budget, table, claim_digest]))
+        return [entry for entry in found if entry.outcome is not None and entry.outcome.kind == "answer"]
+
+    def export_rows(self, budget: str) -> Iterator[dict[str, Any]]:
+        """Every row of a budget as it is stored, oldest first: enough to recompute each hash."""
+        return self._pages("budget = ? AND", [budget])
+
+    # Checking
+
+    def head(self) -> tuple[int, str]:
+        """The last row's number and hash: the one thing worth keeping elsewhere, for it changes with any cut."""
+        with self._file.reading() as db:
+            return self._head(db)
+
+    def verify(self) -> Verdict:
+        """Recompute everything from the first row on, and name the first row that does not hold."""
+        try:
+            verdict = verify(self._pages("", []))
+            with self._file.reading() as db:
+                schema = {row["sql"] for row in db.query(_SCHEMA)}
+                whole = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"  # do the indexes tell the same?
+        except AllowanceError as error:
+            if error.code != "ledger.damaged":
+                raise
+            return Verdict(False, 0, (0, START), None, error.code)
+        if not verdict.ok or (schema == SCHEMA and whole):
+            return verdict
+        return replace(verdict, ok=False, why="chain.guards" if whole else "ledger.damaged")
+
+    # Inside a connection
+
+    def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
+        rows = _sound_rows(db, _BUDGET, [budget_id])
+        return BudgetRecord.from_row(rows[0]) if rows else None
+
+    def _standing(self, db: Database, budget: str) -> Standing:
+        rows = _sound_rows(db, _LAST_CHARGE, [budget])
+        return Charge.from_row(rows[0]).standing if rows else Standing.NOTHING
+
+    def _charge(self, db: Database, request: str) -> Charge | None:
+        rows = _sound_rows(db, _CHARGE, [request])
+        return Charge.from_row(rows[0]) if rows else None
+
+    def _head(self, db: Database) -> tuple[int, str]:
+        rows = list(db.query(_HEAD))
+        return (rows[0]["seq"], rows[0]["hash"]) if rows else (0, START)
+
+    def _entries(self, db: Database, charges: list[dict[str, Any]]) -> list[Entry]:
+        requests = json.dumps([row["request"] for row in charges])
+        outcomes = {row["request"]: Outcome.from_row(row) for row in _sound_rows(db, _OUTCOMES, [requests])}
+        return [Entry(Charge.from_row(row), outcomes.get(row["request"])) for row in charges]
+
+    def _settle(self, request: str, kind: str, body: dict[str, Any]) -> bool:
+        text = canonical(body)
+        with self._file.writing() as db:
+            charge = self._charge(db, request)
+            if charge is None:
+                raise AllowanceError("request.unknown")
+            if list(db.query(_OUTCOMES, [json.dumps([request])])):
+                return False
+            self._append(db, kind, charge.budget, request, charge.actor, text, "", _now())
+        return True
+
+    def _append(
+        self, db: Database, kind: str, budget: str, request: str, actor: str, body: str, totals: str, at: str
+    ) -> dict[str, Any]:
+        seq, prev = self._head(db)
+        row: dict[str, Any] = {
+            "seq": seq + 1, "at": at, "kind": kind, "budget": budget, "request": request, "actor": actor,
+            "body": body, "totals": totals, "prev": prev,
+        }  # fmt: skip
+        row["hash"] = hash_of(row)
+        db.conn.execute(_INSERT, row)
+        return row
+
+    def _pages(self, where: str, values: list[Any]) -> Iterator[dict[str, Any]]:
+        """In pages, each its own read: a long look holds no old snapshot that later writes would trip over."""
+        after = -(2**63)  # a row numbered below 1 by hand must be seen too
+        while True:
+            with self._file.reading() as db:
+                sql = f"SELECT * FROM entries WHERE {where} seq > ? ORDER BY seq LIMIT {_PAGE}"
+                page = list(db.query(sql, [*values, after]))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1]["seq"]
+
+
+def _sound_rows(db: Database, sql: str, values: list[Any]) -> list[dict[str, Any]]:
+    """No row is believed before it is rehashed: an edited sum must not buy anything, nor an edited answer be shown."""
+    rows = list(db.query(sql, values))
+    if not all(sound(row) for row in rows):
+        raise AllowanceError("ledger.damaged")
+    return rows
+
+
+def _refusal(rule: Rule, before: Totals, paid: Cost) -> BudgetExceeded:
+    reserve = rule.delta_reserve - before.delta
+    if paid.delta > reserve:
+        return BudgetExceeded("budget.exceeded_delta", price=paid.delta, left=reserve)
+    takes, left = price(rule, before, paid), rule.epsilon - spent(rule, before)
+    return BudgetExceeded("budget.exceeded", price=up(takes, _SHOWN), left=down(max(left, Fraction(0)), _SHOWN))
+
+
+def _now() -> str:
+    """For people to read. Order is by row number: clocks jump."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

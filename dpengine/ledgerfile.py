@@ -1,0 +1,188 @@
+"""The ledger's SQLite file: its tables and guards, one connection per thread, our sentences for SQLite's errors."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlite_utils import Database, Migrations
+
+from dpengine.chain import START
+from dpengine.errors import AllowanceError
+
+# Later versions add a numbered step; a step that was ever released is never edited.
+MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "0001_entries",
+        (
+            """CREATE TABLE entries (
+                seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT NOT NULL,
+                request TEXT NOT NULL, actor TEXT NOT NULL, body TEXT NOT NULL, totals TEXT NOT NULL,
+                prev TEXT NOT NULL, hash TEXT NOT NULL
+            ) STRICT""",
+            "CREATE UNIQUE INDEX one_creation ON entries (budget) WHERE kind = 'budget'",
+            "CREATE UNIQUE INDEX one_charge ON entries (request) WHERE kind = 'charge'",
+            "CREATE UNIQUE INDEX one_outcome ON entries (request) WHERE kind IN ('answer', 'failed')",
+            "CREATE INDEX charges_of ON entries (budget, seq) WHERE kind = 'charge'",
+            """CREATE INDEX claims_of ON entries
+                (budget, json_extract(body, '$.table'), json_extract(body, '$.claim.digest'), seq)
+                WHERE kind = 'charge'""",
+            """CREATE TRIGGER no_update BEFORE UPDATE ON entries
+                BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END""",
+            """CREATE TRIGGER no_delete BEFORE DELETE ON entries
+                BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END""",
+            # INSERT OR REPLACE deletes without asking the trigger above, so a row must also be the next one.
+            f"""CREATE TRIGGER only_next BEFORE INSERT ON entries
+                WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries) OR NEW.prev IS NOT coalesce(
+                    (SELECT hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)), '{START}')
+                BEGIN SELECT RAISE(ABORT, 'a row continues the chain'); END""",
+        ),
+    ),
+)
+SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word
+
+# fullfsync: macOS otherwise lets the disk keep a commit in its own memory. It means nothing elsewhere.
+_PRAGMAS = ("PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_UNWRITABLE = (
+    sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH,
+)  # fmt: skip
+
+
+def _sentence_for(error: sqlite3.Error) -> str:
+    code = _primary(error)
+    return "ledger.locked" if code in _LOCKED else "ledger.unwritable" if code in _UNWRITABLE else "ledger.damaged"
+
+
+def _primary(error: sqlite3.Error) -> int:
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF  # extended codes keep the primary one in the low byte
+
+
+@contextmanager
+def _spoken() -> Iterator[None]:
+    """SQLite's own words may quote a statement; a person gets one of our sentences instead."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:  # a mistake in this program, not something a person can mend
+        raise
+    except sqlite3.DatabaseError as error:
+        raise AllowanceError(_sentence_for(error)) from None
+    except OSError:
+        raise AllowanceError("ledger.unwritable") from None
+
+
+class _Handle:
+    """One thread's connection, closed with its thread."""
+
+    def __init__(self, path: Path, wait: float) -> None:
+        # mode=rw: a ledger that vanished must not silently come back empty.
+        connection = sqlite3.connect(
+            f"{path.as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
+        )
+        self.pid = os.getpid()
+        self.close = weakref.finalize(self, _close, connection, self.pid)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+        # Bytes that are no text must reach the hash check, which names their row, instead of stopping the reading.
+        connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        self.db = Database(connection, execute_plugins=False)
+
+
+_inherited: list[sqlite3.Connection] = []
+
+
+def _close(connection: sqlite3.Connection, pid: int) -> None:
+    if os.getpid() == pid:
+        connection.close()
+    else:
+        _inherited.append(connection)  # SQLite: after a fork the child must not even close it
+
+
+class LedgerFile:
+    """Safe for several threads and processes: readers never wait, writers queue for at most `wait` seconds."""
+
+    def __init__(self, path: Path, wait: float) -> None:
+        self.path = path.absolute()
+        self._wait = wait
+        self._local = threading.local()
+        self._handles: weakref.WeakSet[_Handle] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        with _spoken():
+            # Made here and not by SQLite, for its mode; SQLite gives the -wal and -shm files the same one.
+            os.close(os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[Database]:
+        with _spoken():
+            handle: _Handle | None = getattr(self._local, "handle", None)
+            if handle is None or handle.pid != os.getpid():
+                handle = _Handle(self.path, self._wait)
+                with self._lock:
+                    self._handles.add(handle)
+                self._local.handle = handle
+            yield handle.db
+
+    @contextmanager
+    def writing(self) -> Iterator[Database]:
+        """The write lock is taken before the first read, so what is read is still true when the row is written."""
+        with self.reading() as db:
+            try:
+                db.conn.execute("BEGIN IMMEDIATE")
+                yield db
+                db.conn.execute("COMMIT")
+            except BaseException:
+                if db.conn.in_transaction:
+                    db.conn.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Close every thread's connection. A later call opens a new one."""
+        with self._lock:
+            handles, self._handles, self._local = list(self._handles), weakref.WeakSet(), threading.local()
+        for handle in handles:
+            handle.close()
+
+    def _prepare(self) -> None:
+        known = Migrations("ledger")
+        for name, statements in MIGRATIONS:
+            known(name=name)(_step(statements))
+        with self.reading() as db:
+            self._use_wal(db)
+            if {step.name for step in known.applied(db)} - {name for name, _ in MIGRATIONS}:
+                raise AllowanceError("ledger.newer")
+            if not known.pending(db):
+                return
+        with self.writing() as db:  # `apply` looks again under the lock: two processes may start at once
+            known.apply(db)
+
+    def _use_wal(self, db: Database) -> None:
+        deadline = time.monotonic() + self._wait
+        while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            try:
+                db.execute("PRAGMA journal_mode = WAL").fetchone()
+                return  # some file systems have no WAL and keep their own mode: slower, as durable
+            except sqlite3.OperationalError as error:  # SQLite does not wait by itself for this one
+                if _primary(error) not in _LOCKED or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+
+def _step(statements: tuple[str, ...]) -> Callable[[Database], None]:
+    def run(db: Database) -> None:
+        for statement in statements:
+            db.execute(statement)
+
+    return run

@@ -1,0 +1,248 @@
+"""A file or frame becomes the raw table: Parquet, every cell text, an empty cell NULL, one row per record.
+
+Text files are read by `records`, where the rules for damaged lines stand. Parquet files and frames are typed already;
+their columns are written as the text a CSV file would hold. Everything streams: memory does not grow with the table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dpengine.dialect import LONGEST_RECORD, Dialect, check_names
+from dpengine.engines.duck import connect
+from dpengine.errors import AllowanceError
+from dpengine.records import Batches, read_csv
+
+if TYPE_CHECKING:
+    import pandas
+
+GROUP = 122_880  # rows of a Parquet row group, as DuckDB likes them …
+BATCH = GROUP // 2  # rows of a typed source at once
+HEAVY = 32 << 20  # … or fewer, when they weigh this many bytes
+READING = 0.8  # the share of the work that is reading; the rest is the fingerprint
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """`rows` is public only where the number of people is; `fingerprint` is never shown."""
+
+    rows: int
+    columns: tuple[str, ...]
+    fingerprint: str
+
+
+def load(
+    source: Path | pandas.DataFrame, dialect: Dialect, raw: Path, secret: bytes,
+    progress: Callable[[float], None] | None = None, bad_records: str = "refuse",
+) -> Loaded:
+    """Write the raw table. A refusal names a fault of form, no row number and no value, and leaves nothing behind."""
+    if bad_records not in ("refuse", "empty"):
+        raise AllowanceError("load.bad_records")
+    try:
+        return _load(source, dialect, raw, secret, progress or (lambda share: None), bad_records)
+    except AllowanceError as refusal:
+        refusal.__context__ = None  # an error below it may quote a cell
+        raise
+
+
+def _load(
+    source: Any, dialect: Dialect, raw: Path, secret: bytes, tell: Callable[[float], None], bad_records: str
+) -> Loaded:
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        typed = path.suffix.lower() == ".parquet"
+        names, batches = _parquet(path, dialect) if typed else read_csv(path, dialect, bad_records)
+    else:
+        names, batches = _frame(source, dialect)
+    with written(raw) as part:
+        rows = _store(part, names, batches, lambda share: tell(READING * share))
+        if not rows:
+            raise AllowanceError("load.no_rows")
+        mark = _fingerprint(part, names, rows, secret)
+    tell(1.0)
+    return Loaded(rows, tuple(names), mark)
+
+
+@contextmanager
+def written(target: Path) -> Iterator[Path]:
+    """A file of its owner's alone beside `target`, which takes that name only when all went well."""
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        yield part
+        with open(part, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    except OSError:
+        raise AllowanceError("load.unwritable") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def parquet(part: Path, schema: Any) -> Iterator[Callable[[Any], None]]:
+    """A function that takes batches of rows and writes them in groups of a useful size."""
+    held: list[Any] = []
+    # Without statistics: what a reader skips, and so how long it takes, must not depend on the values.
+    with open(part, "wb") as file, pq.ParquetWriter(file, schema, write_statistics=False) as writer:
+
+        def flush() -> None:
+            if held:
+                writer.write_table(pa.Table.from_batches(held, schema=schema), row_group_size=GROUP)
+            held.clear()
+
+        def store(batch: Any) -> None:
+            held.append(batch)
+            if sum(one.num_rows for one in held) >= GROUP or sum(one.nbytes for one in held) >= HEAVY:
+                flush()
+
+        yield store
+        flush()
+
+
+def _store(part: Path, names: list[str], batches: Batches, tell: Callable[[float], None]) -> int:
+    schema = pa.schema([(name, pa.string()) for name in names])
+    rows = 0
+    with parquet(part, schema) as store:
+        for columns, share in batches:
+            cells = [pc.if_else(pc.equal(texts, ""), None, texts) for texts in columns]
+            store(pa.record_batch(cells, schema=schema))
+            rows += len(columns[0])
+            tell(share)
+    return rows
+
+
+# --- typed sources
+
+
+def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
+    try:
+        with open(path, "rb") as head:
+            if head.read(4) != b"PAR1":
+                raise AllowanceError("load.not_parquet")
+    except FileNotFoundError:
+        raise AllowanceError("load.absent") from None
+    except (OSError, ValueError):
+        raise AllowanceError("load.unreadable") from None
+    with _readable(), pq.ParquetFile(path, memory_map=False) as file:
+        names = list(file.schema_arrow.names)
+    check_names(names)
+
+    def batches() -> Batches:
+        done = 0
+        with _readable(), pq.ParquetFile(path, memory_map=False) as file:
+            for batch in file.iter_batches(batch_size=BATCH):
+                done += batch.num_rows
+                columns = [_text(cells, name, dialect) for cells, name in zip(batch.columns, names, strict=True)]
+                yield columns, done / file.metadata.num_rows
+
+    return names, batches()
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeError):
+        raise AllowanceError("load.unreadable") from None
+
+
+def _frame(frame: Any, dialect: Dialect) -> tuple[list[str], Batches]:
+    try:
+        names = [str(name) for name in frame.columns]
+        rows = len(frame)
+    except (AttributeError, TypeError):
+        raise AllowanceError("load.unreadable") from None
+    check_names(names)
+
+    def batches() -> Batches:
+        for start in range(0, rows, BATCH):
+            piece = frame.iloc[start : start + BATCH]
+            with _readable():
+                cells = [_array(piece.iloc[:, place], dialect) for place in range(len(names))]
+                columns = [_text(array, name, dialect) for array, name in zip(cells, names, strict=True)]
+            yield columns, start / rows
+
+    return names, batches()
+
+
+def _array(series: Any, dialect: Dialect) -> Any:
+    if series.dtype != object:
+        try:
+            return pa.array(series, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError):
+            pass  # a kind Arrow does not know: cell by cell
+    return pa.array([_cell(value, dialect) for value in series], pa.string())
+
+
+def _cell(value: Any, dialect: Dialect) -> str | None:
+    """Any object as text; what has no text is missing."""
+    try:
+        if value is None or bool(value != value):
+            return None
+        if isinstance(value, float):
+            value = repr(float(value)).removesuffix(".0").replace(".", dialect.decimal)
+        return str(value).encode("utf-8", "replace").decode("utf-8")
+    except Exception:  # whatever an object in a cell does, it concerns its own cell alone
+        return None
+
+
+_PLAIN = (
+    pa.types.is_null, pa.types.is_boolean, pa.types.is_integer, pa.types.is_string, pa.types.is_large_string,
+    pa.types.is_string_view, pa.types.is_date, pa.types.is_time, pa.types.is_timestamp,
+)
+
+
+def _text(cells: Any, name: str, dialect: Dialect) -> Any:
+    """A typed column as the text a CSV file in this dialect would hold: 1500.0 is 1500, NaN is missing."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_decode()
+    fractional = pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type)
+    if not fractional and not any(is_kind(cells.type) for is_kind in _PLAIN):
+        raise AllowanceError("load.column_kind", column=name)
+    if pa.types.is_floating(cells.type):
+        cells = pc.if_else(pc.is_nan(cells), None, cells)
+    texts = pc.cast(cells, pa.string())
+    if fractional and dialect.decimal != ".":
+        texts = pc.replace_substring(texts, ".", dialect.decimal)
+    if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST_RECORD:
+        raise AllowanceError("load.long", most=LONGEST_RECORD)
+    return texts
+
+
+# --- the fingerprint
+
+
+def _fingerprint(raw: Path, names: Iterable[str], rows: int, secret: bytes) -> str:
+    """A keyed hash of the multiset of rows: SHA-256 of each row under a key, summed in four lanes of 64 bits that
+    cannot overflow, then HMAC with the names. Without the secret nobody can test a guess for a row."""
+    key = hmac.new(secret, b"allowance: rows", hashlib.sha256).hexdigest()
+    columns = [f"c{place}" for place, _ in enumerate(names)]
+    cells = ", ".join(f"CASE WHEN {c} IS NULL THEN '-' ELSE strlen({c}) || ':' || {c} END" for c in columns)
+    lanes = ", ".join(f"sum(('0x' || substr(hash, {at}, 16))::UBIGINT)" for at in (1, 17, 33, 49))
+    hashes = f"SELECT sha256(concat(?, {cells})) AS hash FROM read_parquet(?) AS t({', '.join(columns)})"
+    try:
+        with connect(raw.parent) as connection:
+            found = connection.execute(f"SELECT count(*), {lanes} FROM ({hashes})", [key, str(raw)]).fetchone()
+    except duckdb.Error:
+        raise AllowanceError("load.unreadable") from None
+    if found is None or found[0] != rows:
+        raise AllowanceError("load.unreadable")
+    told = json.dumps([list(names), *found], ensure_ascii=True)
+    return hmac.new(secret, b"allowance: table" + told.encode("ascii"), hashlib.sha256).hexdigest()

@@ -1,0 +1,138 @@
+"""How many people fall into each declared bin.
+
+Guarantee   ε-DP. Every declared bin is in the answer, on every table: the set of bars is public.
+Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1.
+Statistic   one count per bin. A person holds at most m rows: L1 change m under add/remove, 2m under replace-one.
+Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent. Under replace-one with one row per person exactly
+            two bins change, by one each, so the loss is two independent parts of ε/2 (cheaper than one of ε).
+Accuracy    all k bars at once within t, by a union bound: each except with probability β/k.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from dpengine import needs
+from dpengine.bounds import laplace_reach, least_count_error
+from dpengine.coins import Coins
+from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.errors import AllowanceError
+from dpengine.exact import floor, read_number
+from dpengine.laws import Independent, Laplace
+from dpengine.loss import Loss, Pure, Together
+from dpengine.messages import plain, say
+from dpengine.schema import Category, Number
+from dpengine.wording import who
+
+USUAL_BINS = 10
+MOST_BINS = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Histogram(Query):
+    card: ClassVar[Card] = Card(
+        key="histogram",
+        version=1,
+        picture="bars",
+        caveats=("bins",),
+        parameters=(
+            Parameter("column", "column.any", required=True),
+            Parameter("bins", "bins", default=USUAL_BINS),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    column: str
+    starts: tuple[int, ...]
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        name = str(given["column"])
+        column = facts.schema[name]
+        bins = given.get("bins")
+        if isinstance(column, Category):
+            if bins not in (None, USUAL_BINS):
+                raise AllowanceError("bins.category", column=name)
+            return {"column": name, "starts": tuple(range(column.size))}
+        return {"column": name, "starts": read_bins(column, USUAL_BINS if bins in (None, "") else bins)}
+
+    def own_json(self) -> dict[str, Any]:
+        column = self.facts.schema[self.column]
+        if isinstance(column, Category):
+            return {"column": self.column}
+        return {"column": self.column, "bins": [column.value(start) for start in self.starts]}
+
+    def sentence(self) -> str:
+        return say("sentence.histogram", column=self.column, who=who(self.where))
+
+    def labels(self) -> list[str]:
+        """The public names of the bars."""
+        column = self.facts.schema[self.column]
+        if isinstance(column, Category):
+            return list(column.labels)
+        ends = [*self.starts[1:], column.size]
+        pairs = [(plain(column.value(a)), plain(column.value(b - 1))) for a, b in zip(self.starts, ends, strict=True)]
+        return [low if low == high else f"{low}–{high}" for low, high in pairs]
+
+    def need(self) -> needs.Histogram:
+        return needs.Histogram(self.column, self.starts, self.facts.schema[self.column].size, self.where)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value
+
+    def sensitivity(self) -> Sensitivity:
+        rows = self.facts.unit.at_most
+        return Sensitivity("l1", 2 * rows if self.facts.relation == "replace" else rows)
+
+    @property
+    def scale(self) -> Fraction:
+        return self.sensitivity().bound / self.epsilon
+
+    def loss(self) -> Loss:
+        if self.facts.relation == "replace" and self.facts.unit.at_most == 1:
+            return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
+        return Pure(self.epsilon)
+
+    def promise(self) -> Within:
+        bars = len(self.starts)
+        least = least_count_error(self.epsilon, self.beta)
+        return Within(laplace_reach(self.scale, self.beta / bars), bars, self.beta, least)
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, len(self.starts)) / 4
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.laplace(list(value), self.scale))
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        return Independent(tuple(Laplace(count, self.scale) for count in value))
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        reach = self.promise().alpha
+        bars = dict(zip(self.labels(), raw, strict=True))
+        return Released(bars, {label: (count - reach, count + reach) for label, count in bars.items()})
+
+
+def read_bins(column: Number, bins: Any) -> tuple[int, ...]:
+    """Where each bin starts on the grid: from a number of equal bins or a list of rising edges."""
+    if isinstance(bins, (list, tuple)):
+        codes = [(read_number(edge, "bins") - column.lower) / column.step for edge in bins]
+        if not codes or any(b <= a for a, b in pairwise(codes)):
+            raise AllowanceError("bins.rising")
+        if codes[0] < 0 or codes[-1] >= column.size:
+            raise AllowanceError("bins.outside", lower=column.lower, upper=column.upper)
+        starts = sorted({0} | {-floor(-code) for code in codes})
+    else:
+        wanted = read_number(bins, "bins")
+        if wanted.denominator != 1 or not 1 <= wanted <= MOST_BINS:
+            raise AllowanceError("bins.many", most=MOST_BINS)
+        count = min(int(wanted), column.size)
+        starts = sorted({column.size * place // count for place in range(count)})
+    if len(starts) > MOST_BINS:
+        raise AllowanceError("bins.many", most=MOST_BINS)
+    return tuple(starts)

@@ -1,0 +1,81 @@
+"""Sentences: ledger."""
+
+SENTENCES: dict[str, str] = {
+    "budget.epsilon_range": "A privacy allowance must be above 0; type a number such as 1.",
+    "budget.delta_range": "δ must be at least 0 and below 1; a usual choice is 0.000001.",
+    "budget.share_range": "The part of δ set aside for slack must lie between 0 and 1; leave it at 0.9 when in doubt.",
+    "budget.rule_unknown": "This budget follows a rule this version does not know; update Allowance to use it.",
+    "budget.needs_delta": "This question uses Gaussian noise, which needs a budget with δ above 0; ask it another way.",
+    "loss.range": "A privacy loss must be an exact number, 0 or more; nothing was spent.",
+    "lecture.epsilon_range": (
+        "The formula holds only while ε is above 0 and at most 2·ln(1/δ); choose a smaller ε or δ."
+    ),
+    "budget.unknown": "There is no such budget here; choose the table again, or declare it with a new budget.",
+    "budget.exceeded": (
+        "This question would take {price} of the allowance and only {left} is left. Nothing was spent: ask with "
+        "a smaller spend, or go on with the answers you have."
+    ),
+    "budget.exceeded_delta": (
+        "This question would take {price} of the δ set aside for such questions and only {left} is left. Nothing "
+        "was spent: ask it another way."
+    ),
+    "request.id": "A request id has 1 to {most} printable characters; leave it out to get a new one.",
+    "request.reused": (
+        "This request id already belongs to another question, so nothing was spent. Ask again with a new request id."
+    ),
+    "request.unknown": "Nothing was charged under this request id; ask the question first.",
+    "request.settled": "This question has ended already; look its answer up in the ledger.",
+    "release.failed": (
+        "The question was charged, but its answer could not be drawn. The charge stays, because a refund could "
+        "itself tell something about the data. Ask again to pay for a new draw, or tell the owner of this "
+        "workspace if it happens twice."
+    ),
+    "release.interrupted": (
+        "The program stopped after this question was charged and before its answer was stored. The charge stays "
+        "and the answer will not be drawn again under this request; ask again to pay for a new draw."
+    ),
+    "release.waiting": (
+        "This question is still being answered by another window or program. It is charged once only; look again "
+        "in a moment."
+    ),
+    "release.not_started": (
+        "This question could not be started, and nothing was charged. Try again; if it happens twice, tell the "
+        "owner of this workspace."
+    ),
+    "ledger.locked": "The ledger is busy with another question. Nothing more was spent; try again in a few seconds.",
+    "ledger.unwritable": (
+        "The ledger cannot be written: its disk may be full, or its folder read-only. Make room or allow "
+        "writing, then try again."
+    ),
+    "ledger.damaged": (
+        "The ledger cannot be trusted as it stands, so nothing more can be spent from it. Check it on the Ledger "
+        "page, and put back a sound copy."
+    ),
+    "ledger.newer": "This ledger was written by a newer version; update Allowance to use it.",
+    "chain.whole": "All {rows} rows hold: each is linked to the one before and the sums are right.",
+    "chain.gap": (
+        "Row {row} is missing or out of place; every row before it holds. Put back a sound copy of the ledger."
+    ),
+    "chain.link": (
+        "Row {row} is not linked to the row before it; one of the two was changed. Put back a sound copy of the ledger."
+    ),
+    "chain.hash": (
+        "Row {row} was changed after it was written; every row before it holds. Put back a sound copy of the ledger."
+    ),
+    "chain.form": "Row {row} cannot be read; every row before it holds. Put back a sound copy of the ledger.",
+    "chain.twice": (
+        "Row {row} repeats something that can happen once only; every row before it holds. Put back a sound copy "
+        "of the ledger."
+    ),
+    "chain.totals": (
+        "The sums in row {row} are not what its charge adds up to; every row before it holds. Put back a sound "
+        "copy of the ledger."
+    ),
+    "chain.rule": (
+        "Row {row} spends more than its budget allows; every row before it holds. Put back a sound copy of the ledger."
+    ),
+    "chain.orphan": "Row {row} belongs to no budget or charge written before it. Put back a sound copy of the ledger.",
+    "chain.guards": (
+        "All rows hold, but the guards against changes are gone from the file. Put back a sound copy of the ledger."
+    ),
+}

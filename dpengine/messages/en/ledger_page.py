@@ -1,0 +1,73 @@
+"""What the Ledger page says."""
+
+SENTENCES: dict[str, str] = {
+    "ledger.title": "Where the allowance went",
+    "ledger.lead": (
+        "Every question was charged before it was answered. Nothing is refunded, and repeats of an answer are free."
+    ),
+    "ledger.table": "Table",
+    "ledger.shared": "One allowance for {tables}: the questions to all of them are below.",
+    "ledger.empty": "Nothing has been asked of {table} yet, so its whole allowance is left.",
+    "ledger.first": "Ask a first question",
+    "ledger.start": "start",
+    "ledger.now": "now",
+    "ledger.step": "{at} UTC",
+    "ledger.burn_alt": (
+        "What was left of the allowance after each of {charges} charges: from 100 % down in steps to {left} now."
+    ),
+    "ledger.burn_every": "{charges} charges, of which the picture shows {shown}, evenly apart.",
+    "ledger.rows": "Charges {first} to {last} of {charges}, newest first",
+    "ledger.column.when": "when (UTC)",
+    "ledger.column.table": "table",
+    "ledger.column.question": "question",
+    "ledger.column.answer": "answer",
+    "ledger.column.share": "share",
+    "ledger.column.receipt": "receipt",
+    "ledger.on_its_way": "charged, on its way",
+    "ledger.lost": "charged; its answer was lost when the program stopped. The charge stays.",
+    "ledger.failed": "charged; its answer could not be drawn. The charge stays.",
+    "ledger.stop": "If you stop now",
+    "ledger.stop_reading": (
+        "Everything answered so far adds up to ε = {epsilon} at δ = {delta}, which is {share} of the allowance. That "
+        "stays true even if it was the answers that made you stop here."
+    ),
+    "ledger.more.none": "Another question like the last one does not fit any more; a less exact one may.",
+    "ledger.more.one": "About one more question like the last one fits.",
+    "ledger.more.many": "About {more} more questions like the last one fit.",
+    "ledger.others": "The same history by other accountings, if all had been fixed in advance",
+    "ledger.others_note": (
+        "At δ = {delta}. Here questions are chosen as one goes, so these do not decide what is left; the meter does."
+    ),
+    "ledger.rule": "accounting",
+    "ledger.rule.epsilon": "ε",
+    "ledger.rule.basic": "simple addition",
+    "ledger.rule.lecture": "the lecture’s bound (strong composition)",
+    "ledger.rule.zcdp": "concentrated (zCDP)",
+    "ledger.rule.nothing": "no reading",
+    "ledger.check": "Is the ledger whole?",
+    "ledger.check_lead": (
+        "Each row is chained to the one before it by a hash, so a changed, removed or added row breaks the chain."
+    ),
+    "ledger.head": "Head of the chain, row {row}",
+    "ledger.head_why": (
+        "Write it down somewhere else: a chain cannot see its own tail cut off, but a head that was kept can."
+    ),
+    "ledger.kept": "A head or receipt you wrote down earlier (optional)",
+    "ledger.verify": "Verify the chain",
+    "ledger.verifying": "Checking every row…",
+    "ledger.verified": "Chain verified, {rows} rows, head {head}…",
+    "ledger.kept_found": "What you wrote down is row {row}: every row up to it is still as it was then.",
+    "ledger.kept_short": "Type at least {least} of the figures 0–9 and a–f you wrote down, from the left.",
+    "ledger.kept_gone_title": "Rows are missing.",
+    "ledger.kept_gone": (
+        "No row has the hash you wrote down. If it was copied right, rows were cut off or the ledger was written anew; "
+        "put back a sound copy."
+    ),
+    "ledger.broken": "The chain is broken.",
+    "ledger.holds_to": "The last row that holds is row {row}, hash {hash}. Trust no answer after it.",
+    "ledger.nothing_holds": "No row before it holds. Trust no answer in it.",
+    "ledger.downloads": "Take it with you",
+    "ledger.download.rows": "Ledger rows (CSV)",
+    "ledger.download.answers_csv": "All answers (CSV)",
+    "ledger.download.answers_json": "All answers (JSON lines)",
+}

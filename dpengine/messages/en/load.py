@@ -1,0 +1,47 @@
+"""What is said while a file becomes a table."""
+
+SENTENCES: dict[str, str] = {
+    "dialect.unreadable": "This description of the file cannot be read; choose separator and encoding again.",
+    "dialect.separator": "The separator must be one sign that stands between cells, such as a comma, a semicolon or "
+    "a tab.",
+    "dialect.quote": "The quote sign must be \" or ', or left empty where no cell is quoted.",
+    "dialect.decimal": "The decimal sign must be a point or a comma.",
+    "dialect.thousands": "The thousands sign must be one of . , ' or a space, or be left empty; it cannot be the "
+    "decimal sign.",
+    "dialect.encoding": "Choose the encoding the file was saved in; known are: {encodings}.",
+    "load.bad_records": "Say what to do with damaged lines: choose “refuse” or “empty”.",
+    "load.absent": "There is no file there; check the name and choose the file again.",
+    "load.unreadable": "This cannot be read as a table; save it again as “CSV UTF-8” and load that file.",
+    "load.unwritable": "The table could not be stored; free some space in the workspace folder and load the file "
+    "again.",
+    "load.empty": "The file is empty; choose the file that holds the table.",
+    "load.not_text": "This file is {kind}, not plain text; open it in its own program, save the table as “CSV "
+    "UTF-8”, and load that.",
+    "load.kind.zip": "a spreadsheet or a zip archive",
+    "load.kind.gzip": "a compressed file",
+    "load.kind.sheet": "an old spreadsheet",
+    "load.kind.pdf": "a PDF",
+    "load.kind.database": "a database",
+    "load.is_parquet": "This is a Parquet file; give it a name that ends in .parquet and load it again.",
+    "load.not_parquet": "This is not a Parquet file; choose another file, or load it under a name that ends in .csv.",
+    "load.no_header": "The first line must name the columns; add a line of names at the top of the file.",
+    "load.no_rows": "The file names columns and holds no rows; choose a file with at least one row below the first "
+    "line.",
+    "load.name_blank": "The first line leaves a column without a name; name every column there, and end it without "
+    "a separator.",
+    "load.name_twice": "The first line names “{column}” twice; give every column a name of its own.",
+    "load.many_columns": "A table may have at most {most} columns; keep the ones you want to ask about.",
+    "load.header_encoding": "The first line cannot be read as {encoding}; choose the encoding the file was saved in, "
+    "or save it again as “CSV UTF-8”.",
+    "load.encoding": "Some lines cannot be read as {encoding}; choose the encoding the file was saved in, or choose "
+    "to read such lines as empty.",
+    "load.ragged": "Some lines have more or fewer cells than the first line; mend the file, or choose to read such "
+    "lines as empty.",
+    "load.quoting": "Some lines have misplaced quote signs or line ends; mend the file, or choose to read such "
+    "lines as empty.",
+    "load.unclosed": "A quoted cell is opened and never closed; close it in the file, or choose another quote sign.",
+    "load.long": "A cell or line is longer than {most} characters; shorten it, or close the quoted cell that runs on.",
+    "load.column_kind": "The column “{column}” holds lists or bytes, not plain values; leave it out of the file or "
+    "write it as text.",
+    "engine.unreadable": "The stored table cannot be read; load the file again.",
+}

@@ -1,0 +1,157 @@
+"""“Only people where …”: canonical JSON rows [column, op, operand], all of which must hold; ["any", [rows]] for OR.
+
+A condition is compiled against the schema into ranges and sets of codes, so a filter is integer comparisons.
+A row whose Number is missing meets no condition on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpengine.errors import AllowanceError
+from dpengine.exact import ceiling, floor, read_number
+from dpengine.schema import MISSING, Category, Code, Number, Schema
+
+NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
+CATEGORY_OPS = ("in", "not in", "=")
+Row = dict[str, Code]
+
+
+@dataclass(frozen=True)
+class Range:
+    """low ≤ code ≤ high; nobody when low > high."""
+
+    column: str
+    low: Code
+    high: Code
+
+    def holds(self, row: Row) -> bool:
+        return row[self.column] != MISSING and self.low <= row[self.column] <= self.high
+
+
+@dataclass(frozen=True)
+class OneOf:
+    column: str
+    codes: tuple[Code, ...]
+
+    def holds(self, row: Row) -> bool:
+        return row[self.column] in self.codes
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    parts: tuple[Range | OneOf, ...]
+
+    def holds(self, row: Row) -> bool:
+        return any(part.holds(row) for part in self.parts)
+
+
+Clause = Range | OneOf | AnyOf
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """All clauses hold. `rows` is the canonical JSON the clauses were compiled from."""
+
+    clauses: tuple[Clause, ...] = ()
+    rows: tuple[Any, ...] = ()
+
+    def holds(self, row: Row) -> bool:
+        return all(clause.holds(row) for clause in self.clauses)
+
+    @property
+    def everyone(self) -> bool:
+        return not self.clauses
+
+    def columns(self) -> set[str]:
+        names: set[str] = set()
+        for clause in self.clauses:
+            names |= {part.column for part in clause.parts} if isinstance(clause, AnyOf) else {clause.column}
+        return names
+
+
+EVERYONE = Predicate()
+
+
+def read_predicate(rows: Any, schema: Schema) -> Predicate:
+    """Compile JSON rows; refuses what the schema does not know, in one sentence."""
+    if rows is None:
+        return EVERYONE
+    if not isinstance(rows, (list, tuple)):
+        raise AllowanceError("predicate.unreadable")
+    clauses: list[Clause] = []
+    canonical: list[Any] = []
+    for row in rows:
+        if isinstance(row, (list, tuple)) and len(row) == 2 and row[0] == "any":
+            if not isinstance(row[1], (list, tuple)) or not row[1]:
+                raise AllowanceError("predicate.unreadable")
+            parts = [_simple(inner, schema) for inner in row[1]]
+            clauses.append(AnyOf(tuple(clause for clause, _ in parts)))
+            canonical.append(("any", tuple(text for _, text in parts)))
+        else:
+            clause, text = _simple(row, schema)
+            clauses.append(clause)
+            canonical.append(text)
+    return Predicate(tuple(clauses), tuple(canonical))
+
+
+def _simple(row: Any, schema: Schema) -> tuple[Range | OneOf, tuple[Any, ...]]:
+    if not isinstance(row, (list, tuple)) or len(row) != 3 or not isinstance(row[0], str):
+        raise AllowanceError("predicate.deep" if row and row[0] == "any" else "predicate.unreadable")
+    name, op, operand = row
+    column = schema[name]
+    if isinstance(column, Number):
+        return _range(name, column, op, operand), (name, op, _plain(operand))
+    return _one_of(name, column, op, operand)
+
+
+def _plain(operand: Any) -> Any:
+    if isinstance(operand, (list, tuple)):
+        return tuple(_plain(part) for part in operand)
+    exact = read_number(operand, "value")
+    return int(exact) if exact.denominator == 1 else float(exact)
+
+
+def _range(name: str, column: Number, op: Any, operand: Any) -> Range:
+    if op not in NUMBER_OPS:
+        raise AllowanceError("predicate.op", op=op, column=name, ops=NUMBER_OPS)
+    last = column.size - 1
+
+    def place(value: Any) -> Fraction:
+        return (read_number(value, name) - column.lower) / column.step
+
+    if op == "between":
+        if not isinstance(operand, (list, tuple)) or len(operand) != 2:
+            raise AllowanceError("predicate.unreadable")
+        low, high = ceiling(place(operand[0])), floor(place(operand[1]))
+    elif op == "=":
+        low, high = ceiling(place(operand)), floor(place(operand))
+    elif op in ("<", "<="):
+        at = place(operand)
+        low, high = 0, floor(at) - (1 if op == "<" and at.denominator == 1 else 0)
+    else:
+        at = place(operand)
+        low, high = ceiling(at) + (1 if op == ">" and at.denominator == 1 else 0), last
+    return Range(name, max(low, 0), min(high, last))
+
+
+def _one_of(name: str, column: Category, op: Any, operand: Any) -> tuple[OneOf, tuple[Any, ...]]:
+    if op not in CATEGORY_OPS:
+        raise AllowanceError("predicate.op", op=op, column=name, ops=CATEGORY_OPS)
+    wanted = operand if isinstance(operand, (list, tuple)) else [operand]
+    if not wanted:
+        raise AllowanceError("predicate.empty", column=name)
+    codes: set[Code] = set()
+    for value in wanted:
+        try:
+            codes.add(column.code(value))
+        except KeyError:
+            raise AllowanceError("predicate.value", value=str(value)[:60], column=name) from None
+    if op == "not in":
+        codes = set(range(column.size)) - codes
+        op = "not in"
+    chosen = tuple(sorted(codes))
+    listed = chosen if op != "not in" else tuple(sorted(set(range(column.size)) - codes))
+    return OneOf(name, chosen), (name, "in" if op == "=" else op, tuple(column.labels[code] for code in listed))

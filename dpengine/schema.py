@@ -1,0 +1,240 @@
+"""Columns as metric spaces with public bounds. Everything here is declared; nothing is read off the data.
+
+A cell becomes a *code*: a Number its index on the public grid, a Category its place in the declared list.
+Cleaning is one public, total rule: numbers out of range are clamped, unknown values go to the declared
+place for unknowns, a missing Number has no code (the row is left out of questions about that column).
+
+Rescaling the metric makes any printed error look small and means nothing: a promise is worth what the
+declared bounds are worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dpengine.errors import AllowanceError
+from dpengine.exact import read_number, text_of
+
+MISSING = -1  # the code of a missing Number
+MOST_STEPS = 10**7
+MOST_VALUES = 10**6
+LONGEST_VALUE = 200
+LONGEST_NAME = 200
+
+Code = int
+
+
+def normal(text: str) -> str:
+    """How listed values and cells are compared: capitals and outer spaces aside."""
+    return text.strip().lower()
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number on the public grid lower, lower+step, …, upper."""
+
+    lower: Fraction
+    upper: Fraction
+    step: Fraction
+    shape: str  # a public guess for previews: "even", "bell" or "skewed"
+
+    def __init__(self, lower: Any, upper: Any, step: Any = 1, shape: str = "bell") -> None:
+        low, high = read_number(lower, "lower"), read_number(upper, "upper")
+        grain = read_number(step, "step")
+        if not low < high:
+            raise AllowanceError("number.reversed")
+        if grain <= 0 or ((high - low) / grain).denominator != 1:
+            raise AllowanceError("number.step", suggestion=_round_step(high - low))
+        if (high - low) / grain >= MOST_STEPS:
+            raise AllowanceError("number.grid", most=MOST_STEPS)
+        if shape not in ("even", "bell", "skewed"):
+            raise AllowanceError("schema.unreadable")
+        for name, value in (("lower", low), ("upper", high), ("step", grain), ("shape", shape)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        """How many grid points."""
+        return int((self.upper - self.lower) / self.step) + 1
+
+    @property
+    def diameter(self) -> Fraction:
+        return self.upper - self.lower
+
+    @property
+    def kappa(self) -> Fraction:
+        """The least distance of two different values."""
+        return self.step
+
+    def value(self, code: Code) -> int | float:
+        exact = self.lower + code * self.step
+        return int(exact) if exact.denominator == 1 else float(exact)
+
+    def code(self, value: Any) -> Code:
+        """The nearest grid point, clamped into the range; for public values typed into a form."""
+        exact = (read_number(value, "value") - self.lower) / self.step
+        return min(max(round(exact), 0), self.size - 1)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "kind": "number", "lower": text_of(self.lower), "upper": text_of(self.upper),
+            "step": text_of(self.step), "shape": self.shape,
+        }
+
+
+def _round_step(width: Fraction) -> str:
+    """A step that divides: the largest power of ten at most a hundredth of the width, else a thousandth of it."""
+    step = Fraction(10) ** 12
+    while step > width / 100 or (width / step).denominator != 1:
+        step /= 10
+        if step < Fraction(1, 10**6):
+            return text_of(width / 1000)
+    return text_of(step)
+
+
+@dataclass(frozen=True)
+class Category:
+    """One of a declared list. `unknown` and `missing` name where other cells go: a listed value (a closed
+    list) or a label of their own, which then is one more public value."""
+
+    values: tuple[str, ...]
+    unknown: str
+    missing: str
+    aliases: tuple[tuple[str, str], ...]  # other spellings: ("1", "yes")
+    labels: tuple[str, ...] = field(compare=False)
+
+    def __init__(
+        self, values: Any, unknown: str = "other", missing: str = "no answer", aliases: Any = ()
+    ) -> None:
+        if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
+            raise AllowanceError("schema.unreadable")
+        listed = tuple(str(value).strip() for value in values)
+        if len(listed) > MOST_VALUES:
+            raise AllowanceError("category.many", most=MOST_VALUES)
+        seen: dict[str, str] = {}
+        for value in listed:
+            if not value:
+                raise AllowanceError("category.blank")
+            if len(value) > LONGEST_VALUE:
+                raise AllowanceError("category.long", most=LONGEST_VALUE)
+            if normal(value) in seen:
+                raise AllowanceError("category.twice", value=value)
+            seen[normal(value)] = value
+        labels = list(listed)
+        for extra in (unknown, missing):
+            if not isinstance(extra, str) or not extra.strip():
+                raise AllowanceError("category.closed_unknown")
+            if normal(extra) not in seen:
+                seen[normal(extra)] = extra.strip()
+                labels.append(extra.strip())
+        if not listed:
+            raise AllowanceError("category.few", least=1)
+        if len(labels) < 2:
+            raise AllowanceError("category.few", least=2)
+        pairs = aliases.items() if isinstance(aliases, dict) else aliases
+        spelled = tuple((normal(str(other)), str(value)) for other, value in pairs)
+        if any(value not in labels for _, value in spelled):
+            raise AllowanceError("schema.unreadable")
+        object.__setattr__(self, "values", listed)
+        object.__setattr__(self, "unknown", seen[normal(unknown)])
+        object.__setattr__(self, "missing", seen[normal(missing)])
+        object.__setattr__(self, "aliases", spelled)
+        object.__setattr__(self, "labels", tuple(labels))
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    @property
+    def diameter(self) -> Fraction:
+        return Fraction(1)
+
+    @property
+    def kappa(self) -> Fraction:
+        return Fraction(1)
+
+    def value(self, code: Code) -> str:
+        return self.labels[code]
+
+    def code(self, value: Any) -> Code:
+        """The place of a listed value; for public values typed into a form."""
+        wanted = normal(str(value))
+        for place, label in enumerate(self.labels):
+            if normal(label) == wanted:
+                return place
+        raise KeyError(value)
+
+    def as_json(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"kind": "category", "values": list(self.values)}
+        data |= {"unknown": self.unknown, "missing": self.missing}
+        if self.aliases:
+            data["aliases"] = [list(pair) for pair in self.aliases]
+        return data
+
+
+def yes_no(unknown: str = "other", missing: str = "no answer") -> Category:
+    """Yes or no, in the spellings that files use."""
+    spellings = {"y": "yes", "true": "yes", "1": "yes", "t": "yes", "n": "no", "false": "no", "0": "no", "f": "no"}
+    return Category(["yes", "no"], unknown=unknown, missing=missing, aliases=spellings)
+
+
+Column = Number | Category
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The declared columns, in order. Columns of the file that are not declared are left out."""
+
+    columns: dict[str, Column]
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise AllowanceError("schema.empty")
+        for name, column in self.columns.items():
+            if not isinstance(name, str) or not name.strip():
+                raise AllowanceError("column.name_blank")
+            if len(name) > LONGEST_NAME:
+                raise AllowanceError("column.name_long", most=LONGEST_NAME)
+            if not isinstance(column, (Number, Category)):
+                raise AllowanceError("schema.unreadable")
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self.columns:
+            raise AllowanceError("column.unknown", column=name, columns=list(self.columns))
+        return self.columns[name]
+
+    def number(self, name: str) -> Number:
+        column = self[name]
+        if not isinstance(column, Number):
+            raise AllowanceError("column.wrong_kind", column=name, wanted="a number column")
+        return column
+
+    def category(self, name: str) -> Category:
+        column = self[name]
+        if not isinstance(column, Category):
+            raise AllowanceError("column.wrong_kind", column=name, wanted="a column with a list of values")
+        return column
+
+    def of_kind(self, *kinds: type[Number] | type[Category]) -> list[str]:
+        return [name for name, column in self.columns.items() if isinstance(column, kinds)]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"columns": [[name, column.as_json()] for name, column in self.columns.items()]}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Schema:
+        try:
+            return Schema({name: _column(dict(column)) for name, column in data["columns"]})
+        except (KeyError, TypeError, ValueError):
+            raise AllowanceError("schema.unreadable") from None
+
+
+def _column(data: dict[str, Any]) -> Column:
+    kind = data.pop("kind")
+    if kind == "number":
+        return Number(**data)
+    if kind == "category":
+        return Category(**data)
+    raise AllowanceError("schema.unreadable")

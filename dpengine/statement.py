@@ -1,0 +1,88 @@
+"""A budget's account, for people: what was left after each charge, and the rows and answers to take away.
+
+It reads the ledger alone: public facts, running sums and released answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.answers import make_receipt
+from dpengine.entries import BudgetRecord, Charge, Entry
+from dpengine.exact import text_of
+from dpengine.ledger import Ledger
+
+MOST_STEPS = 240  # more cannot be told apart in a picture
+ROW_COLUMNS = ("seq", "at", "kind", "table", "actor", "request", "sentence", "epsilon_spent", "running_total", "hash")
+ANSWER_COLUMNS = (
+    "seq", "at", "table", "question", "label", "value", "low", "high", "epsilon_spent", "request", "hash",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was left, as a share of the allowance, after this many charges."""
+
+    at: str
+    left: Fraction
+    charges: int
+
+
+def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> list[Step]:
+    """From the whole allowance down, a step per charge; of very many charges an even choice, the last one included."""
+    rule = budget.rule
+    steps = [Step(budget.at, Fraction(1), 0)]
+    for charge in ledger.spread(budget.id, most):
+        left = 1 - filter.spent(rule, charge.totals_after) / rule.epsilon
+        steps.append(Step(charge.at, left, charge.history.count))
+    return steps
+
+
+def more_like_last(ledger: Ledger, budget: BudgetRecord) -> int | None:
+    """How many more questions of the last one's loss would be admitted; None before the first."""
+    last = ledger.charges(budget.id, limit=1)
+    if not last:
+        return None
+    charge = last[0].charge
+    return filter.fits(budget.rule, charge.totals_after, cost(charge.loss, budget.rule.alpha))
+
+
+def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
+    """Every row of a budget under ROW_COLUMNS, oldest first; amounts as exact decimal text."""
+    for row in ledger.export_rows(budget.id):
+        table = sentence = price = total = ""
+        if row["kind"] == "charge":
+            charge = Charge.from_row(row)
+            table, sentence = charge.table, charge.claim.get("sentence", "")
+            price, total = text_of(charge.price), text_of(filter.spent(budget.rule, charge.totals_after))
+        yield [row["seq"], row["at"], row["kind"], table, row["actor"], row["request"], sentence, price, total, row["hash"]]
+
+
+def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
+    """Every released figure under ANSWER_COLUMNS, oldest first: a row for a number or a label, a row for each bar."""
+    for entry in _answered(ledger, budget):
+        charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
+        value, interval = body["value"], body["interval"]
+        figures = value.items() if isinstance(value, dict) else [("", value)]
+        for label, figure in figures:
+            low, high = (interval[label] if isinstance(value, dict) else interval) if interval else ("", "")
+            yield [
+                charge.seq, charge.at, charge.table, charge.claim.get("sentence", ""), label, figure, low, high,
+                text_of(charge.price), charge.request, charge.hash,
+            ]  # fmt: skip
+
+
+def answer_lines(ledger: Ledger, budget: BudgetRecord) -> Iterator[str]:
+    """Every receipt with its answer as one line of JSON, oldest first."""
+    for entry in _answered(ledger, budget):
+        yield json.dumps(make_receipt(entry), ensure_ascii=False) + "\n"
+
+
+def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:
+    return (entry for entry in ledger.walk(budget.id) if entry.outcome and entry.outcome.kind == "answer")

@@ -1,0 +1,134 @@
+"""One declared table: build a question, see its price, ask it, find it again."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpengine import rehearsal
+from dpengine.answers import (
+    Answer,
+    Job,
+    Meter,
+    Preview,
+    claim_of,
+    make_answer,
+    make_meter,
+    make_preview,
+    released_as_json,
+)
+from dpengine.contract import Facts, Query, Released, canonical, least_epsilon
+from dpengine.errors import AllowanceError
+from dpengine.jobs import carry_release
+from dpengine.ledger import BudgetRecord, Entry, Standing
+from dpengine.mechanisms import catalogue
+from dpengine.registry import Record
+from dpengine.schema import Schema
+from dpengine.unit import Unit, read_relation
+
+if TYPE_CHECKING:
+    from dpengine.workspace import Workspace
+
+
+class Table:
+    """Reads of public facts and of the ledger are free; `ask` and `submit` spend."""
+
+    def __init__(self, workspace: Workspace, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
+        self._workspace = workspace
+        self._record = record
+        self._budget = budget
+        self.actor = actor
+        self.joined = joined  # this content already had a budget, whose first cap stays
+        self.name = record.name
+        self.practice = record.practice
+        self.facts = Facts(
+            table=record.name,
+            schema=Schema.from_json(record.schema),
+            unit=Unit.from_json(record.unit),
+            relation=read_relation(record.relation),
+            about=record.about,
+        )
+
+    @property
+    def schema(self) -> Schema:
+        return self.facts.schema
+
+    @property
+    def budget(self) -> BudgetRecord:
+        return self._budget
+
+    def query(self, key: str, /, **parameters: Any) -> Query:
+        """A question from the catalogue; refuses in one sentence what it cannot use."""
+        if key not in catalogue:
+            raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
+        return catalogue[key].build(self.facts, parameters)
+
+    def preview(self, query: Query) -> Preview:
+        return make_preview(query, self._budget.rule, self._standing())
+
+    def least_epsilon(self, query: Query, wish: Fraction) -> Fraction | None:
+        """The least ε whose promise is as good as wished, or None."""
+        return least_epsilon(query, wish)
+
+    def rehearse(self, query: Query, times: int = 1) -> list[Released]:
+        """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""
+        return rehearsal.rehearse(query, times)
+
+    def ask(self, query: Query, request_id: str | None = None) -> Answer:
+        """Charge, commit, then draw. The same request id is the same answer; a new one is a new, paid draw."""
+        return make_answer(query, self._carry(query, request_id or new_request())())
+
+    def submit(self, query: Query, request_id: str | None = None) -> Job:
+        """The same on the worker; `Workspace.job` finds it by its request id, also after a reload or a restart."""
+        request = request_id or new_request()
+        self._workspace.jobs.submit(request, self._carry(query, request))
+        return self._workspace.job(request)
+
+    def recall(self, query: Query) -> list[Answer]:
+        """Answers already paid for to this very question: free."""
+        found = self._workspace.ledger.answers_to(self._budget.id, self.name, query.digest())
+        return [make_answer(query, entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
+
+    def answer_of(self, entry: Entry) -> Answer:
+        claim = entry.charge.claim
+        return make_answer(self.query(claim["key"], **claim["parameters"]), entry)
+
+    def history(self, limit: int = 50) -> list[Entry]:
+        """Newest first."""
+        return self._workspace.ledger.charges(budget=self._budget.id, limit=limit)
+
+    def meter(self) -> Meter:
+        return make_meter(self._budget, self._standing())
+
+    def _standing(self) -> Standing:
+        return self._workspace.ledger.standing(self._budget.id)
+
+    def _carry(self, query: Query, request: str) -> Callable[[], Entry]:
+        if canonical(query.facts.schema.as_json()) != canonical(self.schema.as_json()) or query.facts != self.facts:
+            raise AllowanceError("query.other_table")
+        workspace, facts = self._workspace, self.facts
+        coded: Path = workspace.coded(self._record)
+
+        def draw(statistic: Any) -> dict[str, Any]:
+            return released_as_json(query.release(statistic, workspace.coins))
+
+        def carry() -> Entry:
+            workspace.open_budget(self._budget, self.actor)
+            return carry_release(
+                workspace.ledger,
+                {
+                    "budget": self._budget.id, "table": self.name, "actor": self.actor, "request": request,
+                    "claim": claim_of(query), "loss": query.loss(), "worker": workspace.jobs.worker,
+                },
+                lambda: workspace.engine.read(query.need(), coded, facts.schema),
+                draw,
+            )
+
+        return carry
+
+
+def new_request() -> str:
+    return secrets.token_hex(8)

@@ -1,0 +1,26 @@
+"""Conditions as words, the same in form, answer, history and receipt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpengine.messages import plain, say
+from dpengine.predicate import Predicate
+
+
+def who(where: Predicate) -> str:
+    """“everyone”, or “people where district is Mill or Hill and age is at least 30”."""
+    if where.everyone:
+        return say("who.everyone")
+    return say("who.where", conditions=say("who.and").join(_row(row) for row in where.rows))
+
+
+def _row(row: tuple[Any, ...]) -> str:
+    if row[0] == "any":
+        return say("who.any", conditions=say("who.or").join(_row(inner) for inner in row[1]))
+    column, op, operand = row
+    if op == "between":
+        return say("who.between", column=column, low=operand[0], high=operand[1])
+    if isinstance(operand, tuple):
+        operand = say("who.or").join(plain(value) for value in operand)
+    return say(f"who.{op}", column=column, value=operand)

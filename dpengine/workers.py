@@ -1,0 +1,151 @@
+"""Which process carries a release, and whether it still lives.
+
+Each process that spends has a name, its *worker*, and holds a kernel lock on `workers/<worker>.lock` in the workspace
+folder as long as it lives: the kernel drops it on kill -9 too. Names are random and used once, so a lock that is free
+means a process that is gone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpengine.errors import AllowanceError
+
+# What this process knows of itself: its workers, and the releases it has in hand by (worker, request).
+_guard = threading.Lock()
+_own: set[str] = set()
+_hands: Counter[tuple[str, str]] = Counter()
+
+
+@contextmanager
+def in_hand(worker: str, request: str) -> Iterator[None]:
+    """Taken up before the charge is written, so that no one in this process sees the charge without its carrier."""
+    key = (worker, request)
+    with _guard:
+        _hands[key] += 1
+    try:
+        yield
+    finally:
+        with _guard:
+            _hands[key] -= 1
+            if not _hands[key]:
+                del _hands[key]
+
+
+def carried(folder: Path, worker: str, request: str) -> bool:
+    """Is someone alive still at this release? Of its own workers a process knows more than their locks say."""
+    with _guard:
+        if (worker, request) in _hands:
+            return True
+        if worker in _own:
+            return False
+    return bool(re.fullmatch(r"[0-9a-f]{1,64}", worker)) and _held(_path(folder, worker))
+
+
+class Worker:
+    """This process's name on one workspace folder, and the lock behind it. Both are taken when first needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._name: str | None = None
+        self._handle = -1
+        _workers.add(self)
+
+    @property
+    def name(self) -> str:
+        with self._lock:
+            if self._name is None:
+                try:
+                    self._name, self._handle = _take(self._folder)
+                except OSError:
+                    raise AllowanceError("ledger.unwritable") from None
+                with _guard:
+                    _own.add(self._name)
+                path = _path(self._folder, self._name)
+                self.let_go = weakref.finalize(self, _give_back, self._handle, path, os.getpid())
+            return self._name
+
+    def close(self) -> None:
+        with self._lock:
+            if self._name is not None:
+                self.let_go()
+                self._name = None
+
+    def forked(self) -> None:
+        """A forked child is another process: its parent's lock must not outlive the parent through it."""
+        if self._name is not None:
+            os.close(self._handle)
+        self._lock, self._name = threading.Lock(), None
+
+
+_workers: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+def _path(folder: Path, worker: str) -> Path:
+    return folder / "workers" / f"{worker}.lock"
+
+
+def _take(folder: Path) -> tuple[str, int]:
+    """A new name, and the open file that keeps its lock."""
+    workers = folder / "workers"
+    workers.mkdir(mode=0o700, exist_ok=True)
+    for left in workers.glob("*.lock"):  # by processes that were killed
+        if not _held(left):
+            left.unlink(missing_ok=True)
+    name = secrets.token_hex(8)
+    unborn = workers / f"{name}.new"  # renamed once locked: nobody judges or sweeps it before
+    handle = os.open(unborn, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        unborn.rename(_path(folder, name))
+    except OSError:
+        os.close(handle)
+        raise
+    return name, handle
+
+
+def _held(path: Path) -> bool:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # cannot be told: nobody is declared dead on a guess
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _give_back(handle: int, path: Path, pid: int) -> None:
+    if os.getpid() != pid:  # in a forked child, where `forked` has closed the file
+        return
+    path.unlink(missing_ok=True)
+    os.close(handle)
+    with _guard:
+        _own.discard(path.stem)
+
+
+def _after_fork() -> None:
+    global _guard
+    _guard = threading.Lock()
+    _own.clear()
+    _hands.clear()
+    for worker in list(_workers):
+        worker.forked()
+
+
+os.register_at_fork(after_in_child=_after_fork)

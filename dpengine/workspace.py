@@ -1,0 +1,226 @@
+"""The facade: a folder with a ledger, declared tables and one worker. Pages, notebooks and outside checks come in here.
+
+    var/ledger.sqlite     every charge and answer, chained        var/tables/<random>/   raw and coded Parquet
+    var/registry.sqlite   what was declared                       var/secret             the fingerprint key
+The folder is its user's alone (0700).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dpengine.answers import Job
+from dpengine.budget import Budget
+from dpengine.chain import Verdict
+from dpengine.coding import encode
+from dpengine.coins import SystemCoins
+from dpengine.dialect import Dialect
+from dpengine.engines.duck import DuckEngine
+from dpengine.errors import AllowanceError
+from dpengine.jobs import Jobs
+from dpengine.ledger import BudgetRecord, Ledger
+from dpengine.loading import Loaded, load
+from dpengine.registry import Record, Registry
+from dpengine.samples import SAMPLES, Sample
+from dpengine.schema import Schema
+from dpengine.table import Table
+from dpengine.unit import Unit, read_relation
+
+LONGEST_NAME = 80
+OWNER = "owner"
+
+_opened: dict[Path, Workspace] = {}
+_opening = threading.Lock()
+
+
+def open_workspace(folder: str | Path = "var") -> Workspace:
+    """The workspace in this folder, created when absent. One per process and folder."""
+    path = Path(folder).resolve()
+    with _opening:
+        if path not in _opened:
+            _opened[path] = Workspace(path)
+        return _opened[path]
+
+
+class Workspace:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for part in (folder, folder / "tables", folder / "tmp"):
+            part.mkdir(parents=True, exist_ok=True)
+            part.chmod(0o700)
+        self._secret = _secret(folder / "secret")
+        self._registry = Registry(folder / "registry.sqlite")
+        self.ledger = Ledger(folder / "ledger.sqlite")
+        self.jobs = Jobs(folder, self.ledger)
+        self.engine = DuckEngine()
+        self.coins = SystemCoins()
+        self._sampling = threading.Lock()
+
+    # Tables
+
+    def add_table(
+        self,
+        name: str,
+        source: Any,
+        *,
+        schema: Schema,
+        unit: Unit | None = None,
+        relation: str = "replace",
+        budget: Budget | str,
+        about_rows: int | None = None,
+        dialect: Dialect | None = None,
+        bad_records: str = "refuse",
+        actor: str = OWNER,
+    ) -> Table:
+        """Declare a table: a CSV or Parquet path or a pandas frame, with what is public about it."""
+        clean = _name(name)
+        if unit is None:
+            raise AllowanceError("unit.missing")
+        kind = read_relation(relation)
+        if kind == "add_remove" and about_rows is None:
+            raise AllowanceError("facts.rows_needed")
+        if about_rows is not None and (type(about_rows) is not int or about_rows < 1):
+            raise AllowanceError("facts.rows")
+        if isinstance(budget, str):
+            self.ledger.budget(budget)  # refuses an unknown one before any work
+        if self._registry.get(clean) is not None or clean in SAMPLES:
+            raise AllowanceError("table.exists", name=clean)
+        reading = dialect or Dialect()
+        folder, loaded = self._bring(source, schema, reading, bad_records)
+        try:
+            about = loaded.rows if kind == "replace" else int(about_rows or 1)
+            with self._registry.transaction() as rows:
+                if self._registry.find(rows, clean) is not None:
+                    raise AllowanceError("table.exists", name=clean)
+                budget_id = self._registry.budget_of_content(rows, loaded.fingerprint)
+                joined = budget_id is not None
+                if budget_id is None and isinstance(budget, str):
+                    budget_id = budget
+                if budget_id is None:
+                    assert isinstance(budget, Budget)
+                    budget_id = f"budget-{secrets.token_hex(6)}"
+                    self.ledger.create_budget(budget_id, budget.rule(), "private", actor, clean)
+                record = Record(
+                    name=clean, folder=folder.name, budget=budget_id, practice=False, relation=kind, about=about,
+                    unit=unit.as_json(), schema=schema.as_json(), dialect=reading.as_json(),
+                    fingerprint=loaded.fingerprint, version=1, owner=actor, at=_now(),
+                )
+                self._registry.add(rows, record)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return Table(self, record, self.ledger.budget(budget_id), actor, joined=joined)
+
+    def table(self, name: str, visitor: str = "local") -> Table:
+        """A declared table. A bundled sample is brought in on first use, with a practice budget per visitor."""
+        record = self._sample(SAMPLES[name]) if name in SAMPLES else self._registry.get(name)
+        if record is None:
+            raise AllowanceError("table.unknown", name=str(name)[:LONGEST_NAME])
+        if not record.practice:
+            return Table(self, record, self.ledger.budget(record.budget), OWNER)
+        actor = f"visitor-{hashlib.sha256(visitor.encode()).hexdigest()[:12]}"
+        budget_id = f"{record.budget}:{actor}"
+        sample = SAMPLES[record.name]
+        try:
+            budget = self.ledger.budget(budget_id)
+        except AllowanceError:  # not opened yet: nothing was ever charged to it
+            budget = BudgetRecord(budget_id, record.name, "practice", sample.budget.rule(), record.at)
+        return Table(self, record, budget, actor)
+
+    def tables(self) -> list[Record]:
+        """The declared tables, not the samples."""
+        return [record for record in self._registry.all() if not record.practice]
+
+    def open_budget(self, budget: BudgetRecord, actor: str) -> None:
+        """A practice budget is written down when its first question is charged, not when a page is looked at."""
+        if budget.kind == "practice":
+            self.ledger.create_budget(budget.id, budget.rule, budget.kind, actor, budget.name)
+
+    def coded(self, record: Record) -> Path:
+        return self.folder / "tables" / record.folder / f"coded-{record.version}.parquet"
+
+    # Answers
+
+    def job(self, request_id: str) -> Job:
+        """Where a question stands: in this process, in another one, or in the ledger since before a restart."""
+        state = self.jobs.state(request_id)
+        answer = None
+        if state.state == "done":
+            entry = self.ledger.find(request_id)
+            assert entry is not None
+            record = self._registry.get(entry.charge.table)
+            if record is None:
+                return Job(request_id, "unknown")
+            table = Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor)
+            answer = table.answer_of(entry)
+        return Job(request_id, state.state, done=int(state.state == "done"), answer=answer, error=state.error)
+
+    def verify_ledger(self) -> Verdict:
+        """Is the hash chain whole, and where does it break?"""
+        return self.ledger.verify()
+
+    # How a file comes in
+
+    def _bring(self, source: Any, schema: Schema, dialect: Dialect, bad_records: str) -> tuple[Path, Loaded]:
+        folder = self.folder / "tables" / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        try:
+            path = Path(source) if isinstance(source, (str, Path)) else source
+            loaded = load(path, dialect, folder / "raw.parquet", self._secret, bad_records=bad_records)
+            for name in schema.columns:
+                if name not in loaded.columns:
+                    raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))
+            encode(folder / "raw.parquet", schema, dialect, folder / "coded-1.parquet")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return folder, loaded
+
+    def _sample(self, sample: Sample) -> Record:
+        with self._sampling:
+            found = self._registry.get(sample.name)
+            if found is not None:
+                return found
+            dialect = Dialect()
+            folder, loaded = self._bring(sample.path, sample.schema, dialect, "refuse")
+            record = Record(
+                name=sample.name, folder=folder.name, budget=f"practice:{sample.name}", practice=True,
+                relation="replace", about=loaded.rows, unit=Unit.rows().as_json(), schema=sample.schema.as_json(),
+                dialect=dialect.as_json(), fingerprint=loaded.fingerprint, version=1, owner="allowance", at=_now(),
+            )
+            with self._registry.transaction() as rows:
+                other = self._registry.find(rows, sample.name)
+                if other is None:
+                    self._registry.add(rows, record)
+            if other is not None:  # another process was faster
+                shutil.rmtree(folder, ignore_errors=True)
+            return other or record
+
+
+def _secret(path: Path) -> bytes:
+    """The key of the fingerprints, made once; it never leaves this file."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_bytes()
+    with os.fdopen(handle, "wb") as file:
+        file.write(secrets.token_bytes(32))
+    return path.read_bytes()
+
+
+def _name(name: Any) -> str:
+    clean = str(name).strip()
+    if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
+        raise AllowanceError("table.name", most=LONGEST_NAME)
+    return clean
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

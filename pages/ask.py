@@ -1,0 +1,63 @@
+"""Ask: the question as a sentence, what it costs and will be worth, then the answer."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from ui import answer, form, frame, history, job, preview, spend
+from ui.state import choose_table, current_table, table_names
+from ui.wording import percent
+
+table = current_table()
+names = table_names()
+picked = st.selectbox(say("ask.table"), names, index=names.index(table.name), key=f"ask-table-{table.name}", width=320)
+if picked != table.name:
+    choose_table(str(picked))
+    st.rerun()
+
+request = job.current_request()
+asked = job.look(request) if request else None
+if asked is not None and not asked.over:
+    st.stop()
+if asked is not None and asked.answer is not None:
+    job.renew("ask-go")
+    answer.show(asked.answer)
+    st.divider()
+
+kept = form.state(table)
+spend.start_from(kept["given"].get("epsilon"))
+key, given = form.sentence(table)
+left, right = st.columns([5, 6], gap="medium")
+with left, st.container(key="card-spend"):
+    given["epsilon"] = spend.choose(table)
+    form.remember(table, key, given)
+    refusal = st.session_state.pop("refusal", None)
+    query = None
+    try:
+        query = table.query(key, **given)
+    except dp.AllowanceError as complaint:
+        refusal = refusal or str(complaint)
+    if query is not None:
+        price = table.preview(query)
+        frame.show_price(table, price)
+        spend.describe(table, query, price)
+        spend.exactly(table, query)
+        paid = table.recall(query)
+        if paid and not (asked and asked.answer and asked.answer.request_id == paid[-1].request_id):
+            st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
+            st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
+        label = say("ask.button" if not paid else "ask.button_again", share=percent(price.fraction))
+        job.ask_button(label, table, query, "ask-go", disabled=not price.admissible)
+        if not price.admissible:
+            job.refused(say("ask.too_much", left=percent(table.meter().left / table.meter().epsilon)))
+    if refusal:
+        job.refused(refusal)
+with right, st.container(key="card-preview"):
+    st.html(f'<p class="muted">{escape(say("preview.title"))}</p>')
+    if query is not None:
+        preview.show(table, query)
+history.show(table)

@@ -1,0 +1,68 @@
+"""Start: one question about a made-up town, one click, one private answer."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from ui import answer, charts, frame, job, nav, preview
+from ui.state import open_table
+from ui.wording import percent, short_promise
+
+table = open_table("town")
+question = table.query("median", column="monthly_income", epsilon="0.1")
+request = job.current_request()
+
+
+def first_question() -> None:
+    price = table.preview(question)
+    frame.show_price(table, price)
+    lead = say("start.lead", people=table.facts.about)
+    st.html(f'<h1>{escape(say("start.title"))}</h1><p class="lead">{escape(lead)}</p>')
+    with st.container(key="card-start"):
+        st.html(f'<p class="muted">{escape(say("start.fifty"))}</p>')
+        values = preview.fifty(table, question)
+        charts.dots(values, "monthly_income", say("start.fifty_alt"), "start-dots")
+        if price.admissible:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                job.ask_button(say("start.button"), table, question, "start-ask")
+                st.html(f'<span class="take-words">{escape(say("takes", share=percent(price.fraction)))}</span>')
+        else:
+            job.refused(say("start.exhausted"))
+
+
+def after(found: dp.Answer) -> None:
+    job.renew("start-ask")
+    answer.show(found)
+    st.html(f"<h3>{escape(say('start.next'))}</h3>")
+    for column, (title, key, parameters) in zip(st.columns(3), NEXT, strict=True):
+        query = table.query(key, **parameters)
+        price = table.preview(query)
+        with column, st.container(key=f"card-next-{key}"):
+            st.html(
+                f'<b>{escape(say(title))}</b><br><span class="muted">{escape(short_promise(price.promise))}</span><br>'
+                f'<span class="take-words">{escape(percent(price.fraction))}</span>'
+            )
+            st.page_link(nav.page("ask"), label=say("start.look"), query_params=preview.link(table, query))
+
+
+NEXT: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("start.next.work", "top_item", {"column": "way_to_work", "epsilon": "0.05"}),
+    ("start.next.car", "count", {"where": [["has_car", "in", ["yes"]]], "epsilon": "0.05"}),
+    ("start.next.district", "histogram", {"column": "district", "epsilon": "0.1"}),
+)
+
+asked = job.look(request) if request else None
+if asked is None or (asked.over and asked.answer is None):
+    first_question()
+elif asked.answer is not None:
+    after(asked.answer)
+
+if asked is None or asked.over:
+    with st.container(horizontal=True):
+        st.page_link(nav.page("data"), label=say("start.own"))
+        st.page_link(nav.page("ask"), label=say("start.more"))

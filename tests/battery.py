@@ -1,0 +1,196 @@
+"""The checks every catalogue entry must stand, as functions, so that planted wrong mechanisms can be held against them.
+
+Small world: one Number with a missing value, one Category. All tables of up to three people, all neighbours.
+False alarms: a statistical check fails a right mechanism with probability at most FALSE_ALARM.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+from dpengine.accountant.costs import cost
+from dpengine.coins import SystemCoins
+from dpengine.contract import Facts, Query
+from dpengine.laws import Finite, Independent, Laplace, Law, chance, max_divergence, renyi
+from dpengine.mechanisms import catalogue
+from dpengine.needs import Spread
+from dpengine.predicate import Row
+from dpengine.schema import MISSING, Category, Number, Schema
+from dpengine.unit import Unit
+
+FALSE_ALARM = 1e-6
+SCHEMA = Schema({"x": Number(0, 3), "c": Category(["a", "b"], unknown="b", missing="b")})
+POSSIBLE_ROWS: tuple[Row, ...] = tuple({"x": x, "c": c} for x, c in product((MISSING, 0, 1, 3), (0, 1)))
+
+# One line per variant puts an entry under the whole battery.
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("count", {"where": [["c", "in", ["a"]]]}),
+    ("count", {"where": [["any", [["x", ">", 1], ["c", "in", ["b"]]]]]}),
+    ("histogram", {"column": "c"}),
+    ("histogram", {"column": "x", "bins": 4}),
+    ("histogram", {"column": "x", "bins": [0, 2], "where": [["c", "in", ["a"]]]}),
+    ("median", {"column": "x"}),
+    ("median", {"column": "x", "with_range": False, "where": [["c", "in", ["a"]]]}),
+    ("quantile", {"column": "x", "share": "0.9"}),
+    ("quantile", {"column": "x", "share": "0.25", "with_range": False}),
+    ("quantile", {"column": "x", "share": "0.333", "with_range": False, "where": [["x", "<=", 1]]}),
+    ("top_item", {"column": "c"}),
+    ("top_item", {"column": "c", "where": [["x", ">=", 1]]}),
+]
+
+
+def facts(relation: str, about: int = 3) -> Facts:
+    return Facts("small", SCHEMA, Unit.rows(), relation, about)  # type: ignore[arg-type]
+
+
+def build(key: str, parameters: dict[str, Any], relation: str, epsilon: str = "1", about: int = 3) -> Query:
+    return catalogue[key].build(facts(relation, about), {"epsilon": epsilon} | parameters)
+
+
+def case_name(case: tuple[str, dict[str, Any]]) -> str:
+    return f"{case[0]}-{'-'.join(str(value) for value in case[1].values())}"[:60]
+
+
+@cache
+def neighbours(relation: str) -> tuple[tuple[tuple[Row, ...], tuple[Row, ...]], ...]:
+    return tuple(_neighbours(relation))
+
+
+def _neighbours(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...]]]:
+    """Ordered pairs of neighbouring tables; row order does not matter to any statistic, so tables are multisets."""
+    if relation == "replace":
+        for size in (1, 2, 3):
+            for rest in combinations_with_replacement(POSSIBLE_ROWS, size - 1):
+                for one, other in product(POSSIBLE_ROWS, repeat=2):
+                    if one != other:
+                        yield (*rest, one), (*rest, other)
+    else:
+        for size in (0, 1, 2):
+            for rest in combinations_with_replacement(POSSIBLE_ROWS, size):
+                for one in POSSIBLE_ROWS:
+                    yield rest, (*rest, one)
+                    yield (*rest, one), rest
+
+
+def check_sensitivity(query: Query) -> None:
+    """No pair of neighbours moves the measured vector by more than is claimed, and some pair moves it that much."""
+    claimed = query.sensitivity()
+    worst = 0
+    known: dict[Any, tuple[int, ...]] = {}
+    pairs = {tuple(_remember(query, rows, known) for rows in pair) for pair in neighbours(query.facts.relation)}
+    for one, other in pairs:
+        before, after = known[one], known[other]
+        assert len(before) == len(after), "the answer's shape depends on the data"
+        moves = [abs(a - b) for a, b in zip(before, after, strict=True)]
+        worst = max(worst, sum(moves) if claimed.norm == "l1" else max(moves, default=0))
+    assert worst <= claimed.bound, f"a neighbour moves it by {worst}, claimed {claimed.bound}"
+    assert worst == claimed.bound, f"claimed {claimed.bound}, but nothing moves it by more than {worst}: wasteful"
+
+
+def check_law_against_loss(query: Query, order: Fraction = Fraction(11, 2)) -> None:
+    """The exact law's divergences between neighbours stay within the claimed loss: ε, and Rényi at an order."""
+    claimed = cost(query.loss(), order)
+    slack = Decimal("1e-20")  # decimal rounding of the law, not of the claim
+    laws: dict[Any, Law | None] = {}
+    pairs = set()
+    for one, other in neighbours(query.facts.relation):
+        keys = []
+        for rows in (one, other):
+            value = query.need().of(rows)
+            keys.append(_key(value))
+            if keys[-1] not in laws:
+                laws[keys[-1]] = query.law(value)
+        pairs.add(tuple(keys))
+    for one_key, other_key in pairs:
+        first, second = laws[one_key], laws[other_key]
+        assert first is not None and second is not None
+        if claimed.epsilon is not None:
+            assert max_divergence(first, second) <= _decimal(claimed.epsilon) + slack, "the law exceeds the claimed ε"
+        assert renyi(first, second, float(order)) <= float(claimed.renyi) + 1e-11, "the law exceeds the Rényi loss"
+
+
+def _remember(query: Query, rows: tuple[Row, ...], known: dict[Any, tuple[int, ...]]) -> Any:
+    value = query.need().of(rows)
+    key = _key(value)
+    if key not in known:
+        known[key] = query.measured(value)
+    return key
+
+
+def _key(value: Any) -> Any:
+    return (tuple(value.codes.tolist()), tuple(value.counts.tolist())) if isinstance(value, Spread) else value
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def coordinates(law: Law) -> tuple[Law, ...]:
+    return law.parts if isinstance(law, Independent) else (law,)
+
+
+def check_samples_against_law(query: Query, value: Any, draws: int = 4_000) -> None:
+    """Every coordinate's frequencies against its exact law, cell by cell, by Hoeffding–Chernoff bounds on each cell;
+    the chance of any false alarm over all cells is at most FALSE_ALARM (union bound)."""
+    law = query.law(value)
+    assert law is not None
+    coins = SystemCoins()
+    drawn = [query.draw(value, coins) for _ in range(draws)]
+    parts = coordinates(law)
+    columns = list(zip(*drawn, strict=True)) if isinstance(law, Independent) else [drawn]
+    assert len(columns) == len(parts)
+    tests = [
+        (len([one for one in column if inside(one)]), probability)
+        for part, column in zip(parts, columns, strict=True)
+        for inside, probability in _cells(part, column)
+    ]
+    for seen, probability in tests:
+        assert _tail(seen, draws, probability) * len(tests) > FALSE_ALARM, "samples do not follow the law"
+
+
+def _cells(law: Law, column: Any) -> list[tuple[Any, float]]:
+    """Events with known probability: each outcome of a finite law; for noise, each side and spread."""
+    if isinstance(law, Finite):
+        assert set(column) <= set(law.chances), "an outcome outside the law"
+        return [(lambda one, outcome=outcome: one == outcome, float(p)) for outcome, p in law.chances.items()]
+    assert isinstance(law, Laplace)
+    reach = max(int(law.scale), 1)
+    middle = sum(chance(law, law.center + place) for place in range(-reach, reach + 1))
+    exact = chance(law, law.center)
+    return [
+        (lambda one: one == law.center, float(exact)),
+        (lambda one: one > law.center, float((1 - exact) / 2)),
+        (lambda one: abs(one - law.center) <= reach, float(middle)),
+        (lambda one: abs(one - law.center) <= 3 * reach,
+         float(sum(chance(law, law.center + place) for place in range(-3 * reach, 3 * reach + 1)))),
+    ]
+
+
+def _tail(seen: int, draws: int, probability: float) -> float:
+    """An upper bound on the chance of a count at least this far out: 2·exp(−draws·KL), Chernoff."""
+    share = seen / draws
+    if probability >= 1 or probability <= 0:
+        return 1.0 if share == probability else 0.0
+    divergence = 0.0
+    if share > 0:
+        divergence += share * math.log(share / probability)
+    if share < 1:
+        divergence += (1 - share) * math.log((1 - share) / (1 - probability))
+    return min(1.0, 2 * math.exp(-draws * divergence))
+
+
+def allowed_failures(draws: int, beta: float) -> int:
+    """The least k with Pr[Bin(draws, β) > k] ≤ FALSE_ALARM."""
+    total, k = 0.0, -1
+    while total < 1 - FALSE_ALARM:
+        k += 1
+        log = math.lgamma(draws + 1) - math.lgamma(k + 1) - math.lgamma(draws - k + 1)
+        total += math.exp(log + k * math.log(beta) + (draws - k) * math.log1p(-beta))
+    return k
+

@@ -1,0 +1,54 @@
+"""What a journey does between clicks: wait until the page is at rest, and take its picture."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+SHOTS = Path(__file__).resolve().parents[2] / "build" / "shots"
+
+_AT_REST = """(quiet) => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    const calm = app
+        && app.dataset.testConnectionState === 'CONNECTED'
+        && app.dataset.testScriptState === 'notRunning'
+        && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]');
+    if (!calm) { window.allowanceCalmSince = null; return false; }
+    window.allowanceCalmSince ??= performance.now();
+    return performance.now() - window.allowanceCalmSince >= quiet;
+}"""
+
+# Streamlit scrolls inside the window, so a picture of the whole page needs a window as tall as what is inside it.
+_FULL_HEIGHT = """() => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    return main ? Math.ceil(main.getBoundingClientRect().top + main.scrollHeight) : document.body.scrollHeight;
+}"""
+
+
+def settled(page: Any, quiet_ms: int = 300, timeout_ms: int = 30_000) -> Any:
+    """Wait until the app is connected, no script runs and nothing is still loading, for `quiet_ms` on end."""
+    page.evaluate("() => { window.allowanceCalmSince = null; }")
+    page.wait_for_function(_AT_REST, arg=quiet_ms, timeout=timeout_ms, polling=50)
+    return page
+
+
+def go(page: Any, path: str = "/") -> Any:
+    """Open a page of the app and wait until it is at rest."""
+    page.goto(path)
+    return settled(page)
+
+
+def shot(page: Any, name: str) -> Path:
+    """Save a picture of the whole page as build/shots/<name>.png."""
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    target = SHOTS / (re.sub(r"[^\w.-]+", "-", name).strip("-") + ".png")
+    window = page.viewport_size
+    height = max(window["height"], min(page.evaluate(_FULL_HEIGHT), 12_000))
+    if height != window["height"]:
+        page.set_viewport_size({"width": window["width"], "height": height})
+        page.wait_for_timeout(250)
+    page.screenshot(path=target, full_page=True, animations="disabled")
+    if height != window["height"]:
+        page.set_viewport_size(window)
+    return target

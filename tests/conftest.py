@@ -1,0 +1,227 @@
+"""The stage for browser journeys: one app, one browser, and a loud word when there is no browser to be had.
+
+Everything under tests/browser/ is marked `browser` and kept on one xdist worker, so a run starts one server. Fixtures:
+`page` (1280 x 900) and `phone` (390 x 844) are fresh visitors, `open_page` makes more of them; `server` is the app,
+`server_log` the file with what it said.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+BROWSER_TESTS = ROOT / "tests" / "browser"
+NO_CHROMIUM = "there is no chromium in PATH. On Debian: apt-get install chromium"
+CHROMIUM_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+_left_out = pytest.StashKey[int]()
+_outcome = pytest.StashKey[pytest.TestReport]()
+
+
+# --- which tests run --------------------------------------------------------------------------------------------------
+
+
+def _on_ci() -> bool:
+    return os.environ.get("CI", "").lower() in {"1", "true"}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """All journeys go to one worker, by where they stand: xdist 3.8 loses its group marks under pytest 9.2."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class OneBrowser(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+
+    return OneBrowser(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    journeys = [item for item in items if BROWSER_TESTS in item.path.parents]
+    for item in journeys:
+        item.add_marker(pytest.mark.browser)
+    if journeys and shutil.which("chromium") is None and not _on_ci():  # on CI the `browser` fixture fails instead
+        gone = set(journeys)
+        config.hook.pytest_deselected(items=journeys)
+        items[:] = [item for item in items if item not in gone]
+        config.stash[_left_out] = len(journeys)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(_left_out, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Each xdist worker collects every test, so any one of them knows how many journeys were left out."""
+    left_out = getattr(node, "workeroutput", {}).get("left_out", 0)
+    node.config.stash[_left_out] = max(left_out, node.config.stash.get(_left_out, 0))
+
+
+@pytest.hookimpl(trylast=True)  # the last word
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if left_out := config.stash.get(_left_out, 0):
+        terminalreporter.section("BROWSER TESTS DID NOT RUN", sep="!", red=True, bold=True)
+        terminalreporter.line(f"{left_out} browser tests were left out: {NO_CHROMIUM}", red=True, bold=True)
+
+
+def pytest_unconfigure() -> None:
+    """AppTest leaves a temporary folder for the interpreter to sweep up, with a warning; sweep it up first."""
+    if app_test := sys.modules.get("streamlit.testing.v1.app_test"):
+        app_test.TMP_DIR.cleanup()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    if report.when == "call":
+        item.stash[_outcome] = report
+    return report
+
+
+# --- the app ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Server:
+    url: str
+    home: Path
+    process: subprocess.Popen[bytes]
+
+
+@pytest.fixture(scope="session")
+def server_log() -> Path:
+    BUILD.mkdir(exist_ok=True)
+    log = BUILD / "browser-server.log"
+    log.write_bytes(b"")
+    return log
+
+
+@pytest.fixture(scope="session")
+def server(server_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The app over an empty workspace, as a person would start it, shared by all journeys."""
+    home = tmp_path_factory.mktemp("home")
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
+    env = {**os.environ, "ALLOWANCE_HOME": str(home), "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
+    with server_log.open("ab") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _wait_until_healthy(url, process, server_log)
+        yield Server(url, home, process)
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 90) -> None:
+    ask = urllib.request.build_opener(urllib.request.ProxyHandler({})).open  # a proxy has no say on this machine
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with ask(f"{url}/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(f"the app did not start. It said:\n{log.read_text(errors='replace')[-4000:]}", pytrace=False)
+
+
+# --- the visitors -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")  # Playwright keeps an event loop running, which asyncio in later tests would trip over
+def browser() -> Iterator[Any]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.fail(f"a browser test cannot run: {NO_CHROMIUM}", pytrace=False)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """`open_page(color_scheme="dark", ...)` is a page of a new visitor; options are those of Playwright's contexts.
+
+    Afterwards: no page may have asked another host for anything, and a failed test leaves a picture of each.
+    """
+    from browser.steps import shot
+
+    pages: list[Any] = []
+    elsewhere: list[str] = []
+
+    def note(asked: Any) -> None:
+        parts = urlsplit(asked.url)
+        if parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname not in {"127.0.0.1", "localhost"}:
+            elsewhere.append(asked.url)
+
+    def open_one(**options: Any) -> Any:
+        options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", "locale": "en-GB"} | options
+        context = browser.new_context(base_url=server.url, **options)
+        context.set_default_timeout(30_000)
+        context.on("request", note)
+        page = context.new_page()
+        pages.append(page)
+        return page
+
+    yield open_one
+    outcome = request.node.stash.get(_outcome, None)
+    for number, page in enumerate(pages):
+        if outcome is not None and outcome.failed and not page.is_closed():
+            shot(page, f"FAILED-{request.node.name}-{number}")
+        page.context.close()
+    assert not elsewhere, f"the page asked other hosts: {elsewhere}"
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Any]) -> Any:
+    """A new visitor at a desk."""
+    return open_page()
+
+
+@pytest.fixture
+def phone(open_page: Callable[..., Any]) -> Any:
+    """A new visitor with a phone."""
+    return open_page(**PHONE)

@@ -1,0 +1,118 @@
+"""The ledger as a file: how much a decision reads, what the file itself refuses, connections and versions."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from dpengine import ledger as ledger_module
+from dpengine.ledger import Ledger
+from tests.helpers_ledger import WIDE, ask, opened, raises
+
+# Size: what a decision reads does not grow
+
+
+def test_after_ten_thousand_rows_a_charge_reads_as_much_as_after_ten(tmp_path: Path) -> None:
+    with opened(tmp_path, WIDE) as ledger:
+        first = ledger.reserve(**ask("r", "0.001"))
+        work: dict[int, int] = {}
+        plans: set[str] = set()
+        for rows in (10, 10_000):
+            with ledger._file.writing() as db:  # the same charge over and over: only its size matters here
+                row = next(db.query("SELECT * FROM entries WHERE seq = ?", [first.seq]))
+                for i in range(ledger._head(db)[0], rows):
+                    ledger._append(db, "charge", "b", f"fill{i}", "ana", row["body"], row["totals"], row["at"])
+            with ledger._file.reading() as db:
+                steps: Counter[int] = Counter()
+                statements: list[str] = []
+                db.conn.set_progress_handler(partial(steps.update, [rows]), 1)
+                db.conn.set_trace_callback(statements.append)
+                ledger.reserve(**ask(f"after {rows}", "0.001"))
+                ledger.standing("b")
+                ledger.find(f"after {rows}")
+                ledger.answer(f"after {rows}", {"value": 1})
+                db.conn.set_progress_handler(None, 0)
+                db.conn.set_trace_callback(None)
+                work[rows] = steps[rows]
+                for sql in {sql for sql in statements if sql.startswith(("SELECT", "INSERT"))}:
+                    plans |= {row["detail"] for row in db.query("EXPLAIN QUERY PLAN " + sql)}
+        assert ledger.head()[0] > 10_000
+        assert work[10_000] <= work[10] * 1.1, work  # steps of SQLite's machine, not seconds
+        scans = {plan for plan in plans if plan.startswith("SCAN") and "json_each" not in plan}
+        assert plans and not scans, scans
+        assert any("charges_of" in plan for plan in plans) and any("one_charge" in plan for plan in plans), plans
+
+
+def test_recall_is_indexed(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger, ledger._file.reading() as db:
+        plan = [
+            row["detail"] for row in db.query("EXPLAIN QUERY PLAN " + ledger_module._ANSWERED, ["b", "people", "d"])
+        ]
+    assert plan == ["SEARCH entries USING INDEX claims_of (budget=? AND <expr>=? AND <expr>=?)"]
+
+
+# The guards inside the file
+
+_NEW = "'new'"
+_HEAD = "(SELECT hash FROM entries WHERE seq = 3)"
+_COPY = "INTO entries SELECT {}, at, kind, budget, {}, actor, body, totals, {}, hash FROM entries"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE entries SET at = 'x' WHERE seq = 2",
+        "DELETE FROM entries WHERE seq = 3",
+        f"INSERT OR REPLACE {_COPY.format('seq', 'request', 'prev')} WHERE seq = 2",
+        f"INSERT {_COPY.format('seq + 9', _NEW, 'prev')} WHERE seq = 2",
+        f"INSERT {_COPY.format('4', _NEW, 'prev')} WHERE seq = 2",
+        f"INSERT {_COPY.format('4', 'budget', _HEAD)} WHERE seq = 1",
+        f"INSERT {_COPY.format('4', 'request', _HEAD)} WHERE seq = 2",
+        f"INSERT {_COPY.format('4', 'request', _HEAD)} WHERE seq = 3",
+    ],
+    ids=["update", "delete", "replace", "skip", "unlinked", "second-creation", "second-charge", "second-outcome"],
+)
+def test_the_file_itself_refuses_changes(tmp_path: Path, statement: str) -> None:
+    with opened(tmp_path) as ledger:
+        ledger.reserve(**ask("r"))
+        ledger.answer("r", {"value": 1})
+        stranger = sqlite3.connect(ledger.path)
+        with pytest.raises(sqlite3.IntegrityError):
+            stranger.execute(statement)
+        stranger.close()
+        assert ledger.verify().ok and ledger.head()[0] == 3
+
+
+# Connections and versions
+
+
+def test_each_thread_has_its_own_connection_and_none_is_left_open(tmp_path: Path) -> None:
+    with opened(tmp_path, WIDE) as ledger:
+
+        def work(name: str) -> None:
+            for i in range(5):
+                ledger.reserve(**ask(f"{name}-{i}", "0.01"))
+
+        threads = [threading.Thread(target=work, args=(str(i),)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert ledger.standing("b").charges == 20 and ledger.verify().ok
+        assert len(ledger._file._handles) == 1  # those of ended threads are gone
+        ledger.close()
+        assert not (tmp_path / "ledger.sqlite-wal").exists()  # SQLite removes it with the last connection
+        assert ledger.standing("b").charges == 20  # and a later call opens a new one
+
+
+def test_a_ledger_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger, ledger._file.writing() as db:
+        step = {"migration_set": "ledger", "name": "9999_later", "applied_at": "2099-01-01"}
+        db["_sqlite_migrations"].insert(step)  # type: ignore[union-attr]
+    with raises("ledger.newer"):
+        Ledger(tmp_path / "ledger.sqlite")

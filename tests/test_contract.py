@@ -1,0 +1,322 @@
+"""One battery over the whole catalogue, both relations: what a mechanism claims, computed and counted."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from battery import (
+    CASES,
+    POSSIBLE_ROWS,
+    SCHEMA,
+    allowed_failures,
+    build,
+    case_name,
+    check_law_against_loss,
+    check_samples_against_law,
+    check_sensitivity,
+    facts,
+    neighbours,
+)
+
+from dpengine.accountant.costs import cost
+from dpengine.coins import SystemCoins
+from dpengine.contract import Query, least_epsilon
+from dpengine.errors import AllowanceError
+from dpengine.loss import loss_as_json, loss_from_json
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.count import Count
+from dpengine.mechanisms.histogram import Histogram
+from dpengine.mechanisms.quantile import Blocks, Median, Quantile
+from dpengine.mechanisms.top_item import TopItem
+from dpengine.needs import Ranks, Spread
+from dpengine.unit import RELATIONS
+
+every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
+every_relation = pytest.mark.parametrize("relation", RELATIONS)
+
+
+def test_every_entry_is_under_the_battery() -> None:
+    assert {key for key, _ in CASES} == set(catalogue)
+
+
+@every_case
+def test_card_is_complete(case: tuple[str, dict[str, Any]]) -> None:
+    card = catalogue[case[0]].card
+    for text in (card.title, card.plain, card.theorem, *card.caveat_texts):
+        assert text.strip()
+    for parameter in card.parameters:
+        assert parameter.label and parameter.help
+    assert card.version >= 1 and card.relations
+
+
+@every_case
+@every_relation
+def test_parameters_round_trip(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    query = build(*case, relation)
+    assert type(query).build(facts(relation), query.parameters()) == query
+    assert loss_from_json(loss_as_json(query.loss())) == query.loss()
+    assert query.sentence()
+
+
+@every_case
+@every_relation
+def test_sensitivity_by_brute_force(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    check_sensitivity(build(*case, relation))
+
+
+@every_case
+@every_relation
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
+def test_law_keeps_the_claimed_loss(case: tuple[str, dict[str, Any]], relation: str, epsilon: str) -> None:
+    check_law_against_loss(build(*case, relation, epsilon))
+
+
+@every_case
+@every_relation
+def test_the_pure_price_is_the_chosen_epsilon(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    for epsilon in ("0.1", "0.333333333", "1"):
+        told = cost(build(*case, relation, epsilon).loss(), Fraction(11, 2)).epsilon
+        assert told is not None and Fraction(epsilon) <= told <= Fraction(epsilon) + Fraction(3, 10**12)
+
+
+@every_case
+@every_relation
+def test_samples_follow_the_law(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    query = build(*case, relation)
+    check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=1_500)
+
+
+@every_case
+@every_relation
+def test_the_shape_of_answers_is_public(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    """Which bars, labels and statuses appear is the same on all neighbours."""
+    query = build(*case, relation)
+    coins = SystemCoins()
+    shapes = set()
+    for one, _ in neighbours(relation)[::37]:
+        value = query.release(query.need().of(one), coins).value
+        shapes.add(tuple(value) if isinstance(value, dict) else type(value))
+    assert len(shapes) == 1
+
+
+BAD_EPSILON = [0, -1, "nought", "", None, "1e-18", "nan", "inf", 51, True, "0.1234567891", [1]]
+
+
+@every_case
+@pytest.mark.parametrize("epsilon", BAD_EPSILON, ids=repr)
+def test_bad_epsilon_is_one_clear_sentence(case: tuple[str, dict[str, Any]], epsilon: Any) -> None:
+    with pytest.raises(AllowanceError) as refused:
+        catalogue[case[0]].build(facts("replace"), case[1] | {"epsilon": epsilon})
+    assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+
+
+@every_case
+@pytest.mark.parametrize(
+    "wrong",
+    [{"column": "nobody"}, {"where": "x"}, {"where": [["nobody", "=", 1]]}, {"where": [["c", "in", ["z"]]]},
+     {"where": [["c", "<", 1]]}, {"where": [["x", "in", [1]]]}, {"where": [["x", "=", "text"]]}, {"what": 1},
+     {"where": [["any", []]]}, {"where": [["any", [["any", []]]]]}, {"where": [["c", "in", []]]}, {"beta": 1}],
+    ids=str,
+)
+def test_bad_parameters_are_one_clear_sentence(case: tuple[str, dict[str, Any]], wrong: dict[str, Any]) -> None:
+    with pytest.raises(AllowanceError) as refused:
+        build(case[0], case[1] | wrong, "replace")
+    assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+
+
+# Promise, then truth: how often the promise is broken, on a table where that can be counted.
+
+
+def spread_of(size: int, people: int, rng: np.random.Generator) -> Spread:
+    codes, counts = np.unique(rng.integers(0, size, people), return_counts=True)
+    return Spread(codes.astype(np.int64), counts.astype(np.int64))
+
+
+@every_relation
+@pytest.mark.parametrize("share", ["0.5", "0.9", "0.05"])
+@pytest.mark.parametrize("people", [0, 3, 40, 900])
+def test_quantile_keeps_rank_promise_and_range_covers(relation: str, share: str, people: int) -> None:
+    """β = 0.2, 400 draws; false alarm ≤ 1e-6 by the exact binomial tail. Also on tables far too small."""
+    query = build("quantile", {"column": "x", "share": share, "beta": "0.2"}, relation, "0.8", about=max(people, 1))
+    assert isinstance(query, Quantile)
+    size = SCHEMA["x"].size
+    value = spread_of(size, people, np.random.default_rng())
+    below = np.array([value.counts[value.codes < code].sum() for code in range(size)])
+    at = np.array([value.counts[value.codes == code].sum() for code in range(size)])
+    true = [code for code in range(size) if below[code] <= Fraction(share) * people <= below[code] + at[code]]
+    promised, coins, draws = query.promise(), SystemCoins(), 400
+    far = missed = 0
+    for _ in range(draws):
+        raw = query.draw(value, coins)
+        wanted, low_rank = Fraction(share) * people, int(below[raw[0]])
+        off = max(Fraction(0), low_rank - wanted, wanted - low_rank - int(at[raw[0]]))
+        far += off >= promised.rows + 1
+        low, high = query.finish(raw).interval
+        missed += not any(low <= code <= high for code in true)
+    assert far <= allowed_failures(draws, 0.2)
+    assert missed <= allowed_failures(draws, 0.2)
+
+
+@every_relation
+def test_counts_keep_their_promise(relation: str) -> None:
+    for key, parameters in CASES:
+        query = build(key, parameters | {"beta": "0.2"}, relation, "0.3")
+        if key not in ("count", "histogram"):
+            continue
+        value, coins, draws = query.need().of(POSSIBLE_ROWS[1:4]), SystemCoins(), 500
+        reach, missed = query.promise().amount, 0
+        for _ in range(draws):
+            drawn = query.measured(query.draw(value, coins)) if key == "histogram" else (query.draw(value, coins),)
+            missed += any(abs(a - b) > reach for a, b in zip(drawn, query.measured(value), strict=True))
+        assert missed <= allowed_failures(draws, 0.2)
+
+
+@every_relation
+def test_top_item_keeps_its_promise(relation: str) -> None:
+    query = build("top_item", {"column": "c", "beta": "0.2"}, relation, "0.3", about=300)
+    assert isinstance(query, TopItem)
+    coins, draws = SystemCoins(), 500
+    value = (100 + int(query.promise().amount) + 1, 100)
+    missed = sum(query.draw(value, coins) != 0 for _ in range(draws))
+    assert missed <= allowed_failures(draws, 0.2)
+
+
+@every_case
+@every_relation
+def test_least_epsilon_is_the_least(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    query = build(*case, relation, about=10_000)
+    wish = query.at(Fraction(1, 5)).promise().amount
+    found = least_epsilon(query, wish)
+    assert found is not None and query.at(found).promise().amount <= wish
+    assert query.at(found - Fraction(1, 10**6)).promise().amount > wish
+    assert least_epsilon(query, Fraction(-1)) is None
+
+
+@every_case
+@every_relation
+def test_nobody_can_promise_better_than_the_floor(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    for epsilon in ("0.05", "0.5", "2"):
+        promise = build(*case, relation, epsilon).promise()
+        mine = getattr(promise, "rows", None)
+        assert (promise.amount if mine is None else mine) >= promise.floor - 1  # an integer against a real
+
+
+# Planted errors: each must be caught by the check named in its test.
+
+
+class HalfNoise(Count):
+    @property
+    def scale(self) -> Fraction:
+        return super().scale / 2
+
+
+class OneBinBare(Histogram):
+    def draw(self, value: tuple[int, ...], coins: Any) -> tuple[int, ...]:
+        return (value[0], *super().draw(value, coins)[1:])
+
+
+class WrongRelation(Histogram):
+    def sensitivity(self) -> Any:
+        return replace(super().sensitivity(), bound=1)
+
+
+class UncappedScore(Median):
+    """Without the cap, q = −|#{≥ℓ} − #{≤ℓ}| moves by two."""
+
+    def blocks(self, value: Spread, side: int = 0) -> Blocks:
+        blocks = super().blocks(value, side)
+        size = SCHEMA["x"].size
+        codes = np.arange(size, dtype=np.int64)
+        above = np.array([value.counts[value.codes >= code].sum() for code in codes], dtype=np.int64)
+        below = np.array([value.counts[value.codes <= code].sum() for code in codes], dtype=np.int64)
+        return replace(blocks, firsts=codes, sizes=np.ones(size, dtype=np.int64), gaps=np.abs(above - below))
+
+
+class DoubleRate(TopItem):
+    @property
+    def rate(self) -> Fraction:
+        return super().rate * 2
+
+
+class DataBins(Histogram):
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(count for count in value if count)
+
+
+def planted(wrong: type[Query], parameters: dict[str, Any], relation: str = "replace") -> Any:
+    return wrong.build(facts(relation), {"epsilon": "1"} | parameters)
+
+
+def test_half_noise_is_caught_by_the_law_check() -> None:
+    with pytest.raises(AssertionError, match="exceeds"):
+        check_law_against_loss(planted(HalfNoise, {"where": [["c", "in", ["a"]]]}))
+
+
+def test_one_bare_bin_is_caught_by_the_sample_check() -> None:
+    query = planted(OneBinBare, {"column": "c"})
+    with pytest.raises(AssertionError, match="law"):
+        check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=1_500)
+
+
+def test_the_wrong_relations_sensitivity_is_caught_by_brute_force() -> None:
+    with pytest.raises(AssertionError, match="claimed"):
+        check_sensitivity(planted(WrongRelation, {"column": "c"}))
+    with pytest.raises(AssertionError, match="exceeds"):
+        check_law_against_loss(planted(WrongRelation, {"column": "c"}))
+
+
+def test_an_uncapped_median_score_is_caught_by_brute_force() -> None:
+    query = planted(UncappedScore, {"column": "x", "with_range": False})
+    with pytest.raises(AssertionError, match="moves it by 2"):
+        check_sensitivity(query)
+
+
+def test_a_doubled_rate_is_caught_by_the_law_check() -> None:
+    with pytest.raises(AssertionError, match="exceeds"):
+        check_law_against_loss(planted(DoubleRate, {"column": "c"}))
+
+
+def test_data_dependent_bins_are_caught_by_brute_force() -> None:
+    with pytest.raises(AssertionError, match="shape"):
+        check_sensitivity(planted(DataBins, {"column": "c"}))
+
+
+@pytest.mark.parametrize("factor", [Fraction(7, 10), Fraction(13, 10)])
+@every_relation
+def test_power_noise_thirty_percent_off_is_rejected(factor: Fraction, relation: str) -> None:
+    """The sample check has the power it needs at the size used above; a miss here has chance below 1e-6 too."""
+    query = build("histogram", {"column": "x", "bins": 4}, relation, "1")
+
+    class Off(Histogram):
+        def draw(self, value: tuple[int, ...], coins: Any) -> tuple[int, ...]:
+            return tuple(coins.laplace(list(value), self.scale * factor))
+
+    wrong = Off(**{field.name: getattr(query, field.name) for field in fields(query)})
+    with pytest.raises(AssertionError, match="law"):
+        check_samples_against_law(wrong, wrong.need().of(POSSIBLE_ROWS[1:4]), draws=4_000)
+
+
+def test_blocks_equal_the_score_of_the_theorem() -> None:
+    """Runs against the plain formula, for every small table, both relations."""
+    for relation in RELATIONS:
+        query = build("quantile", {"column": "x", "share": "0.25", "with_range": False}, relation)
+        assert isinstance(query, Quantile)
+        u, v = 1, 4
+        for rows, _ in neighbours(relation):
+            need = query.need()
+            assert isinstance(need, Ranks)
+            value = need.of(rows)
+            present = [row["x"] for row in rows if row["x"] >= 0]
+            n = len(present)
+            for code, score in enumerate(query.measured(value)):
+                low, at = sum(x < code for x in present), present.count(code)
+                if relation == "replace":
+                    wanted = -max(0, low - u * n // v, -(-u * n // v) - (low + at))
+                else:
+                    high = n - low - at
+                    wanted = -max(0, (v - u) * low - u * (at + high), u * high - (v - u) * (low + at))
+                assert score == wanted

@@ -1,0 +1,97 @@
+"""An answer as a sentence, a picture and a receipt."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import plain, say
+from ui import charts, exports
+from ui.wording import headline, range_words, rounded_range
+
+
+def show(answer: dp.Answer, key: str = "answer") -> None:
+    table = answer.receipt["table"]
+    relation = answer.query.facts.relation
+    st.html(
+        f'<p class="question">{escape(say("answer.of", sentence=answer.sentence, table=table))}</p>'
+        f'<p class="headline">{escape(headline(answer))}</p>'
+        f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
+    )
+    with st.container(key=f"card-{key}"):
+        picture(answer, key)
+    receipt(answer, key)
+
+
+def picture(answer: dp.Answer, key: str) -> None:
+    column = getattr(answer.query, "column", None) or say("chart.people")
+    if isinstance(answer.value, dict):
+        charts.bars(answer.value, answer.interval, say("chart.people"), bars_alt(answer), f"chart-{key}")
+        with st.expander(say("answer.figures")):
+            st.html(bars_table(answer))
+    elif isinstance(answer.value, str):
+        st.html(f'<p class="lead">{escape(say("answer.label_only"))}</p>')
+    else:
+        alt = f"{headline(answer)}. {range_words(answer)}"
+        charts.point(answer.value, answer.interval, column, alt, f"chart-{key}")
+
+
+def bars_alt(answer: dp.Answer) -> str:
+    return "; ".join(f"{label}: {plain(value)}" for label, value in list(answer.value.items())[:60])
+
+
+def bars_table(answer: dp.Answer) -> str:
+    rows = []
+    for label, value in answer.value.items():
+        low, high = rounded_range(*answer.interval[label])
+        rows.append(
+            f'<tr><td>{escape(label)}</td><td class="number">{plain(value)}</td>'
+            f'<td class="number">{low} – {high}</td></tr>'
+        )
+    head = (
+        f'<tr><th>{escape(say("answer.column.label"))}</th><th class="number">{escape(say("answer.column.value"))}</th>'
+        f'<th class="number">{escape(say("answer.column.range"))}</th></tr>'
+    )
+    return f'<div class="scroll"><table class="plain">{head}{"".join(rows)}</table></div>'
+
+
+def receipt(answer: dp.Answer, key: str) -> None:
+    """One line in sight, everything behind it."""
+    short = answer.receipt["charge"]["hash"]
+    relation = say(f"relation.short.{answer.query.facts.relation}")
+    line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
+    st.html(f'<p class="receipt">{escape(line)}</p>')
+    with st.expander(say("receipt.open")):
+        st.html(
+            f'<p class="muted">{escape(answer.query.card.theorem)}</p>'
+            f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
+            + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
+        )
+        with st.container(horizontal=True):
+            st.download_button(
+                say("receipt.json"),
+                json.dumps(answer.receipt, ensure_ascii=False, indent=1),
+                f"receipt-{short[:8]}.json",
+                "application/json",
+                key=f"receipt-{key}",
+                on_click="ignore",
+            )
+            st.download_button(
+                say("receipt.csv"),
+                exports.answer_csv(answer),
+                f"answer-{short[:8]}.csv",
+                "text/csv",
+                key=f"csv-{key}",
+                on_click="ignore",
+            )
+
+
+def _full(answer: dp.Answer) -> str:
+    if isinstance(answer.value, dict):
+        return say("answer.bars", bars=len(answer.value))
+    if answer.interval is None:
+        return plain(answer.value)
+    return f"{plain(answer.value)} ({plain(answer.interval[0])} – {plain(answer.interval[1])})"

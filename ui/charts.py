@@ -1,0 +1,152 @@
+"""Charts in one palette: what answers could look like, an answer with its range, bars with whiskers, the burn-down.
+
+They are given released or simulated numbers and public labels only. Each carries a text alternative.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import streamlit as st
+
+from ui.style import palette
+
+_CONFIG = {"displayModeBar": False, "staticPlot": False, "scrollZoom": False}
+
+
+def _figure(height: int, **axes: Any) -> Any:
+    import plotly.graph_objects as go
+
+    colours = palette()
+    figure = go.Figure()
+    axis = {
+        "showgrid": False,
+        "zeroline": False,
+        "linecolor": colours.line,
+        "tickcolor": colours.line,
+        "tickfont": {"color": colours.muted, "size": 14},
+        "title": {"font": {"color": colours.muted, "size": 14}},
+        "fixedrange": True,
+        "automargin": True,
+    }
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 16, "t": 8, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": "Source Sans, sans-serif", "color": colours.ink, "size": 14},
+        showlegend=False,
+        xaxis=axis,
+        yaxis=axis,
+        bargap=0.35,
+        separators=".,",
+        hoverlabel={"bgcolor": colours.card},
+    )
+    figure.update_layout(**axes)
+    return figure
+
+
+def _show(figure: Any, alt: str, key: str) -> None:
+    st.plotly_chart(figure, config=_CONFIG, theme=None, alt=alt, key=key)
+
+
+def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float, float] | None = None) -> None:
+    """Each simulated answer as a dot, stacked where they fall together."""
+    import plotly.graph_objects as go
+
+    low, high = min(values), max(values)
+    width = max(high - low, 1e-9)
+    cell = width / 24
+    stacked: Counter[int] = Counter()
+    xs, ys = [], []
+    for value in sorted(values):
+        place = round((value - low) / cell)
+        stacked[place] += 1
+        xs.append(low + place * cell)
+        ys.append(stacked[place])
+    tall = max(stacked.values())
+    figure = _figure(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
+    figure.add_trace(
+        go.Scatter(
+            x=xs, y=ys, mode="markers", marker={"size": 10, "color": palette().muted, "opacity": 0.75}, hoverinfo="x"
+        )
+    )
+    span = span or (low - width * 0.6, high + width * 0.6)
+    figure.update_xaxes(range=span, showline=True, ticks="outside", title={"text": title}, tickformat=",")
+    _show(figure, alt, key)
+
+
+def point(value: float, interval: tuple[float, float] | None, title: str, alt: str, key: str) -> None:
+    """One answer on its axis, its range as a soft band."""
+    colours = palette()
+    low, high = interval or (value, value)
+    pad = max((high - low) * 6, abs(value) * 0.15, 1e-9)
+    figure = _figure(150, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
+    if interval:
+        figure.add_shape(type="rect", x0=low, x1=high, y0=0.25, y1=0.75, fillcolor=colours.left_soft, line={"width": 0})
+    figure.add_shape(type="line", x0=value, x1=value, y0=0.1, y1=0.9, line={"color": colours.left, "width": 3})
+    figure.update_xaxes(
+        range=[low - pad, high + pad], showline=True, ticks="outside", title={"text": title}, tickformat=","
+    )
+    _show(figure, alt, key)
+
+
+def bars(
+    values: dict[str, float],
+    intervals: dict[str, tuple[float, float]] | None,
+    title: str,
+    alt: str,
+    key: str,
+    simulated: bool = False,
+) -> None:
+    """Horizontal bars, whiskers not cut at zero, in the declared order."""
+    import plotly.graph_objects as go
+
+    colours = palette()
+    labels = [label if len(label) <= 28 else label[:27] + "…" for label in values]
+    labels = [f"{label}{chr(0x200B) * place}" for place, label in enumerate(labels)]  # still apart when cut short
+    numbers = list(values.values())
+    reach = [(high - low) / 2 for low, high in intervals.values()] if intervals else None
+    figure = _figure(max(120, 60 + 30 * len(labels)))
+    figure.add_trace(
+        go.Bar(
+            y=labels,
+            x=numbers,
+            orientation="h",
+            marker={"color": colours.muted if simulated else colours.left, "opacity": 0.55 if simulated else 0.85},
+            error_x={"type": "data", "array": reach, "color": colours.ink, "thickness": 1.5, "width": 4}
+            if reach
+            else None,
+            hovertemplate="%{x:,}<extra></extra>",
+        )
+    )
+    figure.update_yaxes(autorange="reversed", showline=False, ticks="")
+    figure.update_xaxes(
+        showline=True, ticks="outside", zeroline=True, zerolinecolor=colours.line, title={"text": title}, tickformat=","
+    )
+    _show(figure, alt, key)
+
+
+def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: str, key: str) -> None:
+    """What was left after each question, as steps."""
+    import plotly.graph_objects as go
+
+    colours = palette()
+    figure = _figure(240)
+    places = list(range(len(left)))
+    figure.add_trace(
+        go.Scatter(
+            x=places,
+            y=left,
+            mode="lines",
+            line={"shape": "hv", "color": colours.left, "width": 2.5},
+            fill="tozeroy",
+            fillcolor=colours.left_soft,
+            text=times,
+            hovertemplate="%{text}: %{y:.0%}<extra></extra>",
+        )
+    )
+    figure.update_yaxes(range=[0, 1.02], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
+    figure.update_xaxes(tickvals=[0, places[-1]], ticktext=list(words), showline=True)
+    _show(figure, alt, key)

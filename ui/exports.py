@@ -1,0 +1,41 @@
+"""Downloads as CSV. A cell that a spreadsheet could take for a formula is written as text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import dpengine as dp
+
+_RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def safe(cell: Any) -> Any:
+    if isinstance(cell, str) and cell.startswith(_RISKY):
+        return "'" + cell
+    return cell
+
+
+def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([safe(cell) for cell in header])
+    writer.writerows([safe(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def answer_csv(answer: dp.Answer) -> str:
+    header = ["question", "table", "label", "value", "low", "high", "epsilon", "charge"]
+    shared = [answer.sentence, answer.receipt["table"]]
+    tail = [float(answer.query.epsilon), answer.receipt["charge"]["hash"]]
+    if isinstance(answer.value, dict):
+        rows = [
+            [*shared, label, value, *(answer.interval or {}).get(label, ("", "")), *tail]
+            for label, value in answer.value.items()
+        ]
+    else:
+        low, high = answer.interval or ("", "")
+        rows = [[*shared, "", answer.value, low, high, *tail]]
+    return as_csv(header, rows)

@@ -1,0 +1,245 @@
+"""The question as a sentence of pickers, drawn from the card and the schema. Its state lives in the URL."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.contract import Parameter
+from dpengine.messages import plain, say
+from dpengine.schema import Category, Number
+
+STATE = "ask"
+ORDER = ("median", "count", "histogram", "top_item", "quantile")
+_JSON = ("where", "bins", "with_range")
+MOST_CONDITIONS = 5
+USUAL = {"epsilon": "0.1"}
+
+
+def state(table: dp.Table) -> dict[str, Any]:
+    """What is being asked: from the URL on arrival, else as it was left, else the first thing this table can answer."""
+    arriving = {name: st.query_params[name] for name in st.query_params if name not in ("table", "answer")}
+    kept = st.session_state.get(STATE)
+    if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
+        kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
+        st.session_state[STATE] = kept
+    if kept["q"] not in dp.catalogue or not choices(table, kept["q"]):
+        kept["q"] = next(key for key in ORDER if choices(table, key))
+    return dict(kept)
+
+
+def _read(arriving: dict[str, str]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name, text in arriving.items():
+        if name == "q":
+            continue
+        if name in _JSON:
+            try:
+                given[name] = json.loads(text)
+            except ValueError:
+                continue
+        else:
+            given[name] = text
+    return given
+
+
+def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
+    """The URL says what the form says, so that every view can be sent to somebody."""
+    told = {"q": key} | {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in given.items()
+        if value not in (None, [])
+    }
+    st.session_state[STATE] = {"table": table.name, "url": told, "given": given, "q": key}
+    wanted = {"table": table.name} | told
+    answer = st.query_params.get("answer")
+    if answer:
+        wanted["answer"] = answer
+    if dict(st.query_params) != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def choices(table: dp.Table, key: str) -> list[str]:
+    """The declared columns a question can be about; a question without a column needs one to set a condition on."""
+    kinds = {"column.number": (Number,), "column.category": (Category,), "column.any": (Number, Category)}
+    for parameter in dp.catalogue[key].card.parameters:
+        if parameter.kind in kinds:
+            return table.schema.of_kind(*kinds[parameter.kind])
+    return list(table.schema.columns)
+
+
+def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
+    """“The [median] of [income] for [everyone]”, and below it whatever else the card asks for."""
+    kept = state(table)
+    given = kept["given"]
+    keys = [key for key in ORDER if choices(table, key)]
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("form.the"), width="content")
+        key = _picker("form.kind", keys, kept["q"], lambda one: say(f"form.kind.{one}"), "ask-kind")
+        chosen: dict[str, Any] = {}
+        parameters = {parameter.name: parameter for parameter in dp.catalogue[key].card.parameters}
+        if "column" in parameters:
+            st.markdown(say(f"form.of.{key}"), width="content")
+            columns = choices(table, key)
+            now = given.get("column") if given.get("column") in columns else columns[0]
+            chosen["column"] = _picker("form.column", columns, now, str, f"ask-column-{key}")
+        st.markdown(say("form.for"), width="content")
+        filtered = bool(given.get("where")) or (key == "count" and table.facts.people is not None)
+        who = ["everyone", "some"] if key != "count" or table.facts.people is None else ["some"]
+        choice = _picker(
+            "form.who", who, "some" if filtered else "everyone", lambda one: say(f"form.who.{one}"), f"ask-who-{key}"
+        )
+    if choice == "some":
+        chosen["where"] = conditions(table, given.get("where") or [])
+    for parameter in parameters.values():
+        if parameter.kind in ("share", "bins", "switch"):
+            value = _extra(table, parameter, given, chosen, key)
+            if value is not None:
+                chosen[parameter.name] = value
+    return key, chosen
+
+
+def _picker(label: str, options: list[str], now: str, words: Any, key: str) -> str:
+    """A selectbox as wide as the word in it."""
+    shown = st.session_state.get(key, now)
+    longest = len(words(shown if shown in options else now))
+    picked = st.selectbox(
+        say(label),
+        options,
+        index=options.index(now),
+        format_func=words,
+        key=key,
+        label_visibility="collapsed",
+        width=min(max(100, 64 + 12 * longest), 420),
+    )
+    return str(picked)
+
+
+def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen: dict[str, Any], key: str) -> Any:
+    widget = f"ask-{parameter.name}-{key}"
+    if parameter.kind == "share":
+        now = _percent_of(given.get("share", parameter.default))
+        picked = st.number_input(parameter.label, 1, 99, now, help=parameter.help, key=widget, width=160)
+        return str(picked / 100)
+    if parameter.kind == "bins":
+        if not isinstance(table.schema[chosen["column"]], Number):
+            return None
+        now = given.get("bins", parameter.default)
+        if isinstance(now, list):
+            text = st.text_input(
+                say("form.edges"), "; ".join(plain(edge).replace(",", "") for edge in now), key=f"{widget}-edges"
+            )
+            return [part.strip() for part in text.split(";") if part.strip()]
+        return int(st.number_input(parameter.label, 2, 100, int(now), help=parameter.help, key=widget, width=160))
+    return bool(
+        st.toggle(parameter.label, bool(given.get(parameter.name, parameter.default)), help=parameter.help, key=widget)
+    )
+
+
+def _percent_of(share: Any) -> int:
+    try:
+        return min(max(round(float(share) * 100), 1), 99)
+    except (TypeError, ValueError):
+        return 90
+
+
+def conditions(table: dp.Table, rows: list[Any]) -> list[Any]:
+    """“Only people where …”, one line each, all of which must hold. Only declared values are offered."""
+    simple = [row for row in rows if isinstance(row, list) and len(row) == 3][:MOST_CONDITIONS]
+    if rows and len(simple) != len(rows):  # a condition from a link that the pickers cannot draw stays as it is
+        st.html(f'<p class="muted">{say("form.where_from_link")}</p>')
+        return rows
+    count = st.session_state.setdefault("ask-conditions", max(len(simple), 1))
+    built = []
+    with st.container(key="card-where"):
+        for place in range(count):
+            row = simple[place] if place < len(simple) else None
+            one = _condition(table, row, place)
+            if one is not None:
+                built.append(one)
+        with st.container(horizontal=True):
+            if count < MOST_CONDITIONS:
+                st.button(say("form.add"), key="ask-more-where", on_click=_more, args=(1,))
+            if count > 1:
+                st.button(say("form.remove"), key="ask-less-where", on_click=_more, args=(-1,))
+    return built
+
+
+def _more(step: int) -> None:
+    st.session_state["ask-conditions"] += step
+
+
+def _condition(table: dp.Table, row: list[Any] | None, place: int) -> list[Any] | None:
+    columns = list(table.schema.columns)
+    left, middle, right = st.columns([2, 2, 4], vertical_alignment="bottom")
+    start = columns.index(row[0]) if row and row[0] in columns else None
+    if start is None:
+        start = next((at for at, name in enumerate(columns) if isinstance(table.schema[name], Category)), 0)
+    name = str(left.selectbox(say("form.where_column"), columns, index=start, key=f"where-column-{place}"))
+    column = table.schema[name]
+    same = row is not None and row[0] == name
+    if isinstance(column, Category):
+        ops = ["in", "not in"]
+        op = str(
+            middle.selectbox(
+                say("form.where_op"),
+                ops,
+                index=ops.index(row[1]) if same and row and row[1] in ops else 0,
+                format_func=lambda one: say(f"form.op.{one}"),
+                key=f"where-op-{name}-{place}",
+            )
+        )
+        chosen = row[2] if same and row else []
+        chosen = [value for value in (chosen if isinstance(chosen, list) else [chosen]) if value in column.labels]
+        values = right.multiselect(
+            say("form.where_values"), list(column.labels), chosen, key=f"where-values-{name}-{place}"
+        )
+        return [name, op, values] if values else None
+    ops = ["between", ">=", "<="]
+    op = str(
+        middle.selectbox(
+            say("form.where_op"),
+            ops,
+            index=ops.index(row[1]) if same and row and row[1] in ops else 0,
+            format_func=lambda one: say(f"form.op.{one}"),
+            key=f"where-op-{name}-{place}",
+        )
+    )
+    return [name, op, _numbers(column, op, row[2] if same and row and row[1] == op else None, name, place, right)]
+
+
+def _numbers(column: Number, op: str, now: Any, name: str, place: int, where: Any) -> Any:
+    bounds = (float(column.lower), float(column.upper), float(column.step))
+    if op == "between":
+        low, high = where.columns(2)
+        ends = now if isinstance(now, list) and len(now) == 2 else bounds[:2]
+        return [
+            _plain(
+                low.number_input(
+                    say("form.from"), *bounds[:2], _inside(ends[0], bounds), bounds[2], key=f"where-low-{name}-{place}"
+                )
+            ),
+            _plain(
+                high.number_input(
+                    say("form.to"), *bounds[:2], _inside(ends[1], bounds), bounds[2], key=f"where-high-{name}-{place}"
+                )
+            ),
+        ]
+    value = _inside(now if now is not None else (bounds[0] + bounds[1]) / 2, bounds)
+    return _plain(
+        where.number_input(say("form.value"), *bounds[:2], value, bounds[2], key=f"where-value-{op}-{name}-{place}")
+    )
+
+
+def _inside(value: Any, bounds: tuple[float, float, float]) -> float:
+    try:
+        return min(max(float(value), bounds[0]), bounds[1])
+    except (TypeError, ValueError):
+        return bounds[0]
+
+
+def _plain(value: float) -> int | float:
+    return int(value) if float(value).is_integer() else float(value)

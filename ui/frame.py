@@ -1,0 +1,74 @@
+"""The meter and the name of the open table, on top of every page. A page that knows a price draws it in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from ui.wording import percent, power_of_ten
+
+_SLOT = "_meter_slot"
+
+
+def draw(table: dp.Table) -> None:
+    slot = st.container(key="meter").empty()
+    st.session_state[_SLOT] = slot
+    _fill(slot, table, None)
+
+
+def show_price(table: dp.Table, preview: dp.Preview | None) -> None:
+    """The same meter with what a question is about to take."""
+    _fill(st.session_state[_SLOT], table, preview)
+
+
+def _fill(slot: Any, table: dp.Table, preview: dp.Preview | None) -> None:
+    try:
+        meter = table.meter()
+    except dp.AllowanceError as complaint:  # a ledger that is locked, or was edited by hand
+        words = f"<b>{escape(say('meter.none'))}</b> {escape(str(complaint))}"
+        slot.html(f'<div class="refused" role="alert">{words}</div>')
+        return
+    left = 1 - meter.fraction
+    words = say("meter.left", left=percent(left))
+    take, kind = Fraction(0), "take"
+    if preview is not None and preview.admissible:
+        take = preview.fraction
+        words = say("meter.after", left=percent(left), after=percent(left - take))
+    elif preview is not None:
+        take, kind = left, "over"
+        words = say("meter.short", left=percent(left))
+    label = say("meter.label", left=percent(left))
+    aside = f'<span class="aside">{_aside(table, meter)}</span>'
+    parts = _part("gone", meter.fraction) + _part(kind, take)
+    slot.html(
+        f'<div class="meter"><div class="words"><span>{words}</span>{aside}</div>'
+        f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>{_reserve(meter)}</div>'
+    )
+
+
+def _aside(table: dp.Table, meter: dp.Meter) -> str:
+    """Whose allowance it is, and its terms; ε is not mentioned to a newcomer before the first answer."""
+    parts = [table.name]
+    if table.practice:
+        parts.append(say("meter.practice"))
+    if meter.charges or not table.practice:
+        parts.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
+    parts.append(say(f"meter.relation.{table.facts.relation}"))
+    return escape(" · ".join(parts))
+
+
+def _part(kind: str, share: Fraction) -> str:
+    return f'<span class="{kind}" style="width:{float(share) * 100:.3f}%"></span>'
+
+
+def _reserve(meter: dp.Meter) -> str:
+    """The δ reserve is a second, thinner bar, shown only when used."""
+    if not meter.spent_delta:
+        return ""
+    used = _part("gone", meter.spent_delta / meter.delta_reserve)
+    return f'<div class="bar thin" role="img" aria-label="{escape(say("meter.reserve"))}">{used}</div>'

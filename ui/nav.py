@@ -1,0 +1,31 @@
+"""The pages, as objects that links and switches share."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from dpengine.messages import say
+from ui.state import ROOT
+
+NAMES = ("start", "data", "ask", "ledger")
+
+
+@cache
+def _path(name: str) -> str:
+    return str(ROOT / "pages" / f"{name}.py")
+
+
+def pages() -> dict[str, Any]:
+    """Made anew on each run: Streamlit ties a Page to the run that made it."""
+    made = {
+        name: st.Page(_path(name), title=say(f"page.{name}"), url_path=name, default=name == "start") for name in NAMES
+    }
+    st.session_state["pages"] = made
+    return made
+
+
+def page(name: str) -> Any:
+    return st.session_state["pages"][name]

@@ -1,0 +1,129 @@
+"""“How good must it be?”: a slider from more private to more exact, or a wished promise, or ε; each sets the others."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.contract import LEAST_EPSILON, NearBest, Rank, Within
+from dpengine.exact import read_number, text_of
+from dpengine.messages import say
+from ui.wording import floor_words, percent, promise_words
+
+STEPS = (
+    "0.005",
+    "0.01",
+    "0.02",
+    "0.03",
+    "0.05",
+    "0.07",
+    "0.1",
+    "0.15",
+    "0.2",
+    "0.3",
+    "0.5",
+    "0.7",
+    "1",
+    "1.5",
+    "2",
+    "3",
+)
+_EPSILON = "ask-epsilon"  # the one that counts, as text
+
+
+def start_from(given: Any) -> None:
+    """Take ε from a link or from how the form was left."""
+    if _EPSILON not in st.session_state:
+        st.session_state[_EPSILON] = str(given or "0.1")
+
+
+def choose(table: dp.Table) -> str:
+    """The slider; its value is the text that counts, also when typed exactly."""
+    now = st.session_state[_EPSILON]
+    options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon] or [
+        text_of(table.budget.rule.epsilon)
+    ]
+    if now not in options:
+        try:
+            options = sorted({*options, text_of(read_number(now, "ε"))}, key=Fraction)
+            now = text_of(read_number(now, "ε"))
+        except (dp.AllowanceError, ValueError):
+            now = options[0]
+    st.html(f'<h3>{escape(say("spend.title"))}</h3><p class="muted">{escape(say("spend.ends"))}</p>')
+    st.session_state["ask-slider"] = now
+    st.select_slider(
+        say("spend.slider"),
+        options,
+        key="ask-slider",
+        label_visibility="collapsed",
+        format_func=lambda step: say("spend.step", epsilon=step),
+        on_change=_from_slider,
+    )
+    return str(st.session_state[_EPSILON])
+
+
+def _from_slider() -> None:
+    st.session_state[_EPSILON] = st.session_state["ask-slider"]
+
+
+def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
+    """What this spend buys, what it takes, and a warning when it is mostly noise."""
+    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise))}</b></p>"]
+    told = say("spend.cost", epsilon=text_of(query.epsilon), share=percent(price.fraction))
+    lines.append(f'<p class="muted">{escape(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
+    if not price.useful:
+        told = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
+        lines.append(f'<p class="warn">{escape(told)}</p>')
+    st.html("".join(lines))
+
+
+def exactly(table: dp.Table, query: dp.Query) -> None:
+    """The same two numbers typed: ε, or the promise in its own unit."""
+    with st.expander(say("spend.exactly")):
+        left, right = st.columns(2)
+        with left:
+            st.text_input(
+                say("spend.epsilon"),
+                text_of(query.epsilon),
+                key=f"ask-typed-{text_of(query.epsilon)}",
+                on_change=_typed,
+                args=(f"ask-typed-{text_of(query.epsilon)}",),
+            )
+        with right:
+            label, now = _wish(query)
+            key = f"ask-wish-{query.digest()[:12]}"
+            st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query))
+
+
+def _typed(key: str) -> None:
+    st.session_state[_EPSILON] = st.session_state[key].strip().replace(",", ".")
+
+
+def _wish(query: dp.Query) -> tuple[str, str]:
+    promise = query.promise()
+    if isinstance(promise, Rank):
+        return say("spend.wish.rank"), f"{float(promise.share) * 100:.3g}"
+    if isinstance(promise, Within):
+        return say("spend.wish.within"), str(promise.alpha)
+    assert isinstance(promise, NearBest)
+    return say("spend.wish.near_best"), str(promise.gap)
+
+
+def _wished(key: str, table: dp.Table, query: dp.Query) -> None:
+    text = st.session_state[key].strip().replace(",", ".").rstrip("%").strip()
+    try:
+        wish = read_number(text, say("spend.wish.name"))
+        if isinstance(query.promise(), Rank):
+            wish = wish / 100
+        least = table.least_epsilon(query, wish)
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        return
+    if least is None:
+        st.session_state["refusal"] = say("spend.wish.out_of_reach")
+        return
+    st.session_state[_EPSILON] = text_of(max(least, LEAST_EPSILON))

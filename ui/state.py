@@ -1,0 +1,52 @@
+"""Who is here and which table is open. Everything lasting lives in the workspace; a session only remembers a choice."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.samples import SAMPLES
+from ui.web import VISITOR_COOKIE
+
+ROOT = Path(__file__).resolve().parent.parent
+FIRST_TABLE = "town"
+
+
+def workspace() -> dp.Workspace:
+    return dp.open_workspace(os.environ.get("ALLOWANCE_HOME") or ROOT / "var")
+
+
+def visitor() -> str:
+    """The browser's random name from its cookie; without one (a notebook, a test) everybody is the same visitor."""
+    return st.context.cookies.get(VISITOR_COOKIE) or "local"
+
+
+def open_table(name: str) -> dp.Table:
+    return workspace().table(name, visitor=visitor())
+
+
+def current_table() -> dp.Table:
+    """The table in the URL, else the one chosen before, else the first sample. An unknown name falls back to it."""
+    wanted = st.query_params.get("table") or st.session_state.get("table") or FIRST_TABLE
+    try:
+        table = open_table(wanted)
+    except dp.AllowanceError:
+        table = open_table(FIRST_TABLE)
+    st.session_state["table"] = table.name
+    return table
+
+
+def choose_table(name: str) -> None:
+    """Forget what was being asked of another table."""
+    if st.session_state.get("table") != name:
+        st.session_state["table"] = name
+        for key in ("ask", "answer"):
+            st.session_state.pop(key, None)
+    st.query_params.clear()
+
+
+def table_names() -> list[str]:
+    return [record.name for record in workspace().tables()] + list(SAMPLES)

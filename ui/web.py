@@ -1,0 +1,104 @@
+"""What every HTTP answer of the app carries: headers that keep it to itself, and a cookie that tells visitors apart.
+
+The cookie is a random name for a browser, so that each visitor gets a practice budget of their own and finds it again
+after a reload. It is no login: whoever holds it is that visitor, and clearing it makes a new one.
+
+(This file is not called http.py: Streamlit puts ui/ on the import path, where that name would hide Python's own.)
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+VISITOR_COOKIE = "allowance_visitor"
+_ONE_YEAR = 365 * 24 * 60 * 60
+_VISITOR = re.compile(r"[0-9a-f]{32}")
+
+# The browser itself refuses to fetch from, or send to, any other host, and to run a script that this server did not
+# serve as a file. The hash admits the one inline script of Streamlit's page ("window.prerenderReady = false").
+CONTENT_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+
+HEADERS = (
+    (b"content-security-policy", CONTENT_POLICY.encode("ascii")),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+)
+
+
+def visitor_of(cookies: Mapping[str, str]) -> str | None:
+    """The visitor these cookies name, or None when they name nobody this app could have named."""
+    name = cookies.get(VISITOR_COOKIE, "")
+    return name if _VISITOR.fullmatch(name) else None
+
+
+class FrontDoor:
+    """ASGI middleware: headers on every HTTP answer, the visitor cookie on pages. WebSockets pass untouched.
+
+    The page is fetched before its WebSocket is opened, so the script sees the cookie on the very first visit.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                present = {name.lower() for name, _ in headers}
+                headers += [(name, value) for name, value in HEADERS if name not in present]
+                if _is_page(scope, message["status"], headers) and visitor_of(_cookies(scope)) is None:
+                    headers.append((b"set-cookie", _new_visitor(secure=scope.get("scheme") == "https")))
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+def _is_page(scope: Scope, status: int, headers: list[tuple[bytes, bytes]]) -> bool:
+    """Whether this answer shows a page: HTML, or "you have it already" to a browser that asked for HTML."""
+    if status == 304:
+        return b"text/html" in _header(scope["headers"], b"accept")
+    return _header(headers, b"content-type").startswith(b"text/html")
+
+
+def _cookies(scope: Scope) -> dict[str, str]:
+    pairs = _header(scope["headers"], b"cookie").decode("latin-1").split(";")
+    return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
+
+
+def _header(headers: Any, wanted: bytes) -> bytes:
+    return b"; ".join(value for name, value in headers if name.lower() == wanted)
+
+
+def _new_visitor(*, secure: bool) -> bytes:
+    cookie = f"{VISITOR_COOKIE}={secrets.token_hex(16)}; Path=/; Max-Age={_ONE_YEAR}; HttpOnly; SameSite=Lax"
+    return (cookie + ("; Secure" if secure else "")).encode("ascii")

@@ -1,0 +1,135 @@
+"""Numbers and promises as a person reads them: rounded to what the noise supports, always on the safe side."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import dpengine as dp
+from dpengine.contract import NearBest, NoPromise, Promise, Rank, Within
+from dpengine.messages import plain, say
+
+
+def percent(share: Fraction | float) -> str:
+    """A share of the allowance: 12 %, 0.4 %, below 0.1 %."""
+    value = float(share) * 100
+    if 0 < value < 0.1:
+        return say("percent.tiny")
+    text = f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}".rstrip("0").rstrip(".")
+    return f"{text} %"
+
+
+def power_of_ten(value: Fraction) -> str:
+    """10⁻⁶ where it is one, else plain."""
+    if value <= 0:
+        return "0"
+    power = round(math.log10(value))
+    if Fraction(10) ** power == value and power < -2:
+        return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return plain(float(value))
+
+
+def grain(width: float) -> float:
+    """The last place worth printing for a figure that is uncertain by this much."""
+    return 10.0 ** math.floor(math.log10(width / 2)) if width > 0 else 0.0
+
+
+def rounded(value: float, width: float) -> str:
+    return _print(round(value / grain(width)) * grain(width), width) if grain(width) else plain(value)
+
+
+def rounded_range(low: float, high: float) -> tuple[str, str]:
+    """Outwards, so that the printed range still holds."""
+    step = grain(high - low)
+    if not step:
+        return plain(low), plain(high)
+    return (
+        _print(math.floor(low / step + 1e-9) * step, high - low),
+        _print(math.ceil(high / step - 1e-9) * step, high - low),
+    )
+
+
+def _print(value: float, width: float) -> str:
+    places = max(0, -math.floor(math.log10(grain(width))))
+    return f"{value + 0.0:,.{places}f}".replace("-", "−")
+
+
+def chance(beta: Fraction) -> str:
+    return plain(float(1 - beta) * 100)
+
+
+def promise_words(promise: Promise) -> str:
+    """What the answer will be worth, before it is bought."""
+    if isinstance(promise, Within):
+        code = "promise.within" if promise.of == 1 else "promise.within_all"
+        return say(code, alpha=promise.alpha, of=promise.of, chance=chance(promise.beta))
+    if isinstance(promise, Rank):
+        return say("promise.rank", share=percent(promise.share), chance=chance(promise.beta))
+    if isinstance(promise, NearBest):
+        return say("promise.near_best", gap=promise.gap, chance=chance(promise.beta))
+    assert isinstance(promise, NoPromise)
+    return promise.why
+
+
+def short_promise(promise: Promise) -> str:
+    """For a card or a table cell."""
+    if isinstance(promise, Within):
+        return say("promise.short.within", alpha=promise.alpha)
+    if isinstance(promise, Rank):
+        return say("promise.short.rank", share=percent(promise.share))
+    if isinstance(promise, NearBest):
+        return say("promise.short.near_best", gap=promise.gap)
+    return say("promise.short.none")
+
+
+def floor_words(promise: Promise, people: int) -> str:
+    """The line nobody can cross, where one is known."""
+    if isinstance(promise, Rank):
+        return say("floor.rank", share=f"{float(promise.floor / people) * 100:.2g} %") if promise.floor else ""
+    if isinstance(promise, (Within, NearBest)):
+        return say(f"floor.{promise.kind}", amount=round(promise.floor)) if round(promise.floor) else ""
+    return ""
+
+
+def headline(answer: dp.Answer) -> str:
+    """The answer in two or three words."""
+    value = answer.value
+    if isinstance(value, dict):
+        return say("answer.bars", bars=len(value))
+    if isinstance(value, str):
+        return value
+    if answer.interval is None:
+        return say("answer.about", value=plain(value))
+    return say("answer.about", value=rounded(value, answer.interval[1] - answer.interval[0]))
+
+
+def range_words(answer: dp.Answer) -> str:
+    """How far the truth may be, in the promise's own kind."""
+    if isinstance(answer.interval, tuple):
+        low, high = rounded_range(*answer.interval)
+        return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
+    promise = answer.promise
+    if isinstance(promise, Within):
+        return say("answer.within_all", alpha=promise.alpha, of=promise.of, chance=chance(promise.beta))
+    if isinstance(promise, NearBest):
+        return say("answer.near_best", alpha=promise.gap, chance=chance(promise.beta))
+    if isinstance(promise, Rank):
+        return say("answer.rank", alpha=percent(promise.share), chance=chance(promise.beta))
+    return promise_words(promise)
+
+
+def in_short(answer_value: Any, interval: Any) -> str:
+    """One cell of the ledger."""
+    if isinstance(answer_value, dict):
+        return say("answer.bars", bars=len(answer_value))
+    if isinstance(answer_value, str):
+        return answer_value
+    if interval is None:
+        return say("answer.about", value=plain(answer_value))
+    return say("answer.about", value=rounded(answer_value, interval[1] - interval[0]))
+
+
+def html_lines(text: str) -> str:
+    return escape(text).replace("\n", "<br>")

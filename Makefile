@@ -8,8 +8,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input
 
-# A stamp carries the checksum of the file it was installed from and is written last: changed pins mean a new
-# environment, an interrupted install is never taken for a finished one, and a fresh checkout of the same pins is.
+# A stamp carries the checksum of the pins it was installed from, and is written last: changed pins mean a new
+# environment, and an interrupted install is never taken for a finished one.
 checksum = $(firstword $(shell cksum < $(1) 2>/dev/null))
 RUN_STAMP := $(VENV)/.installed-run-$(call checksum,requirements.txt)
 TEST_STAMP := $(VENV)/.installed-test-$(call checksum,requirements.txt)-$(call checksum,requirements-dev.txt)

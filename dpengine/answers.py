@@ -82,6 +82,11 @@ class Meter:
     def left(self) -> Fraction:
         return self.epsilon - self.spent_epsilon
 
+    @property
+    def delta_now(self) -> Fraction:
+        """The δ at which `spent_epsilon` is true at this moment: the slack, and what single questions took."""
+        return self.delta - self.delta_reserve + self.spent_delta
+
 
 def make_preview(query: Query, rule: filter.Rule, standing: Standing) -> Preview:
     price_of = cost(query.loss(), rule.alpha)
@@ -151,10 +156,10 @@ def released_as_json(released: Released) -> dict[str, Any]:
     return {"value": released.value, "interval": released.interval}
 
 
-def _interval(stored: Any) -> Any:
+def _interval(stored: Any, labels: list[str]) -> Any:
     """JSON has no tuples: (low, high) again, alone or by label."""
     if isinstance(stored, dict):
-        return {label: tuple(pair) for label, pair in stored.items()}
+        return {label: tuple(stored[label]) for label in labels}
     return None if stored is None else tuple(stored)
 
 
@@ -166,7 +171,7 @@ def make_answer(query: Query, entry: Entry) -> Answer:
         value = {label: value[label] for label in query.labels()}
     return Answer(
         value=value,
-        interval=_interval(body["interval"]),
+        interval=_interval(body["interval"], query.labels()),
         promise=query.promise(),
         receipt=make_receipt(entry),
         query=query,

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number
+from dpengine.loss import Pure
 
 MOST_EPSILON = Fraction(100)
 
@@ -28,3 +31,17 @@ class Budget:
 
     def rule(self) -> Rule:
         return Rule.make(self.epsilon, self.delta)
+
+
+def usual_delta(people: int) -> Fraction:
+    """A power of ten: at most one in a million, and at most a tenth of one person's share of so many people."""
+    delta = Fraction(1, 10**6)
+    while delta * 10 * people > 1:
+        delta /= 10
+    return delta
+
+
+def questions(budget: Budget, epsilon: Any = "0.1") -> int:
+    """How many counts or medians at this spend the budget holds."""
+    rule = budget.rule()
+    return filter.fits(rule, filter.Totals.NOTHING, cost(Pure(read_number(epsilon, "ε")), rule.alpha))

@@ -58,6 +58,7 @@ _ANSWERED = (
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq"
 )
 _HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
+_HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
 _SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name = 'entries'"
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 
@@ -198,6 +199,12 @@ class Ledger:
         """The last row's number and hash: the one thing worth keeping elsewhere, for it changes with any cut."""
         with self._file.reading() as db:
             return self._head(db)
+
+    def row_of(self, start_of_hash: str) -> int | None:
+        """The number of the last row whose hash starts like this."""
+        with self._file.reading() as db:
+            found = list(db.query(_HASHED, [len(start_of_hash), start_of_hash]))
+        return found[0]["seq"] if found else None
 
     def verify(self) -> Verdict:
         """Recompute everything from the first row on, and name the first row that does not hold."""

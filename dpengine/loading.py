@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import json
 import os
-import secrets
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -80,17 +80,21 @@ def _load(
 @contextmanager
 def written(target: Path) -> Iterator[Path]:
     """A file of its owner's alone beside `target`, which takes that name only when all went well."""
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    part = None
     try:
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        yield part
-        with open(part, "rb") as file:
-            os.fsync(file.fileno())
+        handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=target.parent)  # 0600
+        part = Path(name)
+        try:
+            yield part
+            os.fsync(handle)
+        finally:
+            os.close(handle)
         os.replace(part, target)
     except OSError:
         raise AllowanceError("load.unwritable") from None
     finally:
-        part.unlink(missing_ok=True)
+        if part is not None:
+            part.unlink(missing_ok=True)
 
 
 @contextmanager

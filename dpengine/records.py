@@ -122,9 +122,14 @@ def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_recor
     rows: list[list[str]] = []
     flushed = blank = 0
 
+    def fault(code: str) -> AllowanceError:
+        """Of several, the first in the file is told: rows still held may hold one that was not decoded."""
+        earlier = not all(readable(cell) for row in rows for cell in row)
+        return AllowanceError("load.encoding" if earlier else code, encoding=dialect.encoding)
+
     def damaged(code: str) -> list[str]:
         if bad_records == "refuse":
-            raise AllowanceError(code, encoding=dialect.encoding) from None
+            raise fault(code) from None
         return missing
 
     def columns() -> list[Any]:
@@ -153,7 +158,7 @@ def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_recor
             break
         except csv.Error:
             if lines.ended:
-                raise AllowanceError("load.unclosed") from None
+                raise (fault if bad_records == "refuse" else AllowanceError)("load.unclosed") from None
             lines.since = lines.given
             rows += [damaged("load.quoting")] * (blank + 1)
             blank = 0

@@ -18,6 +18,7 @@ from dpengine.entries import BudgetRecord, Charge, Entry
 from dpengine.exact import text_of
 from dpengine.ledger import Ledger
 
+MOST_COUNTED = 10**6
 MOST_STEPS = 240  # more cannot be told apart in a picture
 ROW_COLUMNS = ("seq", "at", "kind", "table", "actor", "request", "sentence", "epsilon_spent", "running_total", "hash")
 ANSWER_COLUMNS = (
@@ -45,12 +46,12 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
 
 
 def more_like_last(ledger: Ledger, budget: BudgetRecord) -> int | None:
-    """How many more questions of the last one's loss would be admitted; None before the first."""
+    """How many more questions of the last one's loss would be admitted, up to MOST_COUNTED; None before the first."""
     last = ledger.charges(budget.id, limit=1)
     if not last:
         return None
     charge = last[0].charge
-    return filter.fits(budget.rule, charge.totals_after, cost(charge.loss, budget.rule.alpha))
+    return filter.fits(budget.rule, charge.totals_after, cost(charge.loss, budget.rule.alpha), MOST_COUNTED)
 
 
 def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
@@ -61,7 +62,18 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
             charge = Charge.from_row(row)
             table, sentence = charge.table, charge.claim.get("sentence", "")
             price, total = text_of(charge.price), text_of(filter.spent(budget.rule, charge.totals_after))
-        yield [row["seq"], row["at"], row["kind"], table, row["actor"], row["request"], sentence, price, total, row["hash"]]
+        yield [
+            row["seq"],
+            row["at"],
+            row["kind"],
+            table,
+            row["actor"],
+            row["request"],
+            sentence,
+            price,
+            total,
+            row["hash"],
+        ]
 
 
 def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpengine import rehearsal
+from dpengine import rehearsal, statement
 from dpengine.answers import (
     Answer,
     Job,
@@ -27,6 +27,7 @@ from dpengine.ledger import BudgetRecord, Entry, Standing
 from dpengine.mechanisms import catalogue
 from dpengine.registry import Record
 from dpengine.schema import Schema
+from dpengine.statement import Step
 from dpengine.unit import Unit, read_relation
 
 if TYPE_CHECKING:
@@ -96,9 +97,31 @@ class Table:
         claim = entry.charge.claim
         return make_answer(self.query(claim["key"], **claim["parameters"]), entry)
 
-    def history(self, limit: int = 50) -> list[Entry]:
-        """Newest first."""
-        return self._workspace.ledger.charges(budget=self._budget.id, limit=limit)
+    def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
+        """What was charged to this table's budget, newest first, for whichever table it was asked of."""
+        return self._workspace.ledger.charges(budget=self._budget.id, limit=limit, offset=offset)
+
+    def sharing(self) -> list[str]:
+        """The tables that spend this budget, this one among them."""
+        return [one.name for one in self._workspace.tables() if one.budget == self._budget.id] or [self.name]
+
+    def burn_down(self) -> list[Step]:
+        return statement.burn_down(self._workspace.ledger, self._budget)
+
+    def more_like_last(self) -> int | None:
+        return statement.more_like_last(self._workspace.ledger, self._budget)
+
+    def ledger_rows(self) -> Iterator[list[Any]]:
+        """Every row of the budget, under `statement.ROW_COLUMNS`."""
+        return statement.rows(self._workspace.ledger, self._budget)
+
+    def answer_rows(self) -> Iterator[list[Any]]:
+        """Every figure released under the budget, under `statement.ANSWER_COLUMNS`."""
+        return statement.answer_rows(self._workspace.ledger, self._budget)
+
+    def answer_lines(self) -> Iterator[str]:
+        """The same as lines of JSON, each with its receipt."""
+        return statement.answer_lines(self._workspace.ledger, self._budget)
 
     def meter(self) -> Meter:
         return make_meter(self._budget, self._standing())
@@ -120,8 +143,13 @@ class Table:
             return carry_release(
                 workspace.ledger,
                 {
-                    "budget": self._budget.id, "table": self.name, "actor": self.actor, "request": request,
-                    "claim": claim_of(query), "loss": query.loss(), "worker": workspace.jobs.worker,
+                    "budget": self._budget.id,
+                    "table": self.name,
+                    "actor": self.actor,
+                    "request": request,
+                    "claim": claim_of(query),
+                    "loss": query.loss(),
+                    "worker": workspace.jobs.worker,
                 },
                 lambda: workspace.engine.read(query.need(), coded, facts.schema),
                 draw,

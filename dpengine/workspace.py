@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,7 @@ class Workspace:
         dialect: Dialect | None = None,
         bad_records: str = "refuse",
         actor: str = OWNER,
+        progress: Callable[[float], None] | None = None,
     ) -> Table:
         """Declare a table: a CSV or Parquet path or a pandas frame, with what is public about it."""
         clean = _name(name)
@@ -93,7 +95,7 @@ class Workspace:
         if self._registry.get(clean) is not None or clean in SAMPLES:
             raise AllowanceError("table.exists", name=clean)
         reading = dialect or Dialect()
-        folder, loaded = self._bring(source, schema, reading, bad_records)
+        folder, loaded = self._bring(source, schema, reading, bad_records, progress)
         try:
             about = loaded.rows if kind == "replace" else int(about_rows or 1)
             with self._registry.transaction() as rows:
@@ -166,14 +168,22 @@ class Workspace:
         """Is the hash chain whole, and where does it break?"""
         return self.ledger.verify()
 
+    def close(self) -> None:
+        """Let the worker finish and close the files."""
+        self.jobs.close()
+        self.ledger.close()
+
     # How a file comes in
 
-    def _bring(self, source: Any, schema: Schema, dialect: Dialect, bad_records: str) -> tuple[Path, Loaded]:
+    def _bring(
+        self, source: Any, schema: Schema, dialect: Dialect, bad_records: str,
+        progress: Callable[[float], None] | None = None,
+    ) -> tuple[Path, Loaded]:
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         try:
             path = Path(source) if isinstance(source, (str, Path)) else source
-            loaded = load(path, dialect, folder / "raw.parquet", self._secret, bad_records=bad_records)
+            loaded = load(path, dialect, folder / "raw.parquet", self._secret, progress, bad_records)
             for name in schema.columns:
                 if name not in loaded.columns:
                     raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))

@@ -1,2 +1,8 @@
-import streamlit as st
-st.write("ledger")
+"""Ledger: where the allowance went, whether the record is whole, and a copy to take away."""
+
+from __future__ import annotations
+
+from ui import ledger_view
+from ui.state import current_table
+
+ledger_view.show(current_table())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from html import escape
+from urllib.parse import urlencode
 
 import streamlit as st
 
 import dpengine as dp
+from dpengine.entries import Charge
 from dpengine.messages import say
 from ui.wording import in_short, percent
 
@@ -24,17 +26,21 @@ def rows_html(table: dp.Table, entries: list[dp.Entry]) -> str:
     for entry in entries:
         charge = entry.charge
         when = charge.at[:16].replace("T", " ")
-        link = f"?table={escape(charge.table, quote=True)}&answer={escape(charge.request, quote=True)}"
         rows.append(
             f"<tr><td>{escape(when)}</td><td>{escape(charge.claim['sentence'])}</td><td>{escape(outcome(entry))}</td>"
             f'<td class="number">{percent(charge.price / cap)}</td>'
-            f'<td><a href="ask{link}" target="_self"><code>{escape(charge.hash[:8])}</code></a></td></tr>'
+            f'<td><a href="{answer_link(charge)}" target="_self"><code>{escape(charge.hash[:8])}</code></a></td></tr>'
         )
     titles = "".join(
         f'<th class="{"number" if name == "share" else ""}">{escape(say(f"history.{name}"))}</th>'
         for name in ("when", "question", "answer", "share", "receipt")
     )
     return f'<div class="scroll"><table class="plain"><tr>{titles}</tr>{"".join(rows)}</table></div>'
+
+
+def answer_link(charge: Charge) -> str:
+    """The address of an answer, fit for an HTML attribute: a table may be called “R&D #1”."""
+    return escape("ask?" + urlencode({"table": charge.table, "answer": charge.request}), quote=True)
 
 
 def outcome(entry: dp.Entry) -> str:

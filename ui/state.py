@@ -9,7 +9,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.samples import SAMPLES
-from ui.web import VISITOR_COOKIE
+from ui.web import visitor_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_TABLE = "town"
@@ -21,7 +21,7 @@ def workspace() -> dp.Workspace:
 
 def visitor() -> str:
     """The browser's random name from its cookie; without one (a notebook, a test) everybody is the same visitor."""
-    return st.context.cookies.get(VISITOR_COOKIE) or "local"
+    return visitor_of(st.context.cookies) or "local"
 
 
 def open_table(name: str) -> dp.Table:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from html import escape
 from typing import Any
 
 import dpengine as dp
 from dpengine.contract import NearBest, NoPromise, Promise, Rank, Within
+from dpengine.exact import decimal_of
 from dpengine.messages import plain, say
 
 
@@ -22,38 +23,46 @@ def percent(share: Fraction | float) -> str:
 
 
 def power_of_ten(value: Fraction) -> str:
-    """10⁻⁶ where it is one, else plain."""
+    """A small δ as 10⁻⁶ or 9 · 10⁻⁷, to three figures and never below the truth; from 0.001 on plain."""
     if value <= 0:
         return "0"
-    power = round(math.log10(value))
-    if Fraction(10) ** power == value and power < -2:
-        return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return plain(float(value))
+    number = decimal_of(value)
+    if number >= Decimal("0.001"):
+        return plain(float(value))
+    number = number.quantize(Decimal(1).scaleb(number.adjusted() - 2), rounding=ROUND_CEILING)
+    power = number.adjusted()
+    leading = number.scaleb(-power).normalize()
+    ten = "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return ten if leading == 1 else f"{leading} · {ten}"
 
 
-def grain(width: float) -> float:
-    """The last place worth printing for a figure that is uncertain by this much."""
-    return 10.0 ** math.floor(math.log10(width / 2)) if width > 0 else 0.0
+def grain(width: Decimal) -> Decimal:
+    """The last place worth printing for a figure that is uncertain by this much: about a tenth of it."""
+    return Decimal(1).scaleb((width / 2).adjusted()) if width > 0 else Decimal(0)
 
 
-def rounded(value: float, width: float) -> str:
-    return _print(round(value / grain(width)) * grain(width), width) if grain(width) else plain(value)
+def rounded(value: float, low: float, high: float) -> str:
+    """The figure in the middle of a range, to the same places as the range itself."""
+    step = grain(_exact(high) - _exact(low))
+    return _print(_exact(value), step, ROUND_HALF_EVEN) if step else plain(value)
 
 
 def rounded_range(low: float, high: float) -> tuple[str, str]:
     """Outwards, so that the printed range still holds."""
-    step = grain(high - low)
+    step = grain(_exact(high) - _exact(low))
     if not step:
         return plain(low), plain(high)
-    return (
-        _print(math.floor(low / step + 1e-9) * step, high - low),
-        _print(math.ceil(high / step - 1e-9) * step, high - low),
-    )
+    return _print(_exact(low), step, ROUND_FLOOR), _print(_exact(high), step, ROUND_CEILING)
 
 
-def _print(value: float, width: float) -> str:
-    places = max(0, -math.floor(math.log10(grain(width))))
-    return f"{value + 0.0:,.{places}f}".replace("-", "−")
+def _exact(value: float) -> Decimal:
+    """The decimal a float prints as: 1.63 is 1.63, not the binary fraction a hair below it."""
+    return Decimal(str(value))
+
+
+def _print(value: Decimal, step: Decimal, rounding: str) -> str:
+    steps = (value / step).to_integral_value(rounding=rounding)
+    return f"{steps * step + 0:,.{max(0, -step.adjusted())}f}".replace("-", "−")
 
 
 def chance(beta: Fraction) -> str:
@@ -102,7 +111,7 @@ def headline(answer: dp.Answer) -> str:
         return value
     if answer.interval is None:
         return say("answer.about", value=plain(value))
-    return say("answer.about", value=rounded(value, answer.interval[1] - answer.interval[0]))
+    return say("answer.about", value=rounded(value, *answer.interval))
 
 
 def range_words(answer: dp.Answer) -> str:
@@ -128,7 +137,7 @@ def in_short(answer_value: Any, interval: Any) -> str:
         return answer_value
     if interval is None:
         return say("answer.about", value=plain(answer_value))
-    return say("answer.about", value=rounded(answer_value, interval[1] - interval[0]))
+    return say("answer.about", value=rounded(answer_value, *interval))
 
 
 def html_lines(text: str) -> str:

@@ -7,12 +7,12 @@ Statistic   for a grid point with L rows below, E at, G above it, and α = u/v:
             add/remove   q = −max(0, (v−u)L−u(E+G), uG−(v−u)(L+E)),           Δ = max(u, v−u); a rank is v points.
             Some grid point always scores 0. A unit of at most m rows multiplies Δ by m.
 Draw        a grid point with probability ∝ exp(ε·q/(2Δ)), exactly. Runs between data points have equal scores, so
-            the work grows with the data's distinct values, not with the grid.
+            the work does not grow with a grid finer than the number of rows.
 Range       bought with the point, a third of ε each: quantiles at the ranks αn∓λ, where λ is what such a draw can
             miss by with probability β/2. λ public made-up rows outside the grid (“sentinels”) keep a zero-score
             candidate whatever n is, so the range holds a true quantile with probability ≥ 1−β on every table.
 Accuracy    rank error ≤ λ = ⌈(2Δ/ε)·ln(|R|/β)⌉ − 1 with probability ≥ 1−β.
-Cost        one grouped scan; draws linear in the distinct values.
+Cost        one grouped scan; draws linear in a public bound on the distinct values.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from dpengine.needs import Integers, Spread
 from dpengine.wording import who
 
 FINEST_SHARE = 1_000
+MOST_PADDED = 10**6
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,16 @@ class Quantile(Query):
             low = high = self.share.numerator * n
         aim = side * self.shift * self.points
         over, under = self.points * below - low - aim, high + aim - self.points * (below + at)
-        return Blocks(firsts, lengths, np.maximum(0, np.maximum(over, under)))
+        return self._padded(Blocks(firsts, lengths, np.maximum(0, np.maximum(over, under))))
+
+    def _padded(self, blocks: Blocks) -> Blocks:
+        """With empty blocks up to a public number of them, so that the work does not tell how many values occur."""
+        size = self.facts.schema[self.column].size
+        most = size if self.facts.people is None else min(size, self.facts.people * self.facts.unit.at_most)
+        room = 2 * min(most, MOST_PADDED) + 2 - len(blocks.firsts)
+        if room <= 0:
+            return blocks
+        return Blocks(*(np.concatenate((array, np.zeros(room, dtype=np.int64))) for array in vars(blocks).values()))
 
     def sides(self) -> tuple[int, ...]:
         return (0, -1, 1) if self.with_range else (0,)

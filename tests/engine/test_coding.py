@@ -51,7 +51,7 @@ def slow_number(cell: str | None, column: Number, dialect: Dialect) -> int:
     shift = power[1:] if power[:1] in ("+", "-") else power
     if e and not (shift.isascii() and shift.isdigit() and len(shift) <= 3):
         return MISSING
-    whole, point, rest = mantissa.partition(dialect.decimal)
+    whole, _, rest = mantissa.partition(dialect.decimal)
     marks = {"": "", " ": " \u00a0\u2009\u202f", "'": "'’"}.get(dialect.thousands, dialect.thousands)
     groups = [""]
     for letter in whole:
@@ -72,19 +72,24 @@ def slow_number(cell: str | None, column: Number, dialect: Dialect) -> int:
 
 
 GRIDS = [
-    Number(0, 100), Number(-5, 5, "0.1"), Number(1500, 4500, 5), Number(0, 1, "0.0000002"), Number(0, Fraction(1), Fraction(1, 3)),
+    Number(0, 100), Number(-5, 5, "0.1"), Number(1500, 4500, 5), Number(0, 1, "0.0000002"),
+    Number(0, 1, Fraction(1, 3)),
     Number(10**12, 10**12 + 1, "0.000001"), Number(-(10**30), 10**30, 10**28), Number(0, 10**400, 10**399),
     Number("1e-30", "2e-30", "1e-33"),
 ]
 NASTY: list[str | None] = [
-    None, "", " ", "NA", "n/a", "null", "-", "+", ".", ",", "e5", "1e", "1e5", "1E-2", "1e999", "-1e999", "1e-999", "1e1000",
-    "inf", "-INF", "+Infinity", "∞", "-∞", "nan", "-nan", "NaN", "1_000", "0x10", "١٢", "½", "1 2", "1,5", "1.5", "1.2.3",
-    "1,234", "12,34,567", "1,23", "1 234,5", "1\u00a0234,5", "1\u202f234", "1'234", "1’234", "1.234,5", "$5", "5 €", "50%", "(5)",
-    "−3", "--3", "+3", "\u00a07\u2003", "\t8\n", "007", ".5", "5.", "-.5", "0.05", "0.15", "0.25", "-0.05", "2.5", "3.5", "99.5",
-    "1000000000000.0000005", "1000000000000.9999995", "9" * 400, "9" * 401, "0." + "0" * 398, "\0", "5\0", "😀", "x" * 70_000,
-    "1e400", "5e398", "1.5e-30", "1.0005e-30", "true", "2020-01-01", "4502.5", "1502.5", "1507.5",
+    None, "", " ", "NA", "n/a", "null", "-", "+", ".", ",", "e5", "1e", "1e5", "1E-2", "1e999", "-1e999",
+    "1e-999", "1e1000", "inf", "-INF", "+Infinity", "∞", "-∞", "nan", "-nan", "NaN", "1_000", "0x10", "١٢", "½",
+    "1 2", "1,5", "1.5", "1.2.3", "1,234", "12,34,567", "1,23", "1 234,5", "1\u00a0234,5", "1\u202f234",
+    "1'234", "1’234", "1.234,5", "$5", "5 €", "50%", "(5)", "−3", "--3", "+3", "\u00a07\u2003", "\t8\n", "007",
+    ".5", "5.", "-.5", "0.05", "0.15", "0.25", "-0.05", "2.5", "3.5", "99.5", "1000000000000.0000005",
+    "1000000000000.9999995", "9" * 400, "9" * 401, "0." + "0" * 398, "\0", "5\0", "😀", "x" * 70_000, "1e400",
+    "5e398", "1.5e-30", "1.0005e-30", "true", "2020-01-01", "4502.5", "1502.5", "1507.5",
 ]
-DIALECTS = [COMMA, CZECH, Dialect(thousands=","), Dialect(decimal=",", thousands="."), Dialect(thousands="'"), Dialect(decimal=",")]
+DIALECTS = [
+    COMMA, CZECH, Dialect(decimal=","),
+    Dialect(thousands=","), Dialect(decimal=",", thousands="."), Dialect(thousands="'"),
+]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=repr)
@@ -94,12 +99,13 @@ def test_nasty_numbers_against_the_slow_rule(dialect: Dialect) -> None:
 
 
 def test_numbers_by_hand() -> None:
-    cells: list[str | None] = ["30", " 30 ", "-4", "120.4", "121", "1e9", "inf", "-inf", "nan", "", None, "n/a", "30 years", "0.5", "1.5"]
+    cells: list[str | None] = ["30", " 30 ", "-4", "120.4", "121", "1e9", "inf", "-inf"]
+    cells += ["nan", "", None, "n/a", "30 years", "0.5", "1.5"]
     assert code(cells, Number(0, 120)) == [[30, 30, 0, 120, 120, 120, 120, 0, -1, -1, -1, -1, -1, 0, 2]]
     assert code(["1 234,5", "1234,5", "1.234,5"], Number(0, 2000, "0.5"), dialect=CZECH) == [[2469, 2469, -1]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.one_of(
@@ -135,8 +141,8 @@ def test_a_listed_value_goes_before_another_spelling() -> None:
     assert code(["1", "one", ""], column) == [[0, 0, 3]]
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.one_of(st.none(), st.text(max_size=5), st.sampled_from(["İ", "i̇", "ΟΔΟΣ", "οδος", "straße", "STRASSE", "K", "k"]))))
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.none() | st.text(max_size=5) | st.sampled_from(["İ", "i̇", "ΟΔΟΣ", "οδος", "straße", "K"])))
 @example(["İ", "i̇", "i", "I", "ΟΔΟΣ", "οδος", "οδοσ", "K"])
 def test_any_text_has_one_place(cells: list[str | None]) -> None:
     """Letters whose small form is a matter of opinion are compared as the schema compares them."""
@@ -203,4 +209,5 @@ def test_from_a_czech_file_to_codes(tmp_path: Path) -> None:
     assert loading.load(tmp_path / "lidé.csv", CZECH, tmp_path / "raw", b"s").rows == 4
     schema = Schema({"město": Category(["Plzeň", "Brno"]), "plat": Number(0, 3000, "0.5")})
     encode(tmp_path / "raw", schema, CZECH, tmp_path / "coded")
-    assert [column.to_pylist() for column in pq.read_table(tmp_path / "coded").columns] == [[0, 0, 3, 1], [2469, 4000, -1, -1]]
+    town, pay = pq.read_table(tmp_path / "coded").columns
+    assert (town.to_pylist(), pay.to_pylist()) == ([0, 0, 3, 1], [2469, 4000, -1, -1])

@@ -34,6 +34,7 @@ SENTENCES: dict[str, str] = {
     "ledger.more.none": "Another question like the last one does not fit any more; a less exact one may.",
     "ledger.more.one": "About one more question like the last one fits.",
     "ledger.more.many": "About {more} more questions like the last one fit.",
+    "ledger.more.lots": "More than a million questions like the last one fit.",
     "ledger.others": "The same history by other accountings, if all had been fixed in advance",
     "ledger.others_note": (
         "At δ = {delta}. Here questions are chosen as one goes, so these do not decide what is left; the meter does."
@@ -58,13 +59,13 @@ SENTENCES: dict[str, str] = {
     "ledger.verified": "Chain verified, {rows} rows, head {head}…",
     "ledger.kept_found": "What you wrote down is row {row}: every row up to it is still as it was then.",
     "ledger.kept_short": "Type at least {least} of the figures 0–9 and a–f you wrote down, from the left.",
-    "ledger.kept_gone_title": "Rows are missing.",
+    "ledger.kept_gone_title": "Not in this ledger.",
     "ledger.kept_gone": (
         "No row has the hash you wrote down. If it was copied right, rows were cut off or the ledger was written anew; "
         "put back a sound copy."
     ),
     "ledger.broken": "The chain is broken.",
-    "ledger.holds_to": "The last row that holds is row {row}, hash {hash}. Trust no answer after it.",
+    "ledger.holds_to": "The last row that holds is row {row}, hash {hash}…; trust no answer after it.",
     "ledger.nothing_holds": "No row before it holds. Trust no answer in it.",
     "ledger.downloads": "Take it with you",
     "ledger.download.rows": "Ledger rows (CSV)",

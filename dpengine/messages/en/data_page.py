@@ -1,0 +1,3 @@
+"""What the Data page says."""
+
+SENTENCES: dict[str, str] = {}

@@ -1,0 +1,45 @@
+"""Small files, and what became of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from dpengine.dialect import Dialect
+from dpengine.loading import Loaded, load
+
+SECRET = b"k" * 32
+COMMA = Dialect()
+CANARY = "zebra7421"
+
+
+def put(folder: Path, data: bytes | str, name: str = "people.csv") -> Path:
+    path = folder / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def read(
+    folder: Path, data: bytes | str, dialect: Dialect = COMMA, bad_records: str = "refuse"
+) -> tuple[Loaded, list[Any]]:
+    """Load what the file holds: the report, and the raw rows."""
+    found = load(put(folder, data), dialect, folder / "raw.parquet", SECRET, bad_records=bad_records)
+    return found, rows_of(folder / "raw.parquet")
+
+
+def rows_of(raw: Path) -> list[Any]:
+    return list(zip(*(column.to_pylist() for column in pq.read_table(raw).columns), strict=True))
+
+
+def written(rows: list[list[str]], **how: Any) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n", **how).writerows(rows)
+    return out.getvalue()
+
+
+def quoted(rows: list[list[str]]) -> str:
+    return written(rows, quoting=csv.QUOTE_ALL)

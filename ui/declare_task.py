@@ -1,0 +1,45 @@
+"""Work that takes seconds, off the page: the page hands it over, shows how far it is, and never holds it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from dpengine.errors import AllowanceError
+
+Work = Callable[[Callable[[float], None]], Any]
+
+
+class Task:
+    """One piece of work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is there."""
+
+    def __init__(self, purpose: str, work: Work) -> None:
+        self.purpose = purpose
+        self.share = 0.0
+        self.result: Any = None
+        self.error: AllowanceError | None = None
+        self._over = threading.Event()
+        threading.Thread(target=self._run, args=(work,), name=f"data-{purpose}", daemon=True).start()
+
+    def _run(self, work: Work) -> None:
+        try:
+            self.result = work(self._tell)
+        except AllowanceError as refusal:
+            self.error = refusal
+        except Exception as fault:  # its text may hold a cell: only its kind goes to the log
+            logging.getLogger("allowance").error("%s a table failed: %s", self.purpose, type(fault).__name__)
+            self.error = AllowanceError("data.failed")
+        finally:
+            self._over.set()
+
+    def _tell(self, share: float) -> None:
+        self.share = min(max(share, self.share), 1.0)
+
+    @property
+    def over(self) -> bool:
+        return self._over.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        return self._over.wait(seconds)

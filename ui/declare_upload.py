@@ -1,0 +1,54 @@
+"""An uploaded file on the server: under the workspace's tmp/, its user's alone, under a random name, gone when used.
+
+The name a browser sends is never part of a path. What the file is, its first bytes tell.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+from dpengine.errors import AllowanceError
+
+ONE_DAY = 24 * 60 * 60
+_OURS = re.compile(r"upload-[0-9a-f]{16}\.(csv|parquet)")
+
+
+def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
+    """Write the bytes down as they come; refuses an empty file and one above `most` bytes."""
+    if size > most:
+        raise AllowanceError("data.file.large", most=most // 2**20)
+    stream.seek(0)
+    head = stream.read(4)
+    if not head:
+        raise AllowanceError("load.empty")
+    stream.seek(0)
+    kind = "parquet" if head == b"PAR1" else "csv"
+    path = folder / f"upload-{secrets.token_hex(8)}.{kind}"
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+            shutil.copyfileobj(stream, target, 1 << 20)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise AllowanceError("load.unwritable") from None
+    return path
+
+
+def drop(path: Path | None) -> None:
+    if path is not None and _OURS.fullmatch(path.name):
+        path.unlink(missing_ok=True)
+
+
+def sweep(folder: Path, older_than: float = ONE_DAY) -> None:
+    """Uploads that nobody finished."""
+    for path in folder.glob("upload-*"):
+        try:
+            if _OURS.fullmatch(path.name) and time.time() - path.stat().st_mtime > older_than:
+                path.unlink()
+        except OSError:
+            continue  # somebody else was faster

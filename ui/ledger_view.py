@@ -1,0 +1,245 @@
+"""The ledger as a person reads it: what is left after each charge, every question word for word, the chain, downloads.
+
+Everything here comes from the ledger: public facts, running sums and released answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.chain import Verdict
+from dpengine.exact import up
+from dpengine.messages import plain, say
+from dpengine.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS
+from ui import charts, exports, history, nav
+from ui.state import choose_table, table_names, workspace
+from ui.wording import percent, power_of_ten
+
+PER_PAGE = 50
+LEAST_OF_HASH = 8
+_VERDICT = "ledger-verdict"
+_SHOWN = 10**4  # readings are rounded up to a ten-thousandth
+
+
+def show(table: dp.Table) -> None:
+    _title(table)
+    sharing = table.sharing()
+    if len(sharing) > 1:
+        st.html(f'<p class="muted">{escape(say("ledger.shared", tables=sharing))}</p>')
+    meter = table.meter()
+    if not meter.charges:
+        st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
+        st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
+        check()
+        return
+    with st.container(key="card-burn"):
+        burn_down(table, meter)
+    with st.container(key="card-rows"):
+        charges(table, meter, len(sharing) > 1)
+    with st.container(key="card-stop"):
+        stopping(table, meter)
+    check()
+    downloads(table)
+
+
+def _title(table: dp.Table) -> None:
+    names = table_names()
+    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+        st.html(
+            f'{_STYLE}<h1>{escape(say("ledger.title"))}</h1><p class="lead">{escape(say("ledger.lead"))}</p>', width=620
+        )
+        picked = st.selectbox(
+            say("ledger.table"), names, index=names.index(table.name), key=f"ledger-table-{table.name}", width=240
+        )
+    if picked != table.name:
+        choose_table(str(picked))
+        st.query_params["table"] = str(picked)
+        st.rerun()
+
+
+def burn_down(table: dp.Table, meter: dp.Meter) -> None:
+    steps = table.burn_down()
+    left = [float(step.left) for step in steps]
+    times = [say("ledger.step", at=when(step.at)) for step in steps]
+    alt = say("ledger.burn_alt", charges=meter.charges, left=percent(steps[-1].left))
+    words = (say("ledger.start"), say("ledger.now"))
+    charts.burn_down([*left, left[-1]], [*times, words[1]], words, alt, "ledger-burn")
+    if len(steps) - 1 < meter.charges:
+        st.html(f'<p class="muted">{escape(say("ledger.burn_every", charges=meter.charges, shown=len(steps) - 1))}</p>')
+
+
+def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
+    """One page of them, newest first; the page is in the URL."""
+    pages = -(-meter.charges // PER_PAGE)
+    slot = st.container()
+    page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
+    entries = table.history(PER_PAGE, (page - 1) * PER_PAGE)
+    with slot:
+        st.html(rows_html(table, entries, several))
+        if pages > 1:
+            first = (page - 1) * PER_PAGE + 1
+            told = say("ledger.rows", first=first, last=first + len(entries) - 1, charges=meter.charges)
+            st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+def rows_html(table: dp.Table, entries: list[dp.Entry], several: bool) -> str:
+    names = ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
+    head = "".join(f'<th class="{_kind(name)}">{escape(say(f"ledger.column.{name}"))}</th>' for name in names)
+    body = []
+    for entry in entries:
+        charge = entry.charge
+        cells = {
+            "when": escape(when(charge.at)),
+            "table": escape(charge.table),
+            "question": escape(charge.claim["sentence"]),
+            "answer": escape(outcome(entry)),
+            "share": escape(percent(charge.price / table.budget.rule.epsilon)),
+            "receipt": f'<a href="{history.answer_link(charge)}" target="_self"><code>{charge.hash[:8]}</code></a>',
+        }
+        body.append("<tr>" + "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names) + "</tr>")
+    return (
+        f'<div class="scroll"><table class="plain rows"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _kind(name: str) -> str:
+    return f"number at-{name}" if name == "share" else f"at-{name}"
+
+
+def outcome(entry: dp.Entry) -> str:
+    """The answer in short, or what became of a charge that has none."""
+    if entry.outcome is not None:
+        return history.outcome(entry) if entry.outcome.kind == "answer" else say("ledger.failed")
+    state = workspace().jobs.state(entry.charge.request).state
+    return say("ledger.on_its_way" if state in ("queued", "running") else "ledger.lost")
+
+
+def when(at: str) -> str:
+    return at[:16].replace("T", " ")
+
+
+def stopping(table: dp.Table, meter: dp.Meter) -> None:
+    """The meter as a claim about this moment, and the same history by rules that do not decide here."""
+    delta = power_of_ten(meter.delta_now)
+    told = say(
+        "ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.fraction)
+    )
+    more = table.more_like_last() or 0
+    amount = "none" if not more else "one" if more == 1 else "many" if more < MOST_COUNTED else "lots"
+    fits = say(f"ledger.more.{amount}", more=more)
+    rows = []
+    for name, epsilon in meter.rules.items():
+        reading, share = say("ledger.rule.nothing"), ""
+        if epsilon is not None:
+            reading, share = plain(up(epsilon, _SHOWN)), percent(epsilon / meter.epsilon)
+        rows.append(
+            f'<tr><td>{escape(say(f"ledger.rule.{name}"))}</td><td class="number">{escape(reading)}</td>'
+            f'<td class="number">{escape(share)}</td></tr>'
+        )
+    st.html(
+        f"<h3>{escape(say('ledger.stop'))}</h3><p>{escape(told)}</p><p>{escape(fits)}</p>"
+        f"<h4>{escape(say('ledger.others'))}</h4>"
+        f'<div class="scroll"><table class="plain others"><thead><tr><th>{escape(say("ledger.rule"))}</th>'
+        f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
+        f'<th class="number">{escape(say("ledger.column.share"))}</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f'<p class="muted note">{escape(say("ledger.others_note", delta=delta))}</p>'
+    )
+
+
+def check() -> None:
+    """The chain: a walk over every row, its head to write down, and a look for one that was."""
+    row, head = workspace().ledger.head()
+    if not row:
+        return
+    with st.container(key="card-check"):
+        st.html(f'<h3>{escape(say("ledger.check"))}</h3><p class="muted">{escape(say("ledger.check_lead"))}</p>')
+        asked = st.button(say("ledger.verify"), key="ledger-verify")
+        verdict_slot = st.container()
+        st.html(f"<p>{escape(say('ledger.head', row=row))}</p>")
+        st.code(head, language=None, wrap_lines=True)
+        st.html(f'<p class="muted">{escape(say("ledger.head_why"))}</p>')
+        kept = re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
+        with verdict_slot:
+            if asked or (kept and _VERDICT not in st.session_state):
+                with st.spinner(say("ledger.verifying")):
+                    st.session_state[_VERDICT] = workspace().verify_ledger()
+            verdict: Verdict | None = st.session_state.get(_VERDICT)
+            if verdict is not None:
+                show_verdict(verdict)
+        if kept and verdict is not None and verdict.ok:
+            show_kept(kept)
+
+
+def show_verdict(verdict: Verdict) -> None:
+    row, head = verdict.head
+    if verdict.ok:
+        _fine(say("ledger.verified", rows=verdict.rows, head=head[:8]))
+        return
+    last = say("ledger.holds_to", row=row, hash=head[:16]) if row else say("ledger.nothing_holds")
+    _broken(say("ledger.broken"), f"{verdict.sentence} {last}")
+
+
+def show_kept(kept: str) -> None:
+    """A hash that somebody wrote down: is its row still there?"""
+    if len(kept) < LEAST_OF_HASH or not re.fullmatch("[0-9a-f]+", kept):
+        st.html(f'<p class="muted">{escape(say("ledger.kept_short", least=LEAST_OF_HASH))}</p>')
+        return
+    row = workspace().ledger.row_of(kept)
+    if row is None:
+        _broken(say("ledger.kept_gone_title"), say("ledger.kept_gone"))
+    else:
+        _fine(say("ledger.kept_found", row=row))
+
+
+def _fine(sentence: str) -> None:
+    st.html(f'<p role="status"><b class="whole">✓</b> {escape(sentence)}</p>')
+
+
+def _broken(title: str, sentence: str) -> None:
+    st.html(f'<div class="refused" role="alert"><b>{escape(title)}</b> {escape(sentence)}</div>')
+
+
+def downloads(table: dp.Table) -> None:
+    """Written when they are clicked, not before: a long ledger must not slow the page down."""
+    st.html(f"<h3>{escape(say('ledger.downloads'))}</h3>")
+    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    files: list[tuple[str, str, str, Callable[[], str]]] = [
+        ("rows", f"ledger-{name}.csv", "text/csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),
+        ("answers_csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
+        ("answers_json", f"answers-{name}.jsonl", "application/jsonl", lambda: "".join(table.answer_lines())),
+    ]
+    with st.container(horizontal=True):
+        for what, file, mime, write in files:
+            st.download_button(
+                say(f"ledger.download.{what}"), write, file, mime, key=f"ledger-{what}", on_click="ignore"
+            )
+
+
+# On a phone each charge is a small block instead of a row: nothing is cut off and nothing scrolls sideways.
+_STYLE = """<style>
+table.plain.rows td { padding-right: 1.2rem; overflow-wrap: anywhere; }
+table.plain.rows td.at-when, table.plain.rows td.at-receipt { white-space: nowrap; }
+table.plain.rows td:last-child { padding-right: 0; }
+table.plain.others { max-width: 34rem; }
+.whole { color: var(--left); }
+.note { margin-top: 0.6rem !important; }
+[data-testid="stHtml"] h4 { font-size: 1rem; margin: 0.8rem 0 0.2rem 0; padding: 0; color: var(--ink); }
+@media (max-width: 640px) {
+  table.plain.rows thead { position: absolute; clip-path: inset(50%); }
+  table.plain.rows, table.plain.rows tbody { display: block; }
+  table.plain.rows tr { display: grid; grid-template-columns: 1fr auto; padding: 0.6rem 0; }
+  table.plain.rows tr { border-bottom: 1px solid var(--line); }
+  table.plain.rows td { border: 0; padding: 0.1rem 0; }
+  table.plain.rows td.at-question, table.plain.rows td.at-table { grid-column: 1 / -1; }
+  table.plain.rows td.at-question { order: -1; font-weight: 600; }
+  table.plain.rows td.at-when { order: 3; color: var(--muted); }
+  table.plain.rows td.at-receipt { order: 4; }
+}
+</style>"""

@@ -1,0 +1,143 @@
+"""Usual ranges and lists, and which of them a column's *name* suggests. Nothing here ever sees a value.
+
+Names come in many languages; a word of five letters or fewer must stand alone, a longer one may be part of a
+compound ("Monatsgehalt"). Marks on letters do not matter ("plača", "placa").
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ui.preset_lists import LISTS
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number preset, as a person would type it; `shape` is a public guess for previews."""
+
+    lower: str
+    upper: str
+    step: str
+    shape: str = "bell"
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    kind: str | None = None  # yes_no, list, number; None: the name says nothing
+    preset: str | None = None  # a key of RANGES or LISTS
+    date: bool = False  # the name promises dates, which are none of the three
+
+
+RANGES: dict[str, Range] = {
+    "age": Range("0", "120", "1"),
+    "year": Range("1900", "2030", "1", "even"),
+    "percent": Range("0", "100", "1"),
+    "score5": Range("1", "5", "1"),
+    "score10": Range("0", "10", "1"),
+    "money_month": Range("0", "10000", "10", "skewed"),
+    "money_year": Range("0", "200000", "100", "skewed"),
+    "amount": Range("0", "10000", "10", "skewed"),
+    "height_cm": Range("50", "230", "1"),
+    "weight_kg": Range("0", "250", "1"),
+    "bmi": Range("10", "60", "0.1"),
+    "pressure": Range("40", "260", "1"),
+    "temperature": Range("-40", "60", "0.5"),
+    "people": Range("0", "20", "1", "skewed"),
+    "hours_day": Range("0", "24", "0.5"),
+    "hours_week": Range("0", "100", "1"),
+    "minutes": Range("0", "240", "1", "skewed"),
+    "days": Range("0", "366", "1", "skewed"),
+    "kilometres": Range("0", "500", "1", "skewed"),
+    "area": Range("0", "500", "1", "skewed"),
+    "count": Range("0", "100", "1", "skewed"),
+}
+
+_MONEY = (
+    "salary salaries income wage wages pay earnings placa dohodek prihodek prejemki pokojnina gehalt lohn "
+    "einkommen verdienst rente salaire revenu salario ingreso ingresos sueldo renta שכר משכורת הכנסה"
+)
+_YEARLY = "year yearly annual letni letna letno leto jahr jahrlich jahres annuel annuelle anual שנתי שנתית"
+_WEEKLY = "week weekly teden tedensko tedenskih woche wochen semaine semana שבועי שבוע"
+
+# In this order: the first rule that holds wins. A rule with two groups needs a word of each.
+_NUMBERS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("percent", ("percent percentage pct share odstotek delez prozent anteil pourcentage porcentaje אחוז",)),
+    ("money_year", (_MONEY, _YEARLY)),
+    ("money_month", (_MONEY,)),
+    ("year", ("year yob leto letnica rojstva jahr jahrgang annee ano שנה שנת",)),
+    ("age", ("age starost alter lebensalter edad גיל",)),
+    ("bmi", ("bmi itm",)),
+    ("pressure", ("systolic diastolic tlak blutdruck pression presion",)),
+    ("height_cm", ("height visina grosse korpergrosse taille altura estatura גובה",)),
+    ("weight_kg", ("weight teza masa gewicht poids peso משקל",)),
+    ("temperature", ("temperature temperatura temperatur temp",)),
+    ("hours_week", ("hours ure ur stunden heures horas שעות", _WEEKLY)),
+    ("hours_day", ("hours ure ur stunden heures horas שעות",)),
+    ("minutes", ("minutes minut minute minuten minutos duration trajanje dauer דקות",)),
+    ("days", ("days dni dnevi tage jours dias ימים",)),
+    ("kilometres", ("km kilometres kilometers distance razdalja entfernung kilometer distancia מרחק",)),
+    ("area", ("povrsina m2 flache wohnflache surface superficie שטח",)),
+    ("score10", ("nps",)),
+    ("score5", ("score rating ocena grade satisfaction zadovoljstvo bewertung zufriedenheit satisfaccion ציון",)),
+    ("people", ("children otroci otrok kinder enfants hijos household gospodinjstvo haushalt members clanov ילדים",)),
+    ("amount", ("amount price cost costs spending znesek cena strosek betrag preis kosten montant prix importe precio "
+                "rent najemnina miete loyer סכום מחיר",)),
+    ("count", ("count stevilo anzahl nombre visits obiskov orders narocil",)),
+)  # fmt: skip
+
+_DATES = "date datum dob birthday birthdate timestamp fecha תאריך"
+_FLAG_FIRST = "is has had was ima je hat ist tiene"  # a name that starts so is a statement
+_FLAGS = (
+    "smoker kadilec kadi raucher fumeur fumador employed zaposlen zaposlena employe empleado member clan mitglied consent "
+    "soglasje active aktiven aktiv insured zavarovan vaccinated cepljen geimpft subscribed owner lastnik disabled "
+    "retired upokojen student מעשן"
+)
+_LISTED: dict[str, dict[str, str]] = {
+    "gender": {"en": "gender sex", "sl": "spol", "de": "geschlecht", "fr": "sexe genre", "es": "sexo genero",
+               "he": "מין מגדר"},
+    "weekdays": {"en": "weekday", "sl": "dan", "de": "wochentag", "fr": "jour", "es": "dia", "he": "יום"},
+    "months": {"en": "month", "sl": "mesec", "de": "monat", "fr": "mois", "es": "mes", "he": "חודש"},
+    "regions": {"sl": "regija"},
+    "continents": {"en": "continent"},
+    "agreement": {"en": "agreement agree"},
+    "sizes": {"en": "size velikost"},
+}  # fmt: skip
+
+
+def fold(name: str) -> list[str]:
+    """The words of a name, small and without marks: "MonthlyPlača_neto" is monthly, placa, neto."""
+    apart = "".join(f" {sign}" if sign.isupper() and before.islower() else sign for before, sign in pairwise(" " + name))
+    bare = "".join(sign for sign in unicodedata.normalize("NFKD", apart) if not unicodedata.combining(sign))
+    return re.findall(r"[^\W_]+", bare.casefold())
+
+
+def _holds(words: list[str], any_of: str) -> bool:
+    return any(
+        word == wanted or (len(wanted) > 5 and wanted in word) for wanted in any_of.split() for word in words
+    )
+
+
+def suggest(name: str) -> Suggestion:
+    """What a column of this name is most likely about."""
+    words = fold(name)
+    if not words:
+        return Suggestion("number", "percent") if "%" in name else Suggestion()
+    if _holds(words, _DATES):
+        return Suggestion(date=True)
+    if words[0] in _FLAG_FIRST.split():
+        return Suggestion("yes_no")
+    if "%" in name:
+        return Suggestion("number", "percent")
+    for preset, groups in _NUMBERS:
+        if all(_holds(words, group) for group in groups):
+            return Suggestion("number", preset)
+    for key, languages in _LISTED.items():
+        for language, wanted in languages.items():
+            if _holds(words, wanted):
+                return Suggestion("list", f"{key}_{language}" if f"{key}_{language}" in LISTS else key)
+    if _holds(words, _FLAGS):
+        return Suggestion("yes_no")
+    return Suggestion()

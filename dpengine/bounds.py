@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from dpengine.exact import ceiling, down, exp_decimal, ln_above, ln_below
 
 BETA = Fraction(1, 20)  # “95 times in 100”
 
 
+@lru_cache(maxsize=1024)
 def laplace_reach(scale: Fraction, beta: Fraction) -> int:
     """The least t with Pr[|Z| > t] ≤ β for discrete Laplace noise Pr[Z=z] ∝ exp(−|z|/scale).
 
@@ -20,6 +22,7 @@ def laplace_reach(scale: Fraction, beta: Fraction) -> int:
     return max(ceiling(scale * ln_above(2 / (beta * (1 + ratio)))) - 1, 0)
 
 
+@lru_cache(maxsize=1024)
 def choice_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
     """Exponential mechanism with integer scores: with probability ≥ 1−β the gap to the best is at most this.
 

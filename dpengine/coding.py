@@ -74,7 +74,12 @@ def _coder(column: Column, dialect: Dialect) -> tuple[Coder, Code]:
     """How texts are coded, and the code of an absent cell."""
     if isinstance(column, Category):
         return _category(column), column.labels.index(column.missing)
-    return _number(column, dialect), MISSING
+    return _number(column, dialect), _absent(column)
+
+
+def _absent(column: Number) -> Code:
+    """The code of a cell without a number: none, or that of the declared stand-in."""
+    return MISSING if column.missing is None else column.code(column.missing)
 
 
 def _category(column: Category) -> Coder:
@@ -94,14 +99,14 @@ def _category(column: Category) -> Coder:
 def _number(column: Number, dialect: Dialect) -> Coder:
     """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing."""
     plain = _reader(dialect)
-    last = column.size - 1
+    last, absent = column.size - 1, _absent(column)
     # Floats decide where they cannot err: below 2^40 steps from zero a position is off by less than a thousandth.
     steps = max(abs(column.lower), abs(column.upper)) / column.step
     sure = steps < 2**40 and Fraction(1, 10**200) < column.step < 10**200
 
     def exact(number: str) -> Code:
         if number in _WORDS:
-            return {"nan": MISSING, "inf": last, "-inf": 0}[number]
+            return {"nan": absent, "inf": last, "-inf": 0}[number]
         place = round((Fraction(Decimal(number)) - column.lower) / column.step)
         return min(max(place, 0), last)
 
@@ -111,7 +116,7 @@ def _number(column: Number, dialect: Dialect) -> Coder:
             return np.array([exact(number) for number in numbers], dtype=np.int64)
         places = (np.array([float(number) for number in numbers]) - float(column.lower)) / float(column.step)
         places = np.clip(places, -1, last + 1)
-        found = np.where(np.isnan(places), MISSING, np.clip(np.rint(places), 0, last)).astype(np.int64)
+        found = np.where(np.isnan(places), absent, np.clip(np.rint(places), 0, last)).astype(np.int64)
         for at in np.flatnonzero(np.abs(places - np.floor(places) - 0.5) < 0.002):
             found[at] = exact(numbers[at])
         return found

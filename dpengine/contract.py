@@ -19,11 +19,11 @@ from dpengine.coins import Coins
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number, text_of
 from dpengine.laws import Law
-from dpengine.loss import Loss
+from dpengine.loss import Loss, Together
 from dpengine.messages import say
 from dpengine.needs import Need
 from dpengine.predicate import EVERYONE, Predicate, read_predicate
-from dpengine.schema import Schema
+from dpengine.schema import Number, Schema
 from dpengine.unit import RELATIONS, Relation, Unit
 
 LEAST_EPSILON = Fraction(1, 10_000)
@@ -44,6 +44,13 @@ class Facts:
     @property
     def people(self) -> int | None:
         return self.about if self.relation == "replace" else None
+
+    def countable(self, where: Predicate, *columns: str) -> int | None:
+        """The number of rows a statistic is over, where it is public and so may be divided by: replace-one, one row per
+        person, nobody filtered out, no value missing. None everywhere else."""
+        asked = [self.schema[name] for name in columns]
+        complete = all(not isinstance(column, Number) or column.complete for column in asked)
+        return self.people if where.everyone and complete and self.unit == Unit.rows() else None
 
 
 @dataclass(frozen=True)
@@ -105,15 +112,17 @@ class Sensitivity:
 class Within:
     """Every number of the answer (all of them at once) is within ±alpha of the truth, except with chance beta."""
 
-    alpha: int
+    alpha: Fraction
     of: int  # how many numbers at once
     beta: Fraction
-    floor: Fraction  # nobody can promise less
+    floor: Fraction  # nobody can promise less; 0 where no bound is known
+    unit: str = "people"  # or the column whose unit it is, or "percent"
+    nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
     kind: ClassVar[str] = "within"
 
     @property
     def amount(self) -> Fraction:
-        return Fraction(self.alpha)
+        return self.alpha
 
 
 @dataclass(frozen=True)
@@ -177,6 +186,7 @@ class Query(ABC):
     facts: Facts
     epsilon: Fraction
     where: Predicate = EVERYONE
+    by: str | None = None  # a Category: one answer for each of its values
     beta: Fraction = field(default=BETA)
 
     @classmethod
@@ -192,8 +202,14 @@ class Query(ABC):
                 raise AllowanceError("query.missing", name=parameter.label)
         if facts.relation not in cls.card.relations:
             raise AllowanceError("query.relation", title=cls.card.title)
+        by = given.pop("by", None)
+        if by in (None, ""):
+            by = None
+        else:
+            facts.schema.category(str(by))
         fields: dict[str, Any] = {
             "facts": facts,
+            "by": by,
             "epsilon": read_epsilon(given.pop("epsilon", None)),
             "where": read_predicate(given.pop("where", None), facts.schema),
             "beta": read_beta(given.pop("beta", None)),
@@ -245,7 +261,28 @@ class Query(ABC):
 
     def labels(self) -> list[str]:
         """The public names of an answer's parts, in the declared order; none for a single number or label."""
-        return []
+        return [] if self.by is None else list(self.facts.schema.category(self.by).labels)
+
+    @property
+    def groups(self) -> int:
+        """How many answers `by` asks for."""
+        return 1 if self.by is None else self.facts.schema.category(self.by).size
+
+    def for_each(self, epsilon: Fraction) -> Fraction:
+        """What each group may spend. Groups are disjoint: one person is in one of them under add/remove, but under
+        replace-one may leave one and enter another, so two groups pay."""
+        return epsilon / 2 if self.by is not None and self.facts.relation == "replace" else epsilon
+
+    def of_groups(self, part: Loss) -> Loss:
+        """The loss of all groups from that of one, which was given `for_each` of ε."""
+        return Together((part, part)) if self.by is not None and self.facts.relation == "replace" else part
+
+    def told(self, each: list[tuple[Any, Any]]) -> Released:
+        """One (value, interval) as it is; one for each group, by label."""
+        if self.by is None:
+            return Released(*each[0])
+        pairs = dict(zip(self.labels(), each, strict=True))
+        return Released({name: one[0] for name, one in pairs.items()}, {name: one[1] for name, one in pairs.items()})
 
     def release(self, value: Any, coins: Coins) -> Released:
         return self.finish(self.draw(value, coins))
@@ -253,8 +290,10 @@ class Query(ABC):
     def parameters(self) -> dict[str, Any]:
         """The form's JSON, from which `build` makes this very query again."""
         given: dict[str, Any] = {"epsilon": text_of(self.epsilon)} | self.own_json()
+        if self.by is not None:
+            given["by"] = self.by
         if self.where.rows:
-            given["where"] = json.loads(json.dumps(self.where.rows))
+            given["where"] = self.where.as_json()
         if self.beta != BETA:
             given["beta"] = text_of(self.beta)
         return given

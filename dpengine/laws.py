@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from dpengine.exact import decimal_of, exp_decimal
@@ -93,6 +94,7 @@ def renyi(first: Law, second: Law, order: float) -> float:
     raise ValueError("laws of different kinds are not compared")
 
 
+@lru_cache(maxsize=4096)
 def _renyi_of_shift(shift: int, scale: float, order: float) -> float:
     """Of discrete Laplace noise and the same noise moved by `shift`; beyond the window lies less than e^-60."""
     reach = int(scale * 60) + shift + 2

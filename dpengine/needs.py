@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +67,85 @@ class Histogram:
 
 
 @dataclass(frozen=True)
+class Cells:
+    """Rows per combination of codes of several columns, the last column running fastest."""
+
+    columns: tuple[str, ...]
+    sizes: tuple[int, ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        counts = [0] * prod(self.sizes)
+        for row in rows:
+            codes = [row[column] for column in self.columns]
+            if MISSING not in codes and self.where.holds(row):
+                place = 0
+                for code, size in zip(codes, self.sizes, strict=True):
+                    place = place * size + code
+                counts[place] += 1
+        return tuple(counts)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        return Histogram("", tuple(range(prod(self.sizes))), prod(self.sizes)).imagine(people, shape)
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Per group: how many rows meet `of`, and how many do not."""
+
+    hit: Predicate
+    by: str | None
+    groups: int
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        counts = [0] * (2 * self.groups)
+        for row in rows:
+            if self.where.holds(row):
+                group = 0 if self.by is None else row[self.by]
+                counts[2 * group + (0 if self.hit.holds(row) else 1)] += 1
+        return tuple(counts)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        each = people // self.groups
+        share = [Fraction(2, 5) + Fraction(place, 5 * self.groups) for place in range(self.groups)]
+        return tuple(part for one in share for part in (int(each * one), each - int(each * one)))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Per group: how many rows have a value, the sum of y and (degree 2) of y², where y = 2·code − (size−1) is the code
+    measured from the middle of the grid, doubled to stay an integer."""
+
+    column: str
+    size: int
+    degree: int
+    by: str | None
+    groups: int
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        sums = [0] * (self.groups * (self.degree + 1))
+        for row in rows:
+            code = row[self.column]
+            if code != MISSING and self.where.holds(row):
+                first = (0 if self.by is None else row[self.by]) * (self.degree + 1)
+                for power in range(self.degree + 1):
+                    sums[first + power] += (2 * code - (self.size - 1)) ** power
+        return tuple(sums)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        """Equal groups, each a little higher than the one before."""
+        spread = Ranks(self.column, self.size).imagine(max(people // self.groups, 1), shape)
+        sums: list[int] = []
+        for group in range(self.groups):
+            codes = np.minimum(spread.codes + group * self.size // (8 * self.groups), self.size - 1)
+            y = 2 * codes - (self.size - 1)
+            sums += [int((spread.counts * y**power).sum()) for power in range(self.degree + 1)]
+        return tuple(sums)
+
+
+@dataclass(frozen=True)
 class Ranks:
     """The whole distribution of a Number over its grid, missing values left out."""
 
@@ -90,5 +171,31 @@ class Ranks:
         return Spread(codes, counts.astype(np.int64))
 
 
-Need = Count | Histogram | Ranks
-Statistic = int | tuple[int, ...] | Spread
+@dataclass(frozen=True)
+class RanksBy:
+    """The same for each group of a Category."""
+
+    column: str
+    size: int
+    by: str
+    groups: int
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[Spread, ...]:
+        inner = Ranks(self.column, self.size, self.where)
+        return tuple(inner.of([row for row in rows if row[self.by] == group]) for group in range(self.groups))
+
+    def imagine(self, people: int, shape: str) -> tuple[Spread, ...]:
+        spread = Ranks(self.column, self.size).imagine(max(people // self.groups, 1), shape)
+        moved = []
+        for group in range(self.groups):
+            codes = np.minimum(spread.codes + group * self.size // (8 * self.groups), self.size - 1)
+            found, back = np.unique(codes, return_inverse=True)
+            counts = np.zeros(len(found), dtype=np.int64)
+            np.add.at(counts, back, spread.counts)
+            moved.append(Spread(found, counts))
+        return tuple(moved)
+
+
+Need = Count | Histogram | Cells | Hits | Moments | Ranks | RanksBy
+Statistic = int | tuple[int, ...] | Spread | tuple[Spread, ...]

@@ -6,6 +6,7 @@ A row whose Number is missing meets no condition on it.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -64,6 +65,10 @@ class Predicate:
     @property
     def everyone(self) -> bool:
         return not self.clauses
+
+    def as_json(self) -> list[Any]:
+        rows: list[Any] = json.loads(json.dumps(self.rows))
+        return rows
 
     def columns(self) -> set[str]:
         names: set[str] = set()

@@ -6,9 +6,10 @@ of missing cells; it is never dropped, and no other record is read differently b
 closed, or longer than the limit, hides where records end: then the file is refused. A blank line is a missing cell
 in a table of one column; in a wider one it is a damaged record, or nothing where only blank lines follow.
 
-That costs about 4 µs a row. Blocks whose bytes *prove* that every reader must agree (`_proven`: quotes only around
-whole cells or doubled, line ends LF or CRLF, no blank line, none too long) are parsed five times faster by Arrow,
-and its row count is checked against the line ends found; from the first block in doubt the csv module reads on.
+That costs about 4 µs for a row of six cells. Blocks whose bytes *prove* that every reader must agree (`_proven`:
+quotes only around whole cells or doubled, line ends LF or CRLF, no blank line, none too long) are parsed four times
+faster by Arrow, and its row count is checked against the line ends found; from the first block in doubt the csv
+module reads on.
 
 DuckDB's CSV reader was tried and is not used for this: with `ignore_errors` text after a closing quote made it drop
 all later rows, with `store_rejects` an unclosed quote is reported like a fault of one line, it skips blank lines

@@ -39,8 +39,9 @@ class Number:
     upper: Fraction
     step: Fraction
     shape: str  # a public guess for previews: "even", "bell" or "skewed"
+    missing: Fraction | None  # the value that stands in for a missing one; None: the row is left out
 
-    def __init__(self, lower: Any, upper: Any, step: Any = 1, shape: str = "bell") -> None:
+    def __init__(self, lower: Any, upper: Any, step: Any = 1, shape: str = "bell", missing: Any = None) -> None:
         low, high = read_number(lower, "lower"), read_number(upper, "upper")
         grain = read_number(step, "step")
         if not low < high:
@@ -51,13 +52,22 @@ class Number:
             raise AllowanceError("number.grid", most=MOST_STEPS)
         if shape not in ("even", "bell", "skewed"):
             raise AllowanceError("schema.unreadable")
-        for name, value in (("lower", low), ("upper", high), ("step", grain), ("shape", shape)):
+        filled = None if missing is None else read_number(missing, "missing")
+        if filled is not None and not low <= filled <= high:
+            raise AllowanceError("number.missing_outside")
+        parts = {"lower": low, "upper": high, "step": grain, "shape": shape, "missing": filled}
+        for name, value in parts.items():
             object.__setattr__(self, name, value)
 
     @property
     def size(self) -> int:
         """How many grid points."""
         return int((self.upper - self.lower) / self.step) + 1
+
+    @property
+    def complete(self) -> bool:
+        """Does every row have a value, by declaration?"""
+        return self.missing is not None
 
     @property
     def diameter(self) -> Fraction:
@@ -78,10 +88,11 @@ class Number:
         return min(max(round(exact), 0), self.size - 1)
 
     def as_json(self) -> dict[str, Any]:
-        return {
+        data = {
             "kind": "number", "lower": text_of(self.lower), "upper": text_of(self.upper),
             "step": text_of(self.step), "shape": self.shape,
-        }
+        }  # fmt: skip
+        return data if self.missing is None else data | {"missing": text_of(self.missing)}
 
 
 def _round_step(width: Fraction) -> str:
@@ -104,6 +115,7 @@ class Category:
     missing: str
     aliases: tuple[tuple[str, str], ...]  # other spellings: ("1", "yes")
     labels: tuple[str, ...] = field(compare=False)
+    _places: dict[str, Code] = field(compare=False, repr=False)
 
     def __init__(
         self, values: Any, unknown: str = "other", missing: str = "no answer", aliases: Any = ()
@@ -142,6 +154,7 @@ class Category:
         object.__setattr__(self, "missing", seen[normal(missing)])
         object.__setattr__(self, "aliases", spelled)
         object.__setattr__(self, "labels", tuple(labels))
+        object.__setattr__(self, "_places", {normal(label): place for place, label in enumerate(labels)})
 
     @property
     def size(self) -> int:
@@ -160,11 +173,7 @@ class Category:
 
     def code(self, value: Any) -> Code:
         """The place of a listed value; for public values typed into a form."""
-        wanted = normal(str(value))
-        for place, label in enumerate(self.labels):
-            if normal(label) == wanted:
-                return place
-        raise KeyError(value)
+        return self._places[normal(str(value))]
 
     def as_json(self) -> dict[str, Any]:
         data: dict[str, Any] = {"kind": "category", "values": list(self.values)}

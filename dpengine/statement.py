@@ -45,13 +45,22 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
     return steps
 
 
-def more_like_last(ledger: Ledger, budget: BudgetRecord) -> int | None:
-    """How many more questions of the last one's loss would be admitted, up to MOST_COUNTED; None before the first."""
+@dataclass(frozen=True)
+class Fit:
+    """How many more of a question the rule admits, at most MOST_COUNTED; `cheaper`: more than its last price says."""
+
+    more: int
+    cheaper: bool
+
+
+def more_like_last(ledger: Ledger, budget: BudgetRecord) -> Fit | None:
+    """For questions of the last one's loss; None before the first."""
     last = ledger.charges(budget.id, limit=1)
     if not last:
         return None
-    charge = last[0].charge
-    return filter.fits(budget.rule, charge.totals_after, cost(charge.loss, budget.rule.alpha), MOST_COUNTED)
+    charge, rule = last[0].charge, budget.rule
+    more = filter.fits(rule, charge.totals_after, cost(charge.loss, rule.alpha), MOST_COUNTED)
+    return Fit(more, cheaper=more * charge.price > rule.epsilon - filter.spent(rule, charge.totals_after))
 
 
 def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
@@ -83,7 +92,7 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
         value, interval = body["value"], body["interval"]
         figures = value.items() if isinstance(value, dict) else [("", value)]
         for label, figure in figures:
-            low, high = (interval[label] if isinstance(value, dict) else interval) if interval else ("", "")
+            low, high = (interval.get(label) if isinstance(interval, dict) else interval) or ("", "")
             yield [
                 charge.seq, charge.at, charge.table, charge.claim.get("sentence", ""), label, figure, low, high,
                 text_of(charge.price), charge.request, charge.hash,

@@ -27,7 +27,7 @@ from dpengine.ledger import BudgetRecord, Entry, Standing
 from dpengine.mechanisms import catalogue
 from dpengine.registry import Record
 from dpengine.schema import Schema
-from dpengine.statement import Step
+from dpengine.statement import Fit, Step
 from dpengine.unit import Unit, read_relation
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Table:
     def burn_down(self) -> list[Step]:
         return statement.burn_down(self._workspace.ledger, self._budget)
 
-    def more_like_last(self) -> int | None:
+    def more_like_last(self) -> Fit | None:
         return statement.more_like_last(self._workspace.ledger, self._budget)
 
     def ledger_rows(self) -> Iterator[list[Any]]:

@@ -8,11 +8,14 @@ from dpengine.messages import plain, say
 from dpengine.predicate import Predicate
 
 
-def who(where: Predicate) -> str:
-    """“everyone”, or “people where district is Mill or Hill and age is at least 30”."""
-    if where.everyone:
-        return say("who.everyone")
-    return say("who.where", conditions=say("who.and").join(_row(row) for row in where.rows))
+def who(where: Predicate, by: str | None = None) -> str:
+    """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”."""
+    told = say("who.everyone") if where.everyone else say("who.where", conditions=conditions(where))
+    return told if by is None else say("who.by", who=told, by=by)
+
+
+def conditions(where: Predicate) -> str:
+    return say("who.and").join(_row(row) for row in where.rows)
 
 
 def _row(row: tuple[Any, ...]) -> str:

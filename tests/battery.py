@@ -25,13 +25,36 @@ from dpengine.schema import MISSING, Category, Number, Schema
 from dpengine.unit import Unit
 
 FALSE_ALARM = 1e-6
-SCHEMA = Schema({"x": Number(0, 3), "c": Category(["a", "b"], unknown="b", missing="b")})
-POSSIBLE_ROWS: tuple[Row, ...] = tuple({"x": x, "c": c} for x, c in product((MISSING, 0, 1, 3), (0, 1)))
+SCHEMA = Schema(
+    {
+        "x": Number(0, 3),
+        "c": Category(["a", "b"], unknown="b", missing="b"),
+        "z": Number(-4, 2, step=2, missing=0),  # every row has a value, by declaration
+        "d": Category(["e", "f"], unknown="f", missing="f"),
+    }
+)
+# z and d move with x and c, to keep the world small; each still takes all its values.
+POSSIBLE_ROWS: tuple[Row, ...] = tuple(
+    {"x": x, "c": c, "z": 2 if x == MISSING else x, "d": (x + c) % 2} for x, c in product((MISSING, 0, 1, 3), (0, 1))
+)
 
 # One line per variant puts an entry under the whole battery.
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("count", {"where": [["c", "in", ["a"]]]}),
     ("count", {"where": [["any", [["x", ">", 1], ["c", "in", ["b"]]]]]}),
+    ("count", {"by": "c", "where": [["x", ">=", 1]]}),
+    ("proportion", {"of": [["c", "in", ["a"]]]}),
+    ("proportion", {"of": [["x", ">", 0]], "where": [["c", "in", ["a"]]]}),
+    ("proportion", {"of": [["x", ">", 0]], "by": "c"}),
+    ("mean", {"column": "x"}),
+    ("mean", {"column": "z"}),
+    ("mean", {"column": "x", "by": "c"}),
+    ("mean", {"column": "z", "where": [["c", "in", ["a"]]]}),
+    ("sum", {"column": "x"}),
+    ("sum", {"column": "z"}),
+    ("sum", {"column": "z", "by": "c"}),
+    ("variance", {"column": "x"}),
+    ("crosstab", {"columns": ["c", "d"]}),
     ("histogram", {"column": "c"}),
     ("histogram", {"column": "x", "bins": 4}),
     ("histogram", {"column": "x", "bins": [0, 2], "where": [["c", "in", ["a"]]]}),

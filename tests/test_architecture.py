@@ -15,21 +15,30 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("exact",),
     ("unit", "loss", "schema", "coins"),
-    ("predicate", "laws", "bounds", "dialect"),
+    ("predicate", "laws", "bounds", "ratios", "dialect"),
     ("needs", "wording", "records"),
-    ("contract", "engines", "loading", "coding"),
+    ("contract", "engines", "survey"),
+    ("loading",),
+    ("coding",),
     ("mechanisms", "accountant", "rehearsal"),
     ("budget",),
     ("entries",),
-    ("chain", "ledgerfile", "workers"),
+    ("chain", "workers"),
+    ("ledgerfile",),
     ("ledger",),
     ("answers", "jobs", "samples", "registry"),
-    ("statement", "table"),
+    ("statement",),
+    ("table",),
     ("workspace",),
     ("__init__",),
 )
 LEVEL = {name: place for place, layer in enumerate(LAYERS) for name in layer}
-ONLY_HERE = {"opendp": {"coins"}, "ibis": {"engines"}, "sqlite_utils": {"ledgerfile"}, "secrets": {"coins", "table", "workspace", "workers"}}
+ONLY_HERE = {
+    "opendp": {"coins"},
+    "ibis": {"engines"},
+    "sqlite_utils": {"ledgerfile", "ledger"},
+    "secrets": {"coins", "table", "workspace", "workers"},  # elsewhere for names, never for noise
+}
 NEVER_IN_ENGINE = {"streamlit", "plotly", "ui", "pages", "random"}
 
 

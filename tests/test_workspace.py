@@ -36,7 +36,10 @@ def people(tmp_path: Path) -> Path:
 
 def add(workspace: Workspace, source: Any, name: str = "people", **changes: Any) -> dp.Table:
     given: dict[str, Any] = {
-        "schema": SCHEMA, "unit": dp.Unit.rows(), "relation": "replace", "budget": dp.Budget(epsilon="1", delta="1e-6"),
+        "schema": SCHEMA,
+        "unit": dp.Unit.rows(),
+        "relation": "replace",
+        "budget": dp.Budget(epsilon="1", delta="1e-6"),
     }
     return workspace.add_table(name, source, **(given | changes))
 
@@ -135,7 +138,9 @@ def test_above_what_is_left_is_refused_and_spends_nothing(workspace: Workspace, 
         table.ask(table.query("count", where=[["state", "in", ["TX"]]], epsilon="0.0001"))
 
 
-def test_the_same_content_joins_its_budget_and_the_first_cap_stays(workspace: Workspace, people: Path, tmp_path: Path) -> None:
+def test_the_same_content_joins_its_budget_and_the_first_cap_stays(
+    workspace: Workspace, people: Path, tmp_path: Path
+) -> None:
     first = add(workspace, people)
     first.ask(first.query("histogram", column="state", epsilon="0.4"))
     header, *rows = people.read_text().splitlines()
@@ -193,13 +198,28 @@ def test_refusals_leave_nothing_behind(workspace: Workspace, people: Path, code:
 
 def test_declarations_are_refused_in_one_sentence() -> None:
     wrong: list[Callable[[], Any]] = [
-        lambda: dp.Number(5, 5), lambda: dp.Number(9, 1), lambda: dp.Number(0, 10, step=3), lambda: dp.Number(0, 1, step=0),
-        lambda: dp.Number(0, 1, step=-1), lambda: dp.Number("a", 1), lambda: dp.Number(0, float("nan")),
-        lambda: dp.Number(0, float("inf")), lambda: dp.Number(0, 10**9), lambda: dp.Category([]),
-        lambda: dp.Category(["a"], unknown="a", missing="a"), lambda: dp.Category(["a", " A "]), lambda: dp.Category(["a", ""]),
-        lambda: dp.Category("abc"), lambda: dp.Schema({}), lambda: dp.Schema({" ": dp.Number(0, 1)}),
-        lambda: dp.Budget(epsilon="0"), lambda: dp.Budget(epsilon="-1"), lambda: dp.Budget(epsilon="much"),
-        lambda: dp.Budget(delta="1"), lambda: dp.Budget(delta="-0.1"), lambda: dp.Budget(epsilon="1e9"),
+        lambda: dp.Number(5, 5),
+        lambda: dp.Number(9, 1),
+        lambda: dp.Number(0, 10, step=3),
+        lambda: dp.Number(0, 1, step=0),
+        lambda: dp.Number(0, 1, step=-1),
+        lambda: dp.Number("a", 1),
+        lambda: dp.Number(0, float("nan")),
+        lambda: dp.Number(0, float("inf")),
+        lambda: dp.Number(0, 10**9),
+        lambda: dp.Category([]),
+        lambda: dp.Category(["a"], unknown="a", missing="a"),
+        lambda: dp.Category(["a", " A "]),
+        lambda: dp.Category(["a", ""]),
+        lambda: dp.Category("abc"),
+        lambda: dp.Schema({}),
+        lambda: dp.Schema({" ": dp.Number(0, 1)}),
+        lambda: dp.Budget(epsilon="0"),
+        lambda: dp.Budget(epsilon="-1"),
+        lambda: dp.Budget(epsilon="much"),
+        lambda: dp.Budget(delta="1"),
+        lambda: dp.Budget(delta="-0.1"),
+        lambda: dp.Budget(epsilon="1e9"),
     ]
     for declare in wrong:
         with pytest.raises(dp.AllowanceError) as refused:

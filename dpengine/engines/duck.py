@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import threading
 from functools import reduce
+from itertools import pairwise
+from math import prod
 from operator import and_, or_
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,18 @@ import numpy as np
 import pyarrow as pa
 
 from dpengine.errors import AllowanceError
-from dpengine.needs import Count, Histogram, Integers, Need, Ranks, Spread, Statistic
+from dpengine.needs import (
+    Cells,
+    Count,
+    Histogram,
+    Hits,
+    Integers,
+    Need,
+    Ranks,
+    RanksBy,
+    Spread,
+    Statistic,
+)  # fmt: skip
 from dpengine.predicate import AnyOf, Clause, Range
 from dpengine.schema import MISSING, Code, Schema
 
@@ -76,17 +89,8 @@ class DuckEngine:
         rows = table
         if need.where.clauses:
             rows = table.filter(reduce(and_, [_holds(clause, table, names, lists) for clause in need.where.clauses]))
-        if isinstance(need, Count):
-            asked = rows.aggregate(rows=rows.count())
-        else:
-            code = rows[names[need.column]]
-            rows = rows.filter(code != MISSING)
-            asked = rows.group_by(code=code).aggregate(rows=rows.count()).order_by("code")
-        columns = self._run(str(ibis.to_sql(asked, dialect="duckdb")), lists, coded)
-        if isinstance(need, Count):
-            return int(columns["rows"][0])
-        spread = Spread(columns["code"], columns["rows"])
-        return spread if isinstance(need, Ranks) else _binned(need, spread)
+        asked = _asked(need, rows, names, lists)
+        return _shaped(need, self._run(str(ibis.to_sql(asked, dialect="duckdb")), lists, coded))
 
     def _run(self, sql: str, lists: dict[str, pa.Table], coded: Path) -> dict[str, Integers]:
         cursor = self._cursor(coded.parent)
@@ -99,6 +103,68 @@ class DuckEngine:
             for name in lists:
                 cursor.unregister(name)
         return {name: np.array(values, dtype=np.int64) for name, values in found.items()}
+
+
+def _asked(need: Need, rows: Any, names: dict[str, str], lists: dict[str, pa.Table]) -> Any:
+    """The need as a grouped aggregate: keys are codes, the rest are counts and integer sums."""
+    import ibis
+
+    if isinstance(need, Count):
+        return rows.aggregate(rows=rows.count())
+    if isinstance(need, Histogram | Ranks):
+        rows = rows.filter(rows[names[need.column]] != MISSING)
+        return rows.group_by(code=rows[names[need.column]]).aggregate(rows=rows.count()).order_by("code")
+    if isinstance(need, Cells):
+        for column in need.columns:
+            rows = rows.filter(rows[names[column]] != MISSING)
+        keys = {f"k{place}": rows[names[column]] for place, column in enumerate(need.columns)}
+        return rows.group_by(**keys).aggregate(rows=rows.count())
+    group = ibis.literal(0, "int64") if need.by is None else rows[names[need.by]]
+    if isinstance(need, Hits):
+        hit = reduce(and_, [_holds(clause, rows, names, lists) for clause in need.hit.clauses])
+        return rows.group_by(group=group, miss=hit.ifelse(0, 1)).aggregate(rows=rows.count())
+    rows = rows.filter(rows[names[need.column]] != MISSING)
+    group = ibis.literal(0, "int64") if need.by is None else rows[names[need.by]]
+    if isinstance(need, RanksBy):
+        keys = {"group": group, "code": rows[names[need.column]]}
+        return rows.group_by(**keys).aggregate(rows=rows.count()).order_by("group", "code")
+    y = rows[names[need.column]] * 2 - (need.size - 1)
+    # A sum of integers is 128 bits wide in DuckDB and would reach numpy as a float; declared bounds keep it below 2^62.
+    sums = {f"s{power}": (y if power == 1 else y * y).sum().cast("int64") for power in range(1, need.degree + 1)}
+    return rows.group_by(group=group).aggregate(s0=rows.count(), **sums)
+
+
+def _shaped(need: Need, found: dict[str, Integers]) -> Statistic:
+    """Every declared cell and group, the empty ones too, in the declared order."""
+    if isinstance(need, Count):
+        return int(found["rows"][0])
+    if isinstance(need, Ranks):
+        return Spread(found["code"], found["rows"])
+    if isinstance(need, Histogram):
+        return _binned(need, Spread(found["code"], found["rows"]))
+    if isinstance(need, RanksBy):
+        edges = np.searchsorted(found["group"], np.arange(need.groups + 1))
+        return tuple(
+            Spread(found["code"][a:b].copy(), found["rows"][a:b].copy()) for a, b in pairwise(edges.tolist())
+        )
+    if isinstance(need, Cells):
+        place = np.zeros(len(found["rows"]), dtype=np.int64)
+        for at, size in enumerate(need.sizes):
+            place = place * size + found[f"k{at}"]
+        return _placed(place, found["rows"], prod(need.sizes))
+    if isinstance(need, Hits):
+        return _placed(2 * found["group"] + found["miss"], found["rows"], 2 * need.groups)
+    width = need.degree + 1
+    sums = np.zeros(need.groups * width, dtype=np.int64)
+    for power in range(width):
+        sums[found["group"] * width + power] = found[f"s{power}"]
+    return tuple(sums.tolist())
+
+
+def _placed(places: Integers, counts: Integers, size: int) -> tuple[int, ...]:
+    cells = np.zeros(size, dtype=np.int64)
+    cells[places] = counts
+    return tuple(cells.tolist())
 
 
 def _holds(clause: Clause, table: Any, names: dict[str, str], lists: dict[str, pa.Table]) -> Any:

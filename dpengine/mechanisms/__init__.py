@@ -6,10 +6,18 @@ from types import MappingProxyType
 
 from dpengine.contract import Query
 from dpengine.mechanisms.count import Count
+from dpengine.mechanisms.crosstab import Crosstab
 from dpengine.mechanisms.histogram import Histogram
+from dpengine.mechanisms.mean import Mean
+from dpengine.mechanisms.proportion import Proportion
 from dpengine.mechanisms.quantile import Median, Quantile
+from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
+from dpengine.mechanisms.variance import Variance
 
 catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
-    {query.card.key: query for query in (Count, Median, Quantile, Histogram, TopItem)}
+    {
+        query.card.key: query
+        for query in (Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem)
+    }
 )

@@ -1,10 +1,12 @@
-"""How many people meet a condition.
+"""How many people meet a condition, in all or by group.
 
 Guarantee   ε-DP under replace-one and under add/remove.
 Theorem     discrete Laplace (geometric) mechanism: Ghosh, Roughgarden, Sundararajan 2009, Thm 1.1; Dwork et al. 2006.
 Statistic   c = #{rows that meet the condition}; one person holds at most m rows, so |c − c′| ≤ m under both relations.
-Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/m).
-Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/m)/(1+e^(−ε/m)).
+            By group it is a vector of counts: L1 change m under add/remove, 2m under replace-one (one group left, one
+            entered).
+Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ).
+Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/Δ)/(1+e^(−ε/Δ)); all k groups at once by a union bound.
 Cost        one scan.
 """
 
@@ -19,7 +21,7 @@ from dpengine.bounds import laplace_reach, least_count_error
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
-from dpengine.laws import Laplace
+from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure
 from dpengine.messages import say
 from dpengine.wording import who
@@ -31,11 +33,15 @@ class Count(Query):
         key="count",
         version=1,
         picture="number",
-        parameters=(Parameter("where", "where"), Parameter("epsilon", "epsilon", required=True)),
+        parameters=(
+            Parameter("by", "by"),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
     )
 
     def __post_init__(self) -> None:
-        if self.where.everyone and self.facts.people is not None:
+        if self.where.everyone and self.by is None and self.facts.countable(self.where) is not None:
             raise AllowanceError("count.public", people=self.facts.people)
 
     @classmethod
@@ -46,37 +52,40 @@ class Count(Query):
         return {}
 
     def sentence(self) -> str:
-        return say("sentence.count", who=who(self.where))
+        return say("sentence.count", who=who(self.where, self.by))
 
-    def need(self) -> needs.Count:
-        return needs.Count(self.where)
+    def need(self) -> needs.Count | needs.Cells:
+        if self.by is None:
+            return needs.Count(self.where)
+        return needs.Cells((self.by,), (self.groups,), self.where)
 
-    def measured(self, value: int) -> tuple[int, ...]:
-        return (value,)
+    def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
+        return value if isinstance(value, tuple) else (value,)
 
     def sensitivity(self) -> Sensitivity:
-        return Sensitivity("l1", self.facts.unit.at_most)
+        rows = self.facts.unit.at_most
+        return Sensitivity("l1", 2 * rows if self.by is not None and self.facts.relation == "replace" else rows)
 
     @property
     def scale(self) -> Fraction:
         return self.sensitivity().bound / self.epsilon
 
     def loss(self) -> Loss:
-        return Pure(self.epsilon)
+        return self.of_groups(Pure(self.for_each(self.epsilon)))
 
     def promise(self) -> Within:
-        floor = least_count_error(self.epsilon, self.beta)
-        return Within(laplace_reach(self.scale, self.beta), 1, self.beta, floor)
+        reach = Fraction(laplace_reach(self.scale, self.beta / self.groups))
+        return Within(reach, self.groups, self.beta, least_count_error(self.epsilon, self.beta))
 
     def coarse(self) -> Fraction:
-        return Fraction(self.facts.about, 4)
+        return Fraction(self.facts.about, 4 * self.groups)
 
-    def draw(self, value: int, coins: Coins) -> int:
-        return coins.laplace([value], self.scale)[0]
+    def draw(self, value: int | tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.laplace(list(self.measured(value)), self.scale))
 
-    def law(self, value: int) -> Laplace:
-        return Laplace(value, self.scale)
+    def law(self, value: int | tuple[int, ...]) -> Independent:
+        return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
 
-    def finish(self, raw: int) -> Released:
-        reach = self.promise().alpha
-        return Released(raw, (raw - reach, raw + reach))
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        reach = int(self.promise().alpha)
+        return self.told([(count, (count - reach, count + reach)) for count in raw])

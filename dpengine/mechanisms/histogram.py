@@ -101,7 +101,7 @@ class Histogram(Query):
     def promise(self) -> Within:
         bars = len(self.starts)
         least = least_count_error(self.epsilon, self.beta)
-        return Within(laplace_reach(self.scale, self.beta / bars), bars, self.beta, least)
+        return Within(Fraction(laplace_reach(self.scale, self.beta / bars)), bars, self.beta, least)
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, len(self.starts)) / 4
@@ -113,7 +113,7 @@ class Histogram(Query):
         return Independent(tuple(Laplace(count, self.scale) for count in value))
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        reach = self.promise().alpha
+        reach = int(self.promise().alpha)
         bars = dict(zip(self.labels(), raw, strict=True))
         return Released(bars, {label: (count - reach, count + reach) for label, count in bars.items()})
 

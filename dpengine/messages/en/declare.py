@@ -18,6 +18,7 @@ SENTENCES: dict[str, str] = {
     "column.name_long": "A column name may have at most {most} characters; shorten it in the file’s first line.",
     "number.reversed": "The lowest value must be below the highest; swap them or widen the range.",
     "number.step": "The step must be above 0 and divide the range into whole steps; try {suggestion}.",
+    "number.missing_outside": "The value for missing cells must lie inside the declared range.",
     "number.grid": "This range has more than {most} steps; use a larger step.",
     "category.few": "A list needs at least {least} different values.",
     "category.many": "A list may have at most {most} values.",

@@ -17,15 +17,6 @@ SENTENCES: dict[str, str] = {
     ),
     "ledger.burn_every": "{charges} charges, of which the picture shows {shown}, evenly apart.",
     "ledger.rows": "Charges {first} to {last} of {charges}, newest first",
-    "ledger.column.when": "when (UTC)",
-    "ledger.column.table": "table",
-    "ledger.column.question": "question",
-    "ledger.column.answer": "answer",
-    "ledger.column.share": "share",
-    "ledger.column.receipt": "receipt",
-    "ledger.on_its_way": "charged, on its way",
-    "ledger.lost": "charged; its answer was lost when the program stopped. The charge stays.",
-    "ledger.failed": "charged; its answer could not be drawn. The charge stays.",
     "ledger.stop": "If you stop now",
     "ledger.stop_reading": (
         "Everything answered so far adds up to ε = {epsilon} at δ = {delta}, which is {share} of the allowance. That "
@@ -35,6 +26,7 @@ SENTENCES: dict[str, str] = {
     "ledger.more.one": "About one more question like the last one fits.",
     "ledger.more.many": "About {more} more questions like the last one fit.",
     "ledger.more.lots": "More than a million questions like the last one fit.",
+    "ledger.more.cheaper": "The more small questions there are, the less each one adds.",
     "ledger.others": "The same history by other accountings, if all had been fixed in advance",
     "ledger.others_note": (
         "At δ = {delta}. Here questions are chosen as one goes, so these do not decide what is left; the meter does."
@@ -45,9 +37,11 @@ SENTENCES: dict[str, str] = {
     "ledger.rule.lecture": "the lecture’s bound (strong composition)",
     "ledger.rule.zcdp": "concentrated (zCDP)",
     "ledger.rule.nothing": "no reading",
+    "ledger.unreadable": "The rows cannot be shown.",
     "ledger.check": "Is the ledger whole?",
     "ledger.check_lead": (
-        "Each row is chained to the one before it by a hash, so a changed, removed or added row breaks the chain."
+        "All budgets of this workspace are in one ledger. Each row is chained to the one before it by a hash, so a "
+        "changed, removed or added row breaks the chain."
     ),
     "ledger.head": "Head of the chain, row {row}",
     "ledger.head_why": (

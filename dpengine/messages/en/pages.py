@@ -126,6 +126,8 @@ SENTENCES: dict[str, str] = {
     "history.answer": "answer",
     "history.share": "share",
     "history.receipt": "receipt",
-    "history.pending": "charged, answer lost or on its way",
-    "history.failed": "charged, answer could not be drawn",
+    "history.table": "table",
+    "history.on_its_way": "charged, on its way",
+    "history.lost": "charged; its answer was lost when the program stopped. The charge stays.",
+    "history.failed": "charged; its answer could not be drawn. The charge stays.",
 }

@@ -1,0 +1,129 @@
+"""Which share of the people meets a condition, for everyone or by group.
+
+Guarantee   ε-DP under replace-one and under add/remove.
+Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1.
+Statistic   hits H and misses M of each group. One row is in one cell: L1 change 1 under add/remove, 2 under
+            replace-one, with or without groups; m times that for at most m rows a person. Where the number of people
+            is public and nobody is filtered out, M = n − H needs no draw, and H changes by 1.
+Draw        every cell + Laplace(Δ/ε).
+Answer      H/(H+M), or H/n. Its range is every ratio the noisy ranges allow.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine import needs
+from dpengine.bounds import laplace_reach, least_count_error
+from dpengine.coins import Coins
+from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.errors import AllowanceError
+from dpengine.laws import Independent, Laplace
+from dpengine.loss import Loss, Pure, Together
+from dpengine.messages import say
+from dpengine.predicate import Predicate, read_predicate
+from dpengine.ratios import ratio, ratio_range
+from dpengine.wording import conditions, who
+
+NOBODY, ALL = Fraction(0), Fraction(100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proportion(Query):
+    card: ClassVar[Card] = Card(
+        key="proportion",
+        version=1,
+        picture="point",
+        parameters=(
+            Parameter("of", "of", required=True),
+            Parameter("by", "by"),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    of: Predicate
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        of = read_predicate(given["of"], facts.schema)
+        if of.everyone:
+            raise AllowanceError("query.missing", name=say("param.of.label"))
+        return {"of": of}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"of": self.of.as_json()}
+
+    def sentence(self) -> str:
+        return say("sentence.proportion", of=conditions(self.of), who=who(self.where, self.by))
+
+    @property
+    def known(self) -> int | None:
+        return self.facts.countable(self.where) if self.by is None else None
+
+    def need(self) -> needs.Hits:
+        return needs.Hits(self.of, self.by, self.groups, self.where)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value if self.known is None else value[:1]
+
+    def sensitivity(self) -> Sensitivity:
+        moves = 2 if self.known is None and self.facts.relation == "replace" else 1
+        return Sensitivity("l1", moves * self.facts.unit.at_most)
+
+    @property
+    def scale(self) -> Fraction:
+        return self.sensitivity().bound / self.epsilon
+
+    def loss(self) -> Loss:
+        if self.known is None and self.facts.relation == "replace":
+            return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
+        return Pure(self.epsilon)
+
+    def _reach(self) -> int:
+        cells = 1 if self.known is not None else 2 * self.groups
+        return laplace_reach(self.scale, self.beta / cells)
+
+    def promise(self) -> Within:
+        people = Fraction(self.facts.about, self.groups)
+        reach = self._reach()
+        alpha = min(100 * reach / max(people if self.known is not None else people - 2 * reach, Fraction(1)), ALL)
+        least = NOBODY
+        if self.known is not None:
+            least = min(100 * least_count_error(self.epsilon, self.beta) / people, ALL)
+        return Within(alpha, self.groups, self.beta, least, "percent", nominal=self.known is None)
+
+    def coarse(self) -> Fraction:
+        return ALL / 8
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.laplace(list(self.measured(value)), self.scale))
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        if self.known is not None:
+            low, high = ratio_range(100 * raw[0], 100 * self._reach(), self.known, 0, NOBODY, ALL)
+            return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))
+        return self.told([self._told(h, m) for h, m in zip(raw[0::2], raw[1::2], strict=True)])
+
+    def _told(self, hits: int, misses: int) -> tuple[float, tuple[float, float]]:
+        """In percent. H/(H+M) rises in H and falls in M, so its ends are at corners of the box."""
+        reach = self._reach()
+        least = _share(max(hits - reach, 0), misses + reach)
+        most = _share(hits + reach, max(misses - reach, 0))
+        middle = _share(max(hits, 0), max(misses, 0))
+        low, high = (NOBODY if least is None else least), (ALL if most is None else most)
+        value = (low + high) / 2 if middle is None else middle
+        return float(value), (float(low), float(high))
+
+
+def _share(hits: int, misses: int) -> Fraction | None:
+    """In percent; None when nobody is left to divide by."""
+    if hits < 0 or misses < 0 or hits + misses <= 0:
+        return None
+    return Fraction(100 * hits, hits + misses)

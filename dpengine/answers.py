@@ -139,7 +139,6 @@ def promise_as_json(promise: Promise) -> dict[str, Any]:
 def claim_of(query: Query) -> dict[str, Any]:
     """What the ledger keeps of a question: public facts only, enough to mean the same in ten years."""
     facts = query.facts
-    used = query.where.columns() | {str(query.column)} if hasattr(query, "column") else query.where.columns()
     return query.describe() | {
         "digest": query.digest(),
         "sentence": query.sentence(),
@@ -147,7 +146,7 @@ def claim_of(query: Query) -> dict[str, Any]:
         "relation": facts.relation,
         "unit": facts.unit.as_json(),
         "about": facts.about,
-        "bounds": {name: facts.schema[name].as_json() for name in sorted(used)},
+        "bounds": {name: facts.schema[name].as_json() for name in sorted(query.used())},
         "promise": promise_as_json(query.promise()),
     }
 
@@ -167,8 +166,8 @@ def make_answer(query: Query, entry: Entry) -> Answer:
     assert entry.outcome is not None
     body = entry.outcome.body
     value = body["value"]
-    if isinstance(value, dict):  # the ledger sorts names; a person sees them in the declared order
-        value = {label: value[label] for label in query.labels()}
+    if isinstance(value, dict):  # the ledger sorts names; a person sees them in the declared order, or by rank
+        value = {label: value[label] for label in query.labels() or sorted(value, key=value.__getitem__)}
     return Answer(
         value=value,
         interval=_interval(body["interval"], query.labels()),

@@ -133,6 +133,7 @@ class Rank:
     share: Fraction
     beta: Fraction
     floor: Fraction  # in rows
+    nominal: bool = False  # True: `rows` holds, but of how many people is not public, so `share` is a guess
     kind: ClassVar[str] = "rank"
 
     @property
@@ -258,6 +259,13 @@ class Query(ABC):
 
     @abstractmethod
     def finish(self, raw: Any) -> Released: ...
+
+    def used(self) -> set[str]:
+        """The columns a question speaks of: their public bounds go into its receipt."""
+        single = [getattr(self, "column", None), self.by]
+        of: Predicate = getattr(self, "of", EVERYONE)
+        named = {str(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
+        return named | self.where.columns() | of.columns()
 
     def labels(self) -> list[str]:
         """The public names of an answer's parts, in the declared order; none for a single number or label."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -35,14 +35,20 @@ class BudgetRecord:
     kind: str  # private or practice
     rule: Rule
     at: str
+    unit: dict[str, Any] = field(default_factory=dict)  # whose change every loss charged here is stated for:
+    relation: str = ""  # one relation and one unit, or the sums would mean nothing
 
     def body(self) -> str:
-        return canonical({"name": self.name, "kind": self.kind, "rule": self.rule.as_json()})
+        told = {"name": self.name, "kind": self.kind, "rule": self.rule.as_json()}
+        return canonical(told | {"unit": self.unit, "relation": self.relation})
 
     @staticmethod
     def from_row(row: Row) -> BudgetRecord:
         body = json.loads(row["body"])
-        return BudgetRecord(row["budget"], body["name"], body["kind"], Rule.from_json(body["rule"]), row["at"])
+        return BudgetRecord(
+            row["budget"], body["name"], body["kind"], Rule.from_json(body["rule"]), row["at"],
+            body["unit"], body["relation"],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

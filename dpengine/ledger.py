@@ -75,7 +75,10 @@ class Ledger:
 
     # Budgets
 
-    def create_budget(self, budget_id: str, rule: Rule, kind: str, actor: str, name: str) -> BudgetRecord:
+    def create_budget(
+        self, budget_id: str, rule: Rule, kind: str, actor: str, name: str,
+        unit: dict[str, Any] | None = None, relation: str = "",
+    ) -> BudgetRecord:  # fmt: skip
         """Write a budget down. A known id keeps its first cap, which is returned."""
         if kind not in BUDGET_KINDS:
             raise ValueError("a budget is private or practice")
@@ -88,7 +91,7 @@ class Ledger:
             known = self._budget(db, budget_id)
             if known is not None:
                 return known
-            record = BudgetRecord(budget_id, name, kind, rule, _now())
+            record = BudgetRecord(budget_id, name, kind, rule, _now(), unit or {}, relation)
             self._append(db, "budget", budget_id, "", actor, record.body(), "", record.at)
         return record
 
@@ -252,7 +255,8 @@ class Ledger:
                 raise AllowanceError("request.unknown")
             if list(db.query(_OUTCOMES, [json.dumps([request])])):
                 return False
-            self._append(db, kind, charge.budget, request, charge.actor, text, "", _now())
+            # The charge's own time: a second one would tell how long the draw took.
+            self._append(db, kind, charge.budget, request, charge.actor, text, "", charge.at)
         return True
 
     def _append(
@@ -297,5 +301,5 @@ def _refusal(rule: Rule, before: Totals, paid: Cost) -> BudgetExceeded:
 
 
 def _now() -> str:
-    """For people to read. Order is by row number: clocks jump."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    """For people to read, no finer than they need. Order is by row number: clocks jump."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, floor, read_number
+from dpengine.exact import ceiling, floor, read_number, text_of
 from dpengine.schema import MISSING, Category, Code, Number, Schema
 
 NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
@@ -104,7 +104,8 @@ def read_predicate(rows: Any, schema: Schema) -> Predicate:
 
 def _simple(row: Any, schema: Schema) -> tuple[Range | OneOf, tuple[Any, ...]]:
     if not isinstance(row, (list, tuple)) or len(row) != 3 or not isinstance(row[0], str):
-        raise AllowanceError("predicate.deep" if row and row[0] == "any" else "predicate.unreadable")
+        deep = isinstance(row, (list, tuple)) and len(row) > 0 and row[0] == "any"
+        raise AllowanceError("predicate.deep" if deep else "predicate.unreadable")
     name, op, operand = row
     column = schema[name]
     if isinstance(column, Number):
@@ -116,12 +117,15 @@ def _plain(operand: Any) -> Any:
     if isinstance(operand, (list, tuple)):
         return tuple(_plain(part) for part in operand)
     exact = read_number(operand, "value")
-    return int(exact) if exact.denominator == 1 else float(exact)
+    if exact.denominator == 1:
+        return int(exact)
+    near = float(exact)
+    return near if read_number(near, "value") == exact else text_of(exact)  # two questions never get one name
 
 
 def _range(name: str, column: Number, op: Any, operand: Any) -> Range:
-    if op not in NUMBER_OPS:
-        raise AllowanceError("predicate.op", op=op, column=name, ops=NUMBER_OPS)
+    if not isinstance(op, str) or op not in NUMBER_OPS:
+        raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=NUMBER_OPS)
     last = column.size - 1
 
     def place(value: Any) -> Fraction:
@@ -143,8 +147,8 @@ def _range(name: str, column: Number, op: Any, operand: Any) -> Range:
 
 
 def _one_of(name: str, column: Category, op: Any, operand: Any) -> tuple[OneOf, tuple[Any, ...]]:
-    if op not in CATEGORY_OPS:
-        raise AllowanceError("predicate.op", op=op, column=name, ops=CATEGORY_OPS)
+    if not isinstance(op, str) or op not in CATEGORY_OPS:
+        raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=CATEGORY_OPS)
     wanted = operand if isinstance(operand, (list, tuple)) else [operand]
     if not wanted:
         raise AllowanceError("predicate.empty", column=name)

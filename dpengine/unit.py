@@ -27,6 +27,10 @@ class Unit:
 
     at_most: int = 1
 
+    def __post_init__(self) -> None:
+        if self.at_most != 1:
+            raise AllowanceError("unit.unknown")
+
     @staticmethod
     def rows() -> Unit:
         return Unit()

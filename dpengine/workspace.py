@@ -7,12 +7,14 @@ The folder is its user's alone (0700).
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import secrets
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,9 +34,10 @@ from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
 from dpengine.schema import Schema
 from dpengine.table import Table
-from dpengine.unit import Unit, read_relation
+from dpengine.unit import Relation, Unit, read_relation
 
 LONGEST_NAME = 80
+SECRET_BYTES = 32
 OWNER = "owner"
 
 _opened: dict[Path, Workspace] = {}
@@ -63,6 +66,7 @@ class Workspace:
         self.engine = DuckEngine()
         self.coins = SystemCoins()
         self._sampling = threading.Lock()
+        self._sweep()
 
     # Tables
 
@@ -95,9 +99,17 @@ class Workspace:
         if self._registry.get(clean) is not None or clean in SAMPLES:
             raise AllowanceError("table.exists", name=clean)
         reading = dialect or Dialect()
-        folder, loaded = self._bring(source, schema, reading, bad_records, progress)
-        try:
+        with self._loading():
+            folder, loaded = self._bring(source, schema, reading, bad_records, progress)
             about = loaded.rows if kind == "replace" else int(about_rows or 1)
+            return self._register(clean, folder, loaded, schema, unit, kind, about, budget, reading, actor)
+
+    def _register(
+        self, clean: str, folder: Path, loaded: Loaded, schema: Schema, unit: Unit, kind: Relation, about: int,
+        budget: Budget | str, reading: Dialect, actor: str,
+    ) -> Table:  # fmt: skip
+        """Join the budget this content already has, or the one named, or open its own; then write the table down."""
+        try:
             with self._registry.transaction() as rows:
                 if self._registry.find(rows, clean) is not None:
                     raise AllowanceError("table.exists", name=clean)
@@ -108,7 +120,10 @@ class Workspace:
                 if budget_id is None:
                     assert isinstance(budget, Budget)
                     budget_id = f"budget-{secrets.token_hex(6)}"
-                    self.ledger.create_budget(budget_id, budget.rule(), "private", actor, clean)
+                    self.ledger.create_budget(
+                        budget_id, budget.rule(), "private", actor, clean, unit.as_json(), kind
+                    )
+                _same_terms(self.ledger.budget(budget_id), unit, kind)
                 record = Record(
                     name=clean, folder=folder.name, budget=budget_id, practice=False, relation=kind, about=about,
                     unit=unit.as_json(), schema=schema.as_json(), dialect=reading.as_json(),
@@ -133,7 +148,8 @@ class Workspace:
         try:
             budget = self.ledger.budget(budget_id)
         except AllowanceError:  # not opened yet: nothing was ever charged to it
-            budget = BudgetRecord(budget_id, record.name, "practice", sample.budget.rule(), record.at)
+            rule = sample.budget.rule()
+            budget = BudgetRecord(budget_id, record.name, "practice", rule, record.at, record.unit, record.relation)
         return Table(self, record, budget, actor)
 
     def tables(self) -> list[Record]:
@@ -143,7 +159,9 @@ class Workspace:
     def open_budget(self, budget: BudgetRecord, actor: str) -> None:
         """A practice budget is written down when its first question is charged, not when a page is looked at."""
         if budget.kind == "practice":
-            self.ledger.create_budget(budget.id, budget.rule, budget.kind, actor, budget.name)
+            self.ledger.create_budget(
+                budget.id, budget.rule, budget.kind, actor, budget.name, budget.unit, budget.relation
+            )
 
     def coded(self, record: Record) -> Path:
         return self.folder / "tables" / record.folder / f"coded-{record.version}.parquet"
@@ -175,6 +193,27 @@ class Workspace:
 
     # How a file comes in
 
+    def _sweep(self) -> None:
+        """Remove what a load that was killed left behind, unless some process is loading right now."""
+        with self._loading(exclusive=True) as alone:
+            if alone:
+                known = {record.folder for record in self._registry.all()}
+                for folder in (self.folder / "tables").iterdir():
+                    if folder.name not in known:
+                        shutil.rmtree(folder, ignore_errors=True)
+
+    @contextmanager
+    def _loading(self, exclusive: bool = False) -> Iterator[bool]:
+        """Held while a table comes in, by any number of loads; the kernel drops it on a kill."""
+        with (self.folder / "loading.lock").open("a") as file:
+            os.chmod(file.name, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if exclusive else fcntl.LOCK_SH)
+                held = True
+            except BlockingIOError:
+                held = False
+            yield held
+
     def _bring(
         self, source: Any, schema: Schema, dialect: Dialect, bad_records: str,
         progress: Callable[[float], None] | None = None,
@@ -194,7 +233,7 @@ class Workspace:
         return folder, loaded
 
     def _sample(self, sample: Sample) -> Record:
-        with self._sampling:
+        with self._sampling, self._loading():
             found = self._registry.get(sample.name)
             if found is not None:
                 return found
@@ -214,15 +253,30 @@ class Workspace:
             return other or record
 
 
+def _same_terms(budget: BudgetRecord, unit: Unit, relation: str) -> None:
+    """Losses add up only when all are stated for the same change of the same unit, on people who are real."""
+    if budget.kind != "private":
+        raise AllowanceError("budget.practice")
+    if budget.unit != unit.as_json() or budget.relation != relation:
+        raise AllowanceError("budget.other_terms")
+
+
 def _secret(path: Path) -> bytes:
-    """The key of the fingerprints, made once; it never leaves this file."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(handle, "wb") as file:
-        file.write(secrets.token_bytes(32))
-    return path.read_bytes()
+    """The key of the fingerprints, made once and whole; it never leaves this file."""
+    if not path.exists():
+        fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(SECRET_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):  # another process was faster: its key counts
+            os.link(fresh, path)
+        fresh.unlink()
+    key = path.read_bytes()
+    if len(key) != SECRET_BYTES:
+        raise AllowanceError("workspace.secret")
+    return key
 
 
 def _name(name: Any) -> str:

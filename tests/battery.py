@@ -31,11 +31,13 @@ SCHEMA = Schema(
         "c": Category(["a", "b"], unknown="b", missing="b"),
         "z": Number(-4, 2, step=2, missing=0),  # every row has a value, by declaration
         "d": Category(["e", "f"], unknown="f", missing="f"),
+        "t": Category(["u", "v", "w"], unknown="w", missing="w"),
     }
 )
 # z and d move with x and c, to keep the world small; each still takes all its values.
 POSSIBLE_ROWS: tuple[Row, ...] = tuple(
-    {"x": x, "c": c, "z": 2 if x == MISSING else x, "d": (x + c) % 2} for x, c in product((MISSING, 0, 1, 3), (0, 1))
+    {"x": x, "c": c, "z": 2 if x == MISSING else x, "d": (x + c) % 2, "t": (x + c) % 3}
+    for x, c in product((MISSING, 0, 1, 3), (0, 1))
 )
 
 # One line per variant puts an entry under the whole battery.
@@ -62,9 +64,13 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("median", {"column": "x", "with_range": False, "where": [["c", "in", ["a"]]]}),
     ("quantile", {"column": "x", "share": "0.9"}),
     ("quantile", {"column": "x", "share": "0.25", "with_range": False}),
+    ("quantile", {"column": "x", "share": ["0.25", "0.75"], "with_range": False}),
+    ("median", {"column": "x", "by": "c", "with_range": False}),
+    ("median", {"column": "z", "by": "d"}),
     ("quantile", {"column": "x", "share": "0.333", "with_range": False, "where": [["x", "<=", 1]]}),
     ("top_item", {"column": "c"}),
     ("top_item", {"column": "c", "where": [["x", ">=", 1]]}),
+    ("top_item", {"column": "t", "how_many": 2}),
 ]
 
 
@@ -147,7 +153,9 @@ def _remember(query: Query, rows: tuple[Row, ...], known: dict[Any, tuple[int, .
 
 
 def _key(value: Any) -> Any:
-    return (tuple(value.codes.tolist()), tuple(value.counts.tolist())) if isinstance(value, Spread) else value
+    if isinstance(value, Spread):
+        return tuple(value.codes.tolist()), tuple(value.counts.tolist())
+    return tuple(_key(part) for part in value) if isinstance(value, tuple) else value
 
 
 def _decimal(value: Fraction) -> Decimal:

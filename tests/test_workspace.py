@@ -282,3 +282,65 @@ def test_a_query_of_another_table_is_refused(workspace: Workspace, people: Path)
         table.ask(query)
     with pytest.raises(dp.AllowanceError):
         table.query("no such thing", epsilon="0.1")
+
+
+@pytest.mark.parametrize("size", [2, 128, 129, 32768, 32769])
+def test_no_value_makes_a_release_fail(workspace: Workspace, size: int) -> None:
+    """Codes at both ends of grids around the widths in which they are stored: a failure would be an oracle."""
+    schema = dp.Schema({"x": dp.Number(0, size - 1), "c": dp.Category(["a", "b"])})
+    for name, value in (("low", 0), ("high", size - 1)):
+        frame = pd.DataFrame({"x": [value] * 5, "c": ["a"] * 5})
+        table = add(workspace, frame, name, schema=schema, budget=dp.Budget("50", "1e-6"))
+        for key in ("mean", "sum", "variance", "median"):
+            if key == "variance" and size > 10_000:
+                continue
+            answer = table.ask(table.query(key, column="x", epsilon="5"))
+            assert answer.value is not None
+        table.ask(table.query("mean", column="x", by="c", epsilon="5"))
+
+
+def test_one_budget_never_mixes_relations_or_kinds(workspace: Workspace, people: Path) -> None:
+    first = add(workspace, people)
+    with pytest.raises(dp.AllowanceError) as refused:
+        add(workspace, people, "again", relation="add_remove", about_rows=1000)
+    assert refused.value.code == "budget.other_terms"
+    other = pd.DataFrame({"salary": [1600], "state": ["TX"]})
+    with pytest.raises(dp.AllowanceError) as refused:
+        add(workspace, other, "named", relation="add_remove", about_rows=9, budget=first.budget.id)
+    assert refused.value.code == "budget.other_terms"
+    sample = workspace.table("residents")
+    sample.ask(sample.query("top_item", column="state", epsilon="0.1"))
+    with pytest.raises(dp.AllowanceError) as refused:
+        add(workspace, other, "practised", budget=sample.budget.id)
+    assert refused.value.code == "budget.practice"
+    assert len(workspace.tables()) == 1
+
+
+def test_what_a_killed_load_left_is_swept_and_a_damaged_secret_is_refused(workspace: Workspace, people: Path) -> None:
+    add(workspace, people)
+    orphan = workspace.folder / "tables" / "0123456789abcdef"
+    orphan.mkdir()
+    (orphan / "raw.parquet").write_bytes(b"rows")
+    again = Workspace(workspace.folder)
+    assert not orphan.exists() and again.table("people").facts.about == 1000
+    again.close()
+    (workspace.folder / "secret").write_bytes(b"")
+    with pytest.raises(dp.AllowanceError, match="secret"):
+        Workspace(workspace.folder)
+
+
+def test_two_questions_never_share_a_name(workspace: Workspace, people: Path) -> None:
+    table = add(workspace, people)
+    near = ["1999.99999999999999999999", "2000.00000000000000000001"]
+    names = {table.query("count", where=[["salary", "<", text]], epsilon="0.1").digest() for text in near}
+    assert len(names) == 2
+    fine = dp.Schema(
+        {"x": dp.Number(1000, 1001, step="0.0001"), "c": dp.Category(["a × b", "a"]), "d": dp.Category(["c", "b × c"])}
+    )
+    other = add(workspace, pd.DataFrame({"x": [1000.0], "c": ["a"], "d": ["c"]}), "fine", schema=fine)
+    for query in (
+        other.query("histogram", column="x", bins=["1000", "1000.0002"], epsilon="0.1"),
+        other.query("crosstab", columns=["c", "d"], epsilon="0.1"),
+    ):
+        assert len(set(query.labels())) == len(query.labels())
+        assert len(other.rehearse(query)[0].value) == len(query.labels())

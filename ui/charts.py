@@ -6,11 +6,13 @@ They are given released or simulated numbers and public labels only. Each carrie
 from __future__ import annotations
 
 from collections import Counter
+from html import escape
 from typing import Any
 
 import streamlit as st
 
 from ui.style import palette
+from ui.wording import percent
 
 _CONFIG = {"displayModeBar": False, "staticPlot": False, "scrollZoom": False}
 
@@ -73,7 +75,7 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
         )
     )
     span = span or (low - width * 0.6, high + width * 0.6)
-    figure.update_xaxes(range=span, showline=True, ticks="outside", title={"text": title}, tickformat=",")
+    figure.update_xaxes(range=span, showline=True, ticks="outside", title={"text": escape(title)}, tickformat=",")
     _show(figure, alt, key)
 
 
@@ -87,7 +89,7 @@ def point(value: float, interval: tuple[float, float] | None, title: str, alt: s
         figure.add_shape(type="rect", x0=low, x1=high, y0=0.25, y1=0.75, fillcolor=colours.left_soft, line={"width": 0})
     figure.add_shape(type="line", x0=value, x1=value, y0=0.1, y1=0.9, line={"color": colours.left, "width": 3})
     figure.update_xaxes(
-        range=[low - pad, high + pad], showline=True, ticks="outside", title={"text": title}, tickformat=","
+        range=[low - pad, high + pad], showline=True, ticks="outside", title={"text": escape(title)}, tickformat=","
     )
     _show(figure, alt, key)
 
@@ -105,7 +107,8 @@ def bars(
 
     colours = palette()
     labels = [label if len(label) <= 28 else label[:27] + "…" for label in values]
-    labels = [f"{label}{chr(0x200B) * place}" for place, label in enumerate(labels)]  # still apart when cut short
+    # Plotly reads a little HTML in its texts; the zero-width spaces keep names apart that were cut short.
+    labels = [f"{escape(label)}{chr(0x200B) * place}" for place, label in enumerate(labels)]
     numbers = list(values.values())
     reach = [(high - low) / 2 for low, high in intervals.values()] if intervals else None
     figure = _figure(max(120, 60 + 30 * len(labels)))
@@ -123,7 +126,7 @@ def bars(
     )
     figure.update_yaxes(autorange="reversed", showline=False, ticks="")
     figure.update_xaxes(
-        showline=True, ticks="outside", zeroline=True, zerolinecolor=colours.line, title={"text": title}, tickformat=","
+        showline=True, ticks="outside", zeroline=True, zerolinecolor=colours.line, title={"text": escape(title)}, tickformat=","
     )
     _show(figure, alt, key)
 
@@ -147,6 +150,7 @@ def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: 
             hovertemplate="%{text}: %{y:.0%}<extra></extra>",
         )
     )
-    figure.update_yaxes(range=[0, 1.02], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
+    ticks = [0, 0.25, 0.5, 0.75, 1]
+    figure.update_yaxes(range=[0, 1.02], tickvals=ticks, ticktext=[percent(tick) for tick in ticks])
     figure.update_xaxes(tickvals=[0, places[-1]], ticktext=list(words), showline=True)
     _show(figure, alt, key)

@@ -97,7 +97,11 @@ class DuckEngine:
         try:
             for name, values in lists.items():
                 cursor.register(name, values)
-            asked = cursor.from_parquet(str(coded)).query("coded", sql)
+            rows = cursor.from_parquet(str(coded))
+            # Codes are stored as narrow as they fit, and DuckDB computes in the stored width: 64 bits before any
+            # arithmetic, or a large code would overflow and one person's value decide whether a release fails.
+            wide = rows.project(", ".join(f"{name}::BIGINT AS {name}" for name in rows.columns))
+            asked = wide.query("coded", sql)
             found = asked.fetchnumpy() if asked is not None else {}
         finally:
             for name in lists:

@@ -46,12 +46,15 @@ class Crosstab(Histogram):
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
         names = given["columns"]
-        if not isinstance(names, (list, tuple)) or not 2 <= len(names) <= 3 or len(set(names)) != len(names):
+        if not isinstance(names, (list, tuple)) or not 2 <= len(names) <= 3:
+            raise AllowanceError("crosstab.columns")
+        names = [str(name) for name in names]
+        if len(set(names)) != len(names):
             raise AllowanceError("crosstab.columns")
         sizes = [facts.schema.category(str(name)).size for name in names]
         if prod(sizes) > MOST_CELLS:
             raise AllowanceError("crosstab.cells", cells=prod(sizes), most=MOST_CELLS)
-        return {"columns": tuple(names), "column": str(names[0]), "starts": tuple(range(prod(sizes)))}
+        return {"columns": tuple(names), "column": names[0], "starts": tuple(range(prod(sizes)))}
 
     def own_json(self) -> dict[str, Any]:
         return {"columns": list(self.columns)}
@@ -61,7 +64,10 @@ class Crosstab(Histogram):
 
     def labels(self) -> list[str]:
         lists = [self.facts.schema.category(name).labels for name in self.columns]
-        return [" × ".join(combination) for combination in product(*lists)]
+        labels = [" × ".join(combination) for combination in product(*lists)]
+        if len(set(labels)) < len(labels):  # values that hold the sign themselves
+            labels = [" × ".join(f"“{value}”" for value in combination) for combination in product(*lists)]
+        return labels
 
     def need(self) -> needs.Cells:  # type: ignore[override]
         sizes = tuple(self.facts.schema.category(name).size for name in self.columns)

@@ -21,7 +21,7 @@ from dpengine.bounds import laplace_reach, least_count_error
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
-from dpengine.exact import floor, read_number
+from dpengine.exact import floor, read_number, text_of
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import plain, say
@@ -76,8 +76,12 @@ class Histogram(Query):
         if isinstance(column, Category):
             return list(column.labels)
         ends = [*self.starts[1:], column.size]
-        pairs = [(plain(column.value(a)), plain(column.value(b - 1))) for a, b in zip(self.starts, ends, strict=True)]
-        return [low if low == high else f"{low}–{high}" for low, high in pairs]
+        pairs = list(zip(self.starts, ends, strict=True))
+        rounded = [_span(plain(column.value(a)), plain(column.value(b - 1))) for a, b in pairs]
+        if len(set(rounded)) == len(rounded):
+            return rounded
+        values = [[text_of(column.lower + code * column.step) for code in (a, b - 1)] for a, b in pairs]
+        return [_span(low, high) for low, high in values]
 
     def need(self) -> needs.Histogram:
         return needs.Histogram(self.column, self.starts, self.facts.schema[self.column].size, self.where)
@@ -116,6 +120,10 @@ class Histogram(Query):
         reach = int(self.promise().alpha)
         bars = dict(zip(self.labels(), raw, strict=True))
         return Released(bars, {label: (count - reach, count + reach) for label, count in bars.items()})
+
+
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low}–{high}"
 
 
 def read_bins(column: Number, bins: Any) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""A quantile (the median is one) of a number column, on its public grid.
+"""Quantiles (the median is one) of a number column, on its public grid: one, several at once, or one by group.
 
 Guarantee   ε-DP, in ε-bounded-range parts.
 Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) with a capped rank score.
@@ -11,12 +11,15 @@ Draw        a grid point with probability ∝ exp(ε·q/(2Δ)), exactly. Runs be
 Range       bought with the point, a third of ε each: quantiles at the ranks αn∓λ, where λ is what such a draw can
             miss by with probability β/2. λ public made-up rows outside the grid (“sentinels”) keep a zero-score
             candidate whatever n is, so the range holds a true quantile with probability ≥ 1−β on every table.
+Several     k shares of one column cost ε/k each. By group each may spend all of ε under add/remove and half of it under
+            replace-one, where a person can leave one group and enter another. All promises then hold at once.
 Accuracy    rank error ≤ λ = ⌈(2Δ/ε)·ln(|R|/β)⌉ − 1 with probability ≥ 1−β.
 Cost        one grouped scan; draws linear in a public bound on the distinct values.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -31,11 +34,12 @@ from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, read_number, text_of
 from dpengine.laws import Independent, weighted
 from dpengine.loss import Exponential, Loss, Together
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from dpengine.needs import Integers, Spread
 from dpengine.wording import who
 
 FINEST_SHARE = 1_000
+MOST_SHARES = 20
 MOST_PADDED = 10**6
 
 
@@ -59,65 +63,89 @@ class Quantile(Query):
             Parameter("column", "column.number", required=True),
             Parameter("share", "share", default="0.9", required=True),
             Parameter("with_range", "switch", default=True),
+            Parameter("by", "by"),
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
 
     column: str
-    share: Fraction
+    shares: tuple[Fraction, ...]
     with_range: bool = True
 
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
         name = str(given["column"])
         facts.schema.number(name)
-        share = read_number(given.get("share", "0.5"), "share")
-        if not 0 < share < 1 or (share * FINEST_SHARE).denominator != 1:
-            raise AllowanceError("share.range")
         with_range = given.get("with_range", True)
         if not isinstance(with_range, bool):
             raise AllowanceError("query.switch", name=say("param.with_range.label"))
-        return {"column": name, "share": share, "with_range": with_range}
+        return {"column": name, "shares": read_shares(given.get("share", "0.5")), "with_range": with_range}
+
+    def __post_init__(self) -> None:
+        if self.by is not None and len(self.shares) > 1:
+            raise AllowanceError("share.one_by_group")
 
     def own_json(self) -> dict[str, Any]:
-        return {"column": self.column, "share": text_of(self.share), "with_range": self.with_range}
+        texts = [text_of(share) for share in self.shares]
+        return {"column": self.column, "share": texts[0] if len(texts) == 1 else texts, "with_range": self.with_range}
 
     def sentence(self) -> str:
-        return say("sentence.quantile", share=self.share * 100, column=self.column, who=who(self.where))
+        code = "sentence.quantile" if len(self.shares) == 1 else "sentence.quantiles"
+        told = [plain(share * 100) for share in self.shares]
+        return say(code, shares=told, share=told[0], column=self.column, who=who(self.where, self.by))
 
-    def need(self) -> needs.Ranks:
-        return needs.Ranks(self.column, self.facts.schema[self.column].size, self.where)
+    def labels(self) -> list[str]:
+        if self.by is not None or len(self.shares) == 1:
+            return super().labels()
+        return [f"{plain(share * 100)} %" for share in self.shares]
+
+    def need(self) -> needs.Ranks | needs.RanksBy:
+        size = self.facts.schema[self.column].size
+        if self.by is None:
+            return needs.Ranks(self.column, size, self.where)
+        return needs.RanksBy(self.column, size, self.by, self.groups, self.where)
 
     # The score, in integer points; `points` of them make one rank.
 
-    @property
-    def points(self) -> int:
-        return 1 if self.facts.relation == "replace" else self.share.denominator
+    def points(self, share: Fraction) -> int:
+        return 1 if self.facts.relation == "replace" else share.denominator
+
+    def _moves(self, share: Fraction) -> int:
+        """Δ: how far one person can move a score."""
+        u, v = share.numerator, share.denominator
+        return (1 if self.facts.relation == "replace" else max(u, v - u)) * self.facts.unit.at_most
 
     def sensitivity(self) -> Sensitivity:
-        u, v = self.share.numerator, self.share.denominator
-        one_row = 1 if self.facts.relation == "replace" else max(u, v - u)
-        return Sensitivity("linf", one_row * self.facts.unit.at_most)
+        return Sensitivity("linf", max(self._moves(share) for share in self.shares))
 
     @property
-    def draws(self) -> int:
-        return 3 if self.with_range else 1
+    def sides(self) -> tuple[int, ...]:
+        """The point, and the two ends of its range."""
+        return (0, -1, 1) if self.with_range else (0,)
 
     @property
-    def rate(self) -> Fraction:
-        return self.epsilon / self.draws / (2 * self.sensitivity().bound)
+    def each(self) -> Fraction:
+        """The ε of one draw."""
+        return self.for_each(self.epsilon) / (len(self.shares) * len(self.sides))
+
+    def rate(self, share: Fraction) -> Fraction:
+        return self.each / (2 * self._moves(share))
 
     @property
-    def shift(self) -> int:
+    def at_once(self) -> Fraction:
+        """The β of one answer when all of them are to hold at once."""
+        return self.beta / (len(self.shares) * self.groups)
+
+    def shift(self, share: Fraction) -> int:
         """λ of the range, in ranks: the two ends are drawn this far from the wanted rank."""
         size = self.facts.schema[self.column].size
-        return ceiling(Fraction(choice_gap(self.rate, size + 1, self.beta / 2), self.points))
+        return ceiling(Fraction(choice_gap(self.rate(share), size + 1, self.at_once / 2), self.points(share)))
 
-    def blocks(self, value: Spread, side: int = 0) -> Blocks:
+    def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
         """All candidates; side −1 or +1 aims `shift` ranks lower or higher and adds the sentinel there."""
         size = self.facts.schema[self.column].size
-        codes, counts = value.codes, value.counts
+        codes, counts, points = value.codes, value.counts, self.points(share)
         k, n = len(codes), int(counts.sum())
         before = np.concatenate(([0], np.cumsum(counts)))  # rows below the j-th distinct value
         firsts = np.empty(2 * k + 1, dtype=np.int64)
@@ -125,19 +153,20 @@ class Quantile(Query):
         edges = np.concatenate(([-1], codes, [size]))
         firsts[0::2], lengths[0::2], below[0::2] = edges[:-1] + 1, np.diff(edges) - 1, before
         firsts[1::2], lengths[1::2], below[1::2], at[1::2] = codes, 1, before[:-1], counts
+        shift = self.shift(share) if side else 0
         if side:
-            extra = (-1, 1, -self.shift, self.shift) if side < 0 else (size, 1, n, self.shift)
+            extra = (-1, 1, -shift, shift) if side < 0 else (size, 1, n, shift)
             where = 0 if side < 0 else len(firsts)
             firsts, lengths, below, at = (
                 np.insert(array, where, item) for array, item in zip((firsts, lengths, below, at), extra, strict=True)
             )
         if self.facts.relation == "replace":
-            low = self.share.numerator * n // self.share.denominator
-            high = -(-self.share.numerator * n // self.share.denominator)
+            low = share.numerator * n // share.denominator
+            high = -(-share.numerator * n // share.denominator)
         else:
-            low = high = self.share.numerator * n
-        aim = side * self.shift * self.points
-        over, under = self.points * below - low - aim, high + aim - self.points * (below + at)
+            low = high = share.numerator * n
+        aim = side * shift * points
+        over, under = points * below - low - aim, high + aim - points * (below + at)
         return self._padded(Blocks(firsts, lengths, np.maximum(0, np.maximum(over, under))))
 
     def _padded(self, blocks: Blocks) -> Blocks:
@@ -149,17 +178,21 @@ class Quantile(Query):
             return blocks
         return Blocks(*(np.concatenate((array, np.zeros(room, dtype=np.int64))) for array in vars(blocks).values()))
 
-    def sides(self) -> tuple[int, ...]:
-        return (0, -1, 1) if self.with_range else (0,)
+    def _draws(self, value: Spread | tuple[Spread, ...]) -> Iterator[tuple[Spread, Fraction, int]]:
+        """Every single draw: whose distribution, which share, which side."""
+        for spread in value if isinstance(value, tuple) else (value,):
+            for share in self.shares:
+                for side in self.sides:
+                    yield spread, share, side
 
-    def measured(self, value: Spread) -> tuple[int, ...]:
+    def measured(self, value: Spread | tuple[Spread, ...]) -> tuple[int, ...]:
         scores: list[int] = []
-        for side in self.sides():
-            scores += [-gap for gap in self._gap_by_code(value, side).values()]
+        for spread, share, side in self._draws(value):
+            scores += [-gap for gap in self._gap_by_code(spread, share, side).values()]
         return tuple(scores)
 
-    def _gap_by_code(self, value: Spread, side: int) -> dict[int, int]:
-        blocks = self.blocks(value, side)
+    def _gap_by_code(self, value: Spread, share: Fraction, side: int) -> dict[int, int]:
+        blocks = self.blocks(value, share, side)
         return {
             int(first) + place: int(gap)
             for first, length, gap in zip(blocks.firsts, blocks.sizes, blocks.gaps, strict=True)
@@ -167,42 +200,70 @@ class Quantile(Query):
         }
 
     def loss(self) -> Loss:
-        part = Exponential(self.epsilon / self.draws)
-        return Together((part,) * self.draws) if self.draws > 1 else part
+        draws = len(self.shares) * len(self.sides)
+        part: Loss = Exponential(self.each)
+        return self.of_groups(Together((part,) * draws) if draws > 1 else part)
 
     def promise(self) -> Rank:
         size = self.facts.schema[self.column].size
-        rows = Fraction(choice_gap(self.rate, size, self.beta), self.points)
+        rows = max(
+            Fraction(choice_gap(self.rate(share), size, self.at_once), self.points(share)) for share in self.shares
+        )
         floor = least_rank_error(self.epsilon, size, self.beta)
-        return Rank(rows, min(rows / self.facts.about, Fraction(1)), self.beta, floor)
+        guess = self.by is not None or self.facts.countable(self.where, self.column) is None
+        return Rank(rows, min(rows * self.groups / self.facts.about, Fraction(1)), self.beta, floor, nominal=guess)
 
     def coarse(self) -> Fraction:
         """A quarter of the farthest a rank can be off, as a share of the people."""
-        return max(self.share, 1 - self.share) / 4
+        return max(max(share, 1 - share) for share in self.shares) / 4
 
-    def draw(self, value: Spread, coins: Coins) -> tuple[int, ...]:
+    def draw(self, value: Spread | tuple[Spread, ...], coins: Coins) -> tuple[int, ...]:
         chosen = []
-        for side in self.sides():
-            blocks = self.blocks(value, side)
-            block, offset = coins.choose(blocks.gaps, blocks.sizes, self.rate, self._most())
+        for spread, share, side in self._draws(value):
+            blocks = self.blocks(spread, share, side)
+            block, offset = coins.choose(blocks.gaps, blocks.sizes, self.rate(share), self._most(share))
             chosen.append(int(blocks.firsts[block]) + offset)
         return tuple(chosen)
 
-    def _most(self) -> int | None:
+    def _most(self, share: Fraction) -> int | None:
         """A public bound on the gaps, where the number of rows has one."""
         if self.facts.people is None:
             return None
-        return self.facts.people * self.facts.unit.at_most + (self.shift if self.with_range else 0)
+        return self.facts.people * self.facts.unit.at_most + (self.shift(share) if self.with_range else 0)
 
-    def law(self, value: Spread) -> Independent:
-        return Independent(tuple(weighted(self._gap_by_code(value, side), self.rate) for side in self.sides()))
+    def law(self, value: Spread | tuple[Spread, ...]) -> Independent:
+        return Independent(
+            tuple(
+                weighted(self._gap_by_code(spread, share, side), self.rate(share))
+                for spread, share, side in self._draws(value)
+            )
+        )
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        """The range is widened to hold all three draws, which keeps its promise; a sentinel is the declared bound."""
-        column = self.facts.schema[self.column]
-        held = [min(max(code, 0), column.size - 1) for code in raw]
-        interval = (column.value(min(held)), column.value(max(held))) if self.with_range else None
-        return Released(column.value(held[0]), interval)
+        """A range is widened to hold all three draws, which keeps its promise; a sentinel is the declared bound."""
+        column = self.facts.schema.number(self.column)
+        width = len(self.sides)
+        told: list[tuple[Any, Any]] = []
+        for first in range(0, len(raw), width):
+            held = [min(max(code, 0), column.size - 1) for code in raw[first : first + width]]
+            ends = (column.value(min(held)), column.value(max(held))) if self.with_range else None
+            told.append((column.value(held[0]), ends))
+        if len(told) == 1:
+            return Released(*told[0])
+        pairs = dict(zip(self.labels(), told, strict=True))
+        ranges = {label: one[1] for label, one in pairs.items()} if self.with_range else None
+        return Released({label: one[0] for label, one in pairs.items()}, ranges)
+
+
+def read_shares(given: Any) -> tuple[Fraction, ...]:
+    """One share or several, rising; each with at most three decimals."""
+    listed = given if isinstance(given, (list, tuple)) else [given]
+    shares = tuple(read_number(one, "share") for one in listed)
+    if not 1 <= len(shares) <= MOST_SHARES or any(not 0 < one < 1 for one in shares):
+        raise AllowanceError("share.range")
+    if any((one * FINEST_SHARE).denominator != 1 for one in shares) or sorted(set(shares)) != list(shares):
+        raise AllowanceError("share.range")
+    return shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,4 +280,4 @@ class Median(Quantile):
         return {"column": self.column, "with_range": self.with_range}
 
     def sentence(self) -> str:
-        return say("sentence.median", column=self.column, who=who(self.where))
+        return say("sentence.median", column=self.column, who=who(self.where, self.by))

@@ -1,4 +1,4 @@
-"""Which value of a list is the most common.
+"""Which value of a list is the most common, or the several most common in order.
 
 Guarantee   ε-DP, and ε-bounded range.
 Theorem     exponential mechanism: McSherry and Talwar 2007, Thm 6; utility Thm 7.
@@ -6,12 +6,14 @@ Statistic   q(r) = number of rows with value r; Δq = m under both relations. Un
             way (monotone), so the factor 2 is not needed: rate ε/m; under replace-one ε/(2m).
 Draw        r with probability ∝ exp(rate·q(r)), exactly, over the public list; rows without an answer do not compete.
 Accuracy    q(chosen) ≥ best − g with probability ≥ 1−β, g = ⌈ln(|R|/β)/rate⌉ − 1.
-Cost        one scan and one draw over |R| candidates.
+Several     k items in order by peeling: each draw costs ε/k and the chosen one no longer competes.
+Cost        one scan and k draws over |R| candidates.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -21,10 +23,15 @@ from dpengine import needs
 from dpengine.bounds import choice_gap, least_choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, NearBest, Parameter, Query, Released, Sensitivity
+from dpengine.errors import AllowanceError
+from dpengine.exact import read_number
 from dpengine.laws import Finite, weighted
-from dpengine.loss import Exponential, Loss
+from dpengine.loss import Exponential, Loss, Together
 from dpengine.messages import say
 from dpengine.wording import who
+
+MOST_ITEMS = 20
+MOST_LISTED = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,24 +43,34 @@ class TopItem(Query):
         caveats=("ties",),
         parameters=(
             Parameter("column", "column.category", required=True),
+            Parameter("how_many", "number", default=1),
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
 
     column: str
+    how_many: int = 1
 
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
         name = str(given["column"])
         facts.schema.category(name)
-        return {"column": name}
+        wanted = read_number(given.get("how_many", 1), say("param.how_many.label"))
+        if wanted.denominator != 1 or not 1 <= wanted <= MOST_ITEMS:
+            raise AllowanceError("top.how_many", most=MOST_ITEMS)
+        return {"column": name, "how_many": int(wanted)}
+
+    def __post_init__(self) -> None:
+        if self.how_many >= len(self.candidates()):
+            raise AllowanceError("top.how_many", most=min(len(self.candidates()) - 1, MOST_ITEMS))
 
     def own_json(self) -> dict[str, Any]:
-        return {"column": self.column}
+        return {"column": self.column} | ({"how_many": self.how_many} if self.how_many > 1 else {})
 
     def sentence(self) -> str:
-        return say("sentence.top_item", column=self.column, who=who(self.where))
+        code = "sentence.top_item" if self.how_many == 1 else "sentence.top_items"
+        return say(code, many=self.how_many, column=self.column, who=who(self.where))
 
     def candidates(self) -> list[int]:
         """The codes that compete: all but a label that only stands for “no answer”."""
@@ -73,32 +90,54 @@ class TopItem(Query):
     @property
     def rate(self) -> Fraction:
         moves = 2 if self.facts.relation == "replace" else 1
-        return self.epsilon / (moves * self.sensitivity().bound)
+        return self.epsilon / self.how_many / (moves * self.sensitivity().bound)
 
     def loss(self) -> Loss:
-        return Exponential(self.epsilon)
+        part = Exponential(self.epsilon / self.how_many)
+        return Together((part,) * self.how_many) if self.how_many > 1 else part
 
     def promise(self) -> NearBest:
         size = len(self.candidates())
         floor = least_choice_gap(self.epsilon, size, self.beta)
-        return NearBest(choice_gap(self.rate, size, self.beta), self.beta, floor)
+        return NearBest(choice_gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
 
     def coarse(self) -> Fraction:
         """An even share of the people: with a larger gap almost any item could win."""
         return Fraction(self.facts.about, len(self.candidates()))
 
-    def gaps(self, value: tuple[int, ...]) -> dict[int, int]:
-        scores = self.measured(value)
-        return {code: max(scores) - score for code, score in zip(self.candidates(), scores, strict=True)}
-
-    def draw(self, value: tuple[int, ...], coins: Coins) -> int:
-        gaps = self.gaps(value)
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        codes, scores = self.candidates(), np.array(self.measured(value), dtype=np.int64)
+        sizes = np.ones(len(codes), dtype=np.int64)
         most = None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
-        block, _ = coins.choose(np.array([*gaps.values()]), np.ones(len(gaps), dtype=np.int64), self.rate, most)
-        return list(gaps)[block]
+        chosen = []
+        for _ in range(self.how_many):
+            gaps = np.where(sizes > 0, np.where(sizes > 0, scores, 0).max() - scores, 0)
+            block, _offset = coins.choose(gaps, sizes, self.rate, most)
+            sizes[block] = 0
+            chosen.append(codes[block])
+        return tuple(chosen)
 
-    def law(self, value: tuple[int, ...]) -> Finite:
-        return weighted(self.gaps(value), self.rate)
+    def law(self, value: tuple[int, ...]) -> Finite | None:
+        """Every order of the chosen items; None where there are too many to list."""
+        if len(self.candidates()) ** self.how_many > MOST_LISTED:
+            return None
+        scores = dict(zip(self.candidates(), self.measured(value), strict=True))
+        chances: dict[tuple[int, ...], Decimal] = {(): Decimal(1)}
+        for _ in range(self.how_many):
+            longer: dict[tuple[int, ...], Decimal] = {}
+            for chosen, chance in chances.items():
+                left = {code: score for code, score in scores.items() if code not in chosen}
+                best = max(left.values())
+                step = weighted({code: best - score for code, score in left.items()}, self.rate)
+                longer |= {(*chosen, code): chance * part for code, part in step.chances.items()}
+            chances = longer
+        return Finite(chances)
 
-    def finish(self, raw: int) -> Released:
-        return Released(self.facts.schema[self.column].value(raw))
+    def labels(self) -> list[str]:
+        return []
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        column = self.facts.schema.category(self.column)
+        if self.how_many == 1:
+            return Released(column.value(raw[0]))
+        return Released({column.value(code): place for place, code in enumerate(raw, start=1)})

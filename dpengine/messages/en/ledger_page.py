@@ -22,6 +22,7 @@ SENTENCES: dict[str, str] = {
         "Everything answered so far adds up to ε = {epsilon} at δ = {delta}, which is {share} of the allowance. That "
         "stays true even if it was the answers that made you stop here."
     ),
+    "ledger.more.nothing": "Nothing is left to ask with; every answer above stays free to look at.",
     "ledger.more.none": "Another question like the last one does not fit any more; a less exact one may.",
     "ledger.more.one": "About one more question like the last one fits.",
     "ledger.more.many": "About {more} more questions like the last one fit.",

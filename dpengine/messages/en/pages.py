@@ -127,6 +127,7 @@ SENTENCES: dict[str, str] = {
     "history.share": "share",
     "history.receipt": "receipt",
     "history.table": "table",
+    "history.zone": "UTC",
     "history.on_its_way": "charged, on its way",
     "history.lost": "charged; its answer was lost when the program stopped. The charge stays.",
     "history.failed": "charged; its answer could not be drawn. The charge stays.",

@@ -8,7 +8,7 @@ from Python's on some letters, so two different listed values could become one t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +22,7 @@ from dpengine.dialect import Dialect
 from dpengine.errors import AllowanceError
 from dpengine.loading import parquet, written
 from dpengine.needs import Integers
+from dpengine.persons import PERSON
 from dpengine.schema import MISSING, Category, Code, Column, Number, Schema, normal
 
 LONGEST_NUMBER = 400  # characters; longer cells are no numbers
@@ -32,29 +33,36 @@ _WORDS = ("nan", "inf", "-inf")
 Coder = Callable[[list[str]], Integers]
 
 
-def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path) -> None:
-    """Write columns c0, c1, … in the schema's order, row for row."""
+def encode(
+    raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequence[str] | None = None
+) -> None:  # fmt: skip
+    """Write columns c0, c1, … in the schema's order, row for row. With `names`, the raw columns are c0, c1, … in their
+    order, and its column `person` comes along."""
     try:
         with pq.ParquetFile(raw, memory_map=False) as file:
-            absent = [name for name in schema.columns if name not in file.schema_arrow.names]
+            found = list(names or file.schema_arrow.names)
+            absent = [name for name in schema.columns if name not in found]
             if absent:
-                raise AllowanceError("column.absent", column=absent[0], columns=file.schema_arrow.names)
-            _encode(file, schema, dialect, coded)
+                raise AllowanceError("column.absent", column=absent[0], columns=found)
+            sources = [f"c{found.index(name)}" if names else name for name in schema.columns]
+            _encode(file, schema, dialect, coded, sources, [PERSON] if names else [])
     except (pa.ArrowException, OSError):
         raise AllowanceError("engine.unreadable") from None
 
 
-def _encode(file: Any, schema: Schema, dialect: Dialect, coded: Path) -> None:
-    coders = {name: _coder(column, dialect) for name, column in schema.columns.items()}
+def _encode(file: Any, schema: Schema, dialect: Dialect, coded: Path, sources: list[str], kept: list[str]) -> None:
+    coders = [_coder(column, dialect) for column in schema.columns.values()]
     kinds = [_kind(column) for column in schema.columns.values()]
-    target = pa.schema([(f"c{place}", pa.from_numpy_dtype(kind)) for place, kind in enumerate(kinds)])
+    fields = [(f"c{place}", pa.from_numpy_dtype(kind)) for place, kind in enumerate(kinds)]
+    target = pa.schema(fields + [(name, pa.int64()) for name in kept])
     with written(coded) as part, parquet(part, target) as store:
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=list(coders))
+            table = file.read_row_group(group, columns=[*dict.fromkeys(sources), *kept])
             codes = [
-                _codes(table.column(table.schema.get_field_index(name)), *coders[name], kind)
-                for name, kind in zip(coders, kinds, strict=True)
+                _codes(table.column(table.schema.get_field_index(name)), *coder, kind)
+                for name, coder, kind in zip(sources, coders, kinds, strict=True)
             ]
+            codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
             store(pa.record_batch(codes, schema=target))
 
 

@@ -1,7 +1,8 @@
-"""How a file writes its table: separator, quote, decimal sign, encoding. Declared by a person, with presets.
+"""How a file writes its table: separator, quote, decimal sign, encoding, line breaks. Declared, with presets.
 
 Nothing here looks below the first record. A sniffer reads the dialect off the rows, so one person's cell could
-change how everyone else's are parsed; the first record holds names, which are public.
+change how everyone else's are parsed; the first record holds names, which are public. A first line that holds numbers
+or dates is somebody's row and no line of names: it is refused, and never shown.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +38,23 @@ _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF
 
 @dataclass(frozen=True)
 class Dialect:
-    """`thousands` of one space stands for every kind of space, and ' also for ’."""
+    """`thousands` of one space stands for every kind of space, and ' also for ’.
+
+    Without `line_breaks` every line of the file is a record of its own, whatever quotes it holds. With them a quoted
+    cell may run over several lines, so an odd quote in one cell can join the lines of other people.
+    """
 
     separator: str = ","
     quote: str = '"'
     decimal: str = "."
     thousands: str = ""
     encoding: str = "utf-8"
+    line_breaks: bool = False
 
     def __post_init__(self) -> None:
-        if not all(isinstance(value, str) for value in asdict(self).values()):
+        if type(self.line_breaks) is not bool:
+            raise AllowanceError("dialect.line_breaks")
+        if not all(isinstance(value, str) for part, value in asdict(self).items() if part != "line_breaks"):
             raise AllowanceError("dialect.unreadable")
         if self.quote not in ('"', "'", ""):
             raise AllowanceError("dialect.quote")
@@ -60,11 +70,12 @@ class Dialect:
         if self.encoding not in ENCODINGS:
             raise AllowanceError("dialect.encoding", encodings=ENCODINGS)
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @staticmethod
     def from_json(data: Any) -> Dialect:
+        """What was written down before there were `line_breaks` has none."""
         try:
             return Dialect(**data)
         except TypeError:
@@ -180,6 +191,7 @@ class Lines:
 
     def __init__(self, stream: Utf8, newline: str) -> None:
         self._text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "surrogateescape", newline)
+        self._newline = newline
         self.given = 0  # characters handed out
         self.since = 0  # … when the present record began
         self.last = ""
@@ -194,8 +206,20 @@ class Lines:
             yield line
         self.ended = True
 
+    def alone(self) -> Iterator[str | None]:
+        """Line by line; one that is too long is passed over and told as None."""
+        for line in iter(partial(self._text.readline, LONGEST_RECORD + 1), ""):
+            self.given += len(line)
+            if len(line) <= LONGEST_RECORD:
+                yield line
+                continue
+            while line and not line.endswith(self._newline):
+                line = self._text.readline(LONGEST_RECORD)
+                self.given += len(line)
+            yield None
 
-def reader_of(lines: Lines, dialect: Dialect) -> Iterator[list[str]]:
+
+def reader_of(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
     return csv.reader(
         lines, strict=True, delimiter=dialect.separator, quotechar=dialect.quote or None,
         quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
@@ -205,6 +229,24 @@ def reader_of(lines: Lines, dialect: Dialect) -> Iterator[list[str]]:
 def readable(text: str) -> bool:
     """Whether all of it was decoded."""
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+_DIGITS = r"\d+(?:[.,'’ \u00a0\u2009\u202f]\d{2,3})*"
+_NUMBER = rf"[+\-−]?(?:{_DIGITS}(?:[.,]\d*)?|[.,]\d+)(?:e[+\-−]?\d+)?\s?%?"
+_DAY = r"\d{1,2}([./-])\s?\d{1,2}\1\s?(?:\d{4}|\d{2})\.?|\d{4}([./-])\d{1,2}\2\d{1,2}"
+_DATUM = re.compile(rf"{_NUMBER}|(?:{_DAY})(?:[ T]+\d{{1,2}}:\d{{2}}\S*)?", re.IGNORECASE)
+
+
+def _has_data(cells: Iterable[str]) -> bool:
+    """Whether a number or a date is among them, in whatever signs."""
+    return any(_DATUM.fullmatch(cell.strip(" \t\"'")) for cell in cells)
+
+
+def _refuse_data(names: Sequence[str], line: str, separator: str) -> None:
+    """Comes before all that may show a name; nor may a row pass for names because a wrong separator hides its cells."""
+    others = (next(csv.reader([line], delimiter=mark), []) for mark in SEPARATORS if mark != separator)
+    if any(_has_data(cells) for cells in (names, *(cells for cells in others if len(cells) > len(names)))):
+        raise AllowanceError("load.no_names")
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -229,14 +271,16 @@ def first_record(path: Path, dialect: Dialect) -> tuple[list[str], str]:
     with Utf8(path, dialect.encoding) as stream:
         lines = Lines(stream, "")
         try:
-            names = next(reader_of(lines, dialect), None)
+            names = next(reader_of(lines if dialect.line_breaks else islice(lines, 1), dialect), None)
         except csv.Error:
-            raise AllowanceError("load.unclosed" if lines.ended else "load.quoting") from None
+            broken = "load.unclosed" if lines.ended else "load.broken"
+            raise AllowanceError(broken if dialect.line_breaks else "load.header_quoting") from None
         newline = "\r" if lines.last.endswith("\r") else "\n"
     if names is None:
         raise AllowanceError("load.empty")
     if not all(readable(name) and "\0" not in name for name in names):
         raise AllowanceError("load.header_encoding", encoding=dialect.encoding)
+    _refuse_data(names, lines.last if lines.given == len(lines.last) else "", dialect.separator)
     check_names(names)
     return names, newline
 

@@ -32,12 +32,14 @@ class Spread:
 
 @dataclass(frozen=True)
 class Count:
-    """How many rows meet the condition."""
+    """How many rows meet the condition, or how many people have such a row."""
 
     where: Predicate = EVERYONE
+    people: bool = False
 
     def of(self, rows: Sequence[Row]) -> int:
-        return sum(self.where.holds(row) for row in rows)
+        met = [row for row in rows if self.where.holds(row)]
+        return len({row["person"] for row in met}) if self.people else len(met)
 
     def imagine(self, people: int, shape: str) -> int:
         return people if self.where.everyone else people * 2 // 5
@@ -164,7 +166,7 @@ class Ranks:
         if shape == "even":
             place = ranks
         elif shape == "skewed":
-            place = np.minimum(-np.log1p(-ranks) / 2.8, 1.0)
+            place = np.minimum(-np.log1p(-ranks) / 3.35, 1.0)
         else:  # a bell without tails: the mean of three even shares, near enough
             place = np.clip(0.5 + 0.15 * np.log(ranks / (1 - ranks)) / 1.6, 0.0, 1.0)
         codes, counts = np.unique((place * (self.size - 1)).round().astype(np.int64), return_counts=True)

@@ -1,15 +1,19 @@
 """The records of a text file as columns of text, one row per record whatever the cells hold.
 
-The reference is Python's csv module in strict mode, record by record (`_careful`): a record with too many or too few
-cells, undecodable bytes or misplaced quotes is damaged, and either the file is refused or that record becomes a row
-of missing cells; it is never dropped, and no other record is read differently because of it. A cell that is never
-closed, or longer than the limit, hides where records end: then the file is refused. A blank line is a missing cell
-in a table of one column; in a wider one it is a damaged record, or nothing where only blank lines follow.
+The reference is Python's csv module in strict mode, record by record (`_careful`). Each line is a record and is read
+alone; which sign ends lines is told by the first one. A line with too many or too few cells, undecodable bytes, an
+open or misplaced quote, or more signs than the limit is damaged, and either the file is refused or that line becomes
+a row of missing cells; it is never dropped, and no other line is read differently because of it. A blank line is a
+missing cell in a table of one column; in a wider one it is a damaged record, or nothing where only blank lines follow.
+
+Only where a person declares that cells hold line breaks may a quoted cell run on. There a misplaced quote, or a cell
+that is never closed or too long, hides where records end: the file is refused. Quotes that are odd and still fit
+together cannot be told from meant ones, so one person's cell can then change how others' lines are read.
 
 That costs about 4 µs for a row of six cells. Blocks whose bytes *prove* that every reader must agree (`_proven`:
-quotes only around whole cells or doubled, line ends LF or CRLF, no blank line, none too long) are parsed four times
-faster by Arrow, and its row count is checked against the line ends found; from the first block in doubt the csv
-module reads on.
+quotes only around whole cells or doubled, line ends LF or CRLF and outside quotes unless line breaks were declared,
+no blank line, none too long) are parsed four times faster by Arrow, and its row count is checked against the line
+ends found; from the first block in doubt the csv module reads on.
 
 DuckDB's CSV reader was tried and is not used for this: with `ignore_errors` text after a closing quote made it drop
 all later rows, with `store_rejects` an unclosed quote is reported like a fault of one line, it skips blank lines
@@ -33,6 +37,7 @@ from dpengine.errors import AllowanceError
 
 BLOCK = 4 << 20  # bytes parsed at once
 FEW = 2_000  # rows held as Python lists
+HOPELESS = ("load.broken", "load.unclosed")  # faults that hide where records end
 
 Batches = Iterator[tuple[list[Any], float]]  # text columns, and how much of the source has been read
 
@@ -45,7 +50,7 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str],
         with Utf8(path, dialect.encoding) as stream:
             header = 1
             for columns in chain(
-                _swift(stream, len(names), dialect),
+                _swift(stream, len(names), dialect) if newline == "\n" else (),
                 _careful(stream, len(names), dialect, newline, bad_records),
             ):
                 yield [cells[header:] for cells in columns], stream.share
@@ -92,7 +97,10 @@ def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int
     ends = np.flatnonzero(signs == ord("\n"))
     if not last or block.endswith(b"\n"):
         ends = ends[:-1]
-    ends = ends[np.searchsorted(quotes, ends) % 2 == 0]  # those outside quotes
+    outside = np.searchsorted(quotes, ends) % 2 == 0
+    if not dialect.line_breaks and not outside.all():
+        return nothing
+    ends = ends[outside]
     if not ends.size:
         return nothing
     end = int(ends[-1])
@@ -108,30 +116,67 @@ def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int
         return nothing
     starts = np.concatenate([[0], ends[:-1] + 1])
     lengths = ends - starts
-    if lengths.max() > LONGEST_RECORD:
+    if lengths.max() >= LONGEST_RECORD:
         return nothing
     if width > 1 and ((lengths == 0) | ((lengths == 1) & (signs[starts] == ord("\r")))).any():
         return nothing
     return min(end + 1, len(block)), len(ends)
 
 
+class _One:
+    """Hands the csv module the line it is to read, and no further one however the line ends."""
+
+    line: str | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line, self.line = self.line, None
+        if line is None:
+            raise StopIteration
+        return line
+
+
+def _alone(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
+    """The cells of each line, or the code of its fault."""
+    one = _One()
+    reader = reader_of(one, dialect)
+    for line in lines.alone():
+        if line is None:
+            yield "load.long_line"
+            continue
+        one.line = line
+        try:
+            yield next(reader)
+        except csv.Error:
+            yield "load.quoting" if dialect.quote and dialect.quote in line else "load.line_end"
+
+
+def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
+    """The cells of each record, which may run over lines; after a fault nobody knows where the next one begins."""
+    try:
+        for row in reader_of(lines, dialect):
+            lines.since = lines.given
+            yield row
+    except csv.Error:
+        yield "load.unclosed" if lines.ended else "load.broken"
+
+
 def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str) -> Iterator[list[Any]]:
     """Record by record, from wherever the stream stands to its end."""
     lines = Lines(stream, newline)
-    reader = reader_of(lines, dialect)
     missing = [""] * width
     rows: list[list[str]] = []
     flushed = blank = 0
 
-    def fault(code: str) -> AllowanceError:
-        """Of several, the first in the file is told: rows still held may hold one that was not decoded."""
-        earlier = not all(readable(cell) for row in rows for cell in row)
-        return AllowanceError("load.encoding" if earlier else code, encoding=dialect.encoding)
-
     def damaged(code: str) -> list[str]:
-        if bad_records == "refuse":
-            raise fault(code) from None
-        return missing
+        if bad_records == "empty" and code not in HOPELESS:
+            return missing
+        # Of several faults the first in the file is told: rows still held may hold one that was not decoded.
+        if bad_records == "refuse" and not all(readable(cell) for row in rows for cell in row):
+            code = "load.encoding"
+        raise AllowanceError(code, encoding=dialect.encoding, most=LONGEST_RECORD) from None
 
     def columns() -> list[Any]:
         nonlocal rows
@@ -142,26 +187,19 @@ def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_recor
             now = [row if all(map(readable, row)) else damaged("load.encoding") for row in now]
             return [pa.array(cells, pa.string()) for cells in zip(*now, strict=True)]
 
-    while True:
-        try:
-            for row in reader:
-                lines.since = lines.given
-                if not row and width > 1:
-                    blank += 1  # damaged if anything follows
-                    continue
-                while blank:
-                    rows.append(damaged("load.ragged"))
-                    blank -= 1
-                rows.append(row if len(row) == width else damaged("load.ragged") if row else missing)
-                if len(rows) >= FEW or lines.given - flushed > BLOCK:
-                    flushed = lines.given
-                    yield columns()
-            break
-        except csv.Error:
-            if lines.ended:
-                raise (fault if bad_records == "refuse" else AllowanceError)("load.unclosed") from None
-            lines.since = lines.given
-            rows += [damaged("load.quoting")] * (blank + 1)
-            blank = 0
+    for row in (_joined if dialect.line_breaks else _alone)(lines, dialect):
+        if not row and width > 1:
+            blank += 1  # damaged if anything follows
+            continue
+        while blank:
+            rows.append(damaged("load.ragged"))
+            blank -= 1
+        if isinstance(row, str):
+            rows.append(damaged(row))
+        else:
+            rows.append(row if len(row) == width else damaged("load.ragged") if row else missing)
+        if len(rows) >= FEW or lines.given - flushed > BLOCK:
+            flushed = lines.given
+            yield columns()
     if rows:
         yield columns()

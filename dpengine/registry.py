@@ -51,14 +51,14 @@ class Registry:
         path.chmod(0o600)
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """One short write at a time, over all processes of the workspace."""
+    def transaction(self, write: bool = True) -> Iterator[sqlite3.Connection]:
+        """One short write at a time, over all processes of the workspace; readers wait for nobody."""
         connection = sqlite3.connect(self._path, timeout=10, isolation_level=None)
         connection.row_factory = sqlite3.Row
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             yield connection
             connection.execute("COMMIT")
         except sqlite3.OperationalError:
@@ -86,11 +86,11 @@ class Registry:
         return None if found is None else found["budget"]
 
     def get(self, name: str) -> Record | None:
-        with self.transaction() as rows:
+        with self.transaction(write=False) as rows:
             return self.find(rows, name)
 
     def all(self) -> list[Record]:
-        with self.transaction() as rows:
+        with self.transaction(write=False) as rows:
             return [_record(found) for found in rows.execute("SELECT * FROM tables ORDER BY practice, at, name")]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from dpengine.budget import Budget
 from dpengine.schema import Category, Number, Schema
+from dpengine.unit import Unit
 
 _DATA = Path(__file__).resolve().parent.parent / "data"
 _STATES = (
@@ -22,6 +23,7 @@ class Sample:
     path: Path
     schema: Schema
     budget: Budget
+    unit: Unit = field(default_factory=Unit.rows)
 
 
 _TOWN = Schema(

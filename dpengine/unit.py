@@ -2,6 +2,9 @@
 
 *replace*: two tables with the same number of people, one of whom has other data. The number of people is public.
 *add_remove*: one person more or less. Membership itself is protected, so no number of rows is public.
+
+A person is one row, or all rows with the same value of an id column, of which at most `at_most` count. Then the number
+of *rows* is never public: any of a person's rows may become any other rows, up to that many.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from dpengine.errors import AllowanceError
 
 Relation = Literal["replace", "add_remove"]
 RELATIONS: tuple[Relation, ...] = ("replace", "add_remove")
+MOST_ROWS_EACH = 1_000
 
 
 def read_relation(value: Any) -> Relation:
@@ -23,23 +27,38 @@ def read_relation(value: Any) -> Relation:
 
 @dataclass(frozen=True)
 class Unit:
-    """One row per person. `at_most` is how many rows of one person count: 1 here."""
+    """Made by `Unit.rows()` or `Unit.column(name, at_most)`."""
 
+    id_column: str | None = None
     at_most: int = 1
 
     def __post_init__(self) -> None:
-        if self.at_most != 1:
+        if self.id_column is None and self.at_most != 1:
             raise AllowanceError("unit.unknown")
+        if self.id_column is not None and not str(self.id_column).strip():
+            raise AllowanceError("unit.column")
+        if type(self.at_most) is not int or not 1 <= self.at_most <= MOST_ROWS_EACH:
+            raise AllowanceError("unit.at_most", most=MOST_ROWS_EACH)
 
     @staticmethod
     def rows() -> Unit:
+        """One row per person."""
         return Unit()
 
+    @staticmethod
+    def column(name: str, at_most: int) -> Unit:
+        """Rows with the same value in this column are one person's; at most so many of them count."""
+        return Unit(name, at_most)
+
     def as_json(self) -> dict[str, Any]:
-        return {"kind": "rows"}
+        if self.id_column is None:
+            return {"kind": "rows"}
+        return {"kind": "column", "column": self.id_column, "at_most": self.at_most}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Unit:
-        if data != {"kind": "rows"}:
-            raise AllowanceError("unit.unknown")
-        return Unit.rows()
+        if data == {"kind": "rows"}:
+            return Unit.rows()
+        if data.get("kind") == "column" and set(data) == {"kind", "column", "at_most"}:
+            return Unit.column(data["column"], data["at_most"])
+        raise AllowanceError("unit.unknown")

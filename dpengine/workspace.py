@@ -30,6 +30,7 @@ from dpengine.errors import AllowanceError
 from dpengine.jobs import Jobs
 from dpengine.ledger import BudgetRecord, Ledger
 from dpengine.loading import Loaded, load
+from dpengine.persons import keep_rows
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
 from dpengine.schema import Schema
@@ -100,8 +101,8 @@ class Workspace:
             raise AllowanceError("table.exists", name=clean)
         reading = dialect or Dialect()
         with self._loading():
-            folder, loaded = self._bring(source, schema, reading, bad_records, progress)
-            about = loaded.rows if kind == "replace" else int(about_rows or 1)
+            folder, loaded, people = self._bring(source, schema, unit, reading, bad_records, progress)
+            about = people if kind == "replace" else int(about_rows or 1)
             return self._register(clean, folder, loaded, schema, unit, kind, about, budget, reading, actor)
 
     def _register(
@@ -147,7 +148,7 @@ class Workspace:
         sample = SAMPLES[record.name]
         try:
             budget = self.ledger.budget(budget_id)
-        except AllowanceError:  # not opened yet: nothing was ever charged to it
+        except AllowanceError:  # not opened yet; or damaged, and then the meter says so and no charge is taken
             rule = sample.budget.rule()
             budget = BudgetRecord(budget_id, record.name, "practice", rule, record.at, record.unit, record.relation)
         return Table(self, record, budget, actor)
@@ -215,9 +216,10 @@ class Workspace:
             yield held
 
     def _bring(
-        self, source: Any, schema: Schema, dialect: Dialect, bad_records: str,
+        self, source: Any, schema: Schema, unit: Unit, dialect: Dialect, bad_records: str,
         progress: Callable[[float], None] | None = None,
-    ) -> tuple[Path, Loaded]:
+    ) -> tuple[Path, Loaded, int]:  # fmt: skip
+        """The folder of a new table, what was loaded, and the number of people in it."""
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         try:
@@ -226,11 +228,24 @@ class Workspace:
             for name in schema.columns:
                 if name not in loaded.columns:
                     raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))
-            encode(folder / "raw.parquet", schema, dialect, folder / "coded-1.parquet")
+            people = self._code(folder, loaded, schema, unit, dialect, 1)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return folder, loaded
+        return folder, loaded, people
+
+    def _code(
+        self, folder: Path, loaded: Loaded, schema: Schema, unit: Unit, dialect: Dialect, version: int
+    ) -> int:  # fmt: skip
+        raw, coded = folder / "raw.parquet", folder / f"coded-{version}.parquet"
+        if unit.id_column is None:
+            encode(raw, schema, dialect, coded)
+            return loaded.rows
+        kept = folder / "kept.parquet"
+        people = keep_rows(raw, loaded.columns, unit, self._secret, kept)
+        encode(kept, schema, dialect, coded, loaded.columns)
+        kept.unlink()
+        return people
 
     def _sample(self, sample: Sample) -> Record:
         with self._sampling, self._loading():
@@ -238,10 +253,10 @@ class Workspace:
             if found is not None:
                 return found
             dialect = Dialect()
-            folder, loaded = self._bring(sample.path, sample.schema, dialect, "refuse")
+            folder, loaded, people = self._bring(sample.path, sample.schema, sample.unit, dialect, "refuse")
             record = Record(
                 name=sample.name, folder=folder.name, budget=f"practice:{sample.name}", practice=True,
-                relation="replace", about=loaded.rows, unit=Unit.rows().as_json(), schema=sample.schema.as_json(),
+                relation="replace", about=people, unit=sample.unit.as_json(), schema=sample.schema.as_json(),
                 dialect=dialect.as_json(), fingerprint=loaded.fingerprint, version=1, owner="allowance", at=_now(),
             )
             with self._registry.transaction() as rows:

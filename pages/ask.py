@@ -24,7 +24,6 @@ asked = job.look(request) if request else None
 if asked is not None and not asked.over:
     st.stop()
 if asked is not None and asked.answer is not None:
-    job.renew("ask-go")
     answer.show(asked.answer)
     st.divider()
 
@@ -43,17 +42,20 @@ with left, st.container(key="card-spend"):
         refusal = refusal or str(complaint)
     if query is not None:
         price = table.preview(query)
-        frame.show_price(table, price)
+        just_answered = asked is not None and asked.answer is not None and asked.answer.query == query
+        if not just_answered:
+            frame.show_price(table, price)
         spend.describe(table, query, price)
         spend.exactly(table, query)
         paid = table.recall(query)
-        if paid and not (asked and asked.answer and asked.answer.request_id == paid[-1].request_id):
+        if paid and not just_answered:
             st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
             st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
         label = say("ask.button" if not paid else "ask.button_again", share=percent(price.fraction))
         job.ask_button(label, table, query, "ask-go", disabled=not price.admissible)
         if not price.admissible:
-            job.refused(say("ask.too_much", left=percent(table.meter().left / table.meter().epsilon)))
+            rest = table.meter().left / table.meter().epsilon
+            job.refused(say("ask.too_much", left=percent(rest)) if rest else say("ask.nothing_left"))
     if refusal:
         job.refused(refusal)
 with right, st.container(key="card-preview"):

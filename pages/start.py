@@ -20,14 +20,21 @@ request = job.current_request()
 
 def first_question() -> None:
     price = table.preview(question)
-    frame.show_price(table, price)
+    if not table.recall(question):
+        frame.show_price(table, price)
     lead = say("start.lead", people=table.facts.about)
     st.html(f'<h1>{escape(say("start.title"))}</h1><p class="lead">{escape(lead)}</p>')
     with st.container(key="card-start"):
         st.html(f'<p class="muted">{escape(say("start.fifty"))}</p>')
         values = preview.fifty(table, question)
         charts.dots(values, "monthly_income", say("start.fifty_alt"), "start-dots")
-        if price.admissible:
+        paid = table.recall(question)
+        if paid:
+            st.html(f'<p class="muted">{escape(say("start.again"))}</p>')
+            st.button(
+                say("start.button"), key="start-free", type="primary", on_click=job.revisit, args=(table, paid[-1])
+            )
+        elif price.admissible:
             with st.container(horizontal=True, vertical_alignment="center"):
                 job.ask_button(say("start.button"), table, question, "start-ask")
                 st.html(f'<span class="take-words">{escape(say("takes", share=percent(price.fraction)))}</span>')
@@ -36,18 +43,17 @@ def first_question() -> None:
 
 
 def after(found: dp.Answer) -> None:
-    job.renew("start-ask")
     answer.show(found)
     st.html(f"<h3>{escape(say('start.next'))}</h3>")
     for column, (title, key, parameters) in zip(st.columns(3), NEXT, strict=True):
         query = table.query(key, **parameters)
         price = table.preview(query)
         with column, st.container(key=f"card-next-{key}"):
+            st.page_link(nav.page("ask"), label=say(title), query_params=preview.link(table, query))
             st.html(
-                f'<b>{escape(say(title))}</b><br><span class="muted">{escape(short_promise(price.promise))}</span><br>'
+                f'<span class="muted">{escape(short_promise(price.promise))}</span><br>'
                 f'<span class="take-words">{escape(percent(price.fraction))}</span>'
             )
-            st.page_link(nav.page("ask"), label=say("start.look"), query_params=preview.link(table, query))
 
 
 NEXT: tuple[tuple[str, str, dict[str, Any]], ...] = (

@@ -45,6 +45,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("count", {"where": [["c", "in", ["a"]]]}),
     ("count", {"where": [["any", [["x", ">", 1], ["c", "in", ["b"]]]]]}),
     ("count", {"by": "c", "where": [["x", ">=", 1]]}),
+    ("count", {"people": True, "where": [["x", ">=", 1]]}),
     ("proportion", {"of": [["c", "in", ["a"]]]}),
     ("proportion", {"of": [["x", ">", 0]], "where": [["c", "in", ["a"]]]}),
     ("proportion", {"of": [["x", ">", 0]], "by": "c"}),
@@ -74,21 +75,46 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def facts(relation: str, about: int = 3) -> Facts:
-    return Facts("small", SCHEMA, Unit.rows(), relation, about)  # type: ignore[arg-type]
+SEVERAL = Unit.column("who", at_most=2)
 
 
-def build(key: str, parameters: dict[str, Any], relation: str, epsilon: str = "1", about: int = 3) -> Query:
-    return catalogue[key].build(facts(relation, about), {"epsilon": epsilon} | parameters)
+def facts(relation: str, about: int = 3, unit: Unit | None = None) -> Facts:
+    return Facts("small", SCHEMA, unit or Unit.rows(), relation, about)  # type: ignore[arg-type]
+
+
+def build(
+    key: str, parameters: dict[str, Any], relation: str, epsilon: str = "1", about: int = 3, unit: Unit | None = None
+) -> Query:
+    return catalogue[key].build(facts(relation, about, unit), {"epsilon": epsilon} | parameters)
 
 
 def case_name(case: tuple[str, dict[str, Any]]) -> str:
     return f"{case[0]}-{'-'.join(str(value) for value in case[1].values())}"[:60]
 
 
+Pairs = tuple[tuple[tuple[Row, ...], tuple[Row, ...]], ...]
+
+
 @cache
-def neighbours(relation: str) -> tuple[tuple[tuple[Row, ...], tuple[Row, ...]], ...]:
-    return tuple(_neighbours(relation))
+def neighbours(relation: str, unit: Unit | None = None) -> Pairs:
+    return tuple(_neighbours(relation) if unit in (None, Unit.rows()) else _neighbours_of_people(relation))
+
+
+def _neighbours_of_people(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...]]]:
+    """One person with one or two rows becomes another such person, appears, or goes; at most one other is there."""
+    rows = [POSSIBLE_ROWS[place] for place in (0, 2, 3, 5, 6, 7)]
+    bundles = [(row,) for row in rows] + list(combinations_with_replacement(rows, 2))
+
+    def person(number: int, bundle: tuple[Row, ...]) -> tuple[Row, ...]:
+        return tuple(row | {"person": number} for row in bundle)
+
+    for rest in [()] + [person(0, (row,)) for row in rows]:
+        for one in bundles:
+            if relation == "add_remove":
+                yield rest, rest + person(1, one)
+                yield rest + person(1, one), rest
+            else:
+                yield from ((rest + person(1, one), rest + person(1, other)) for other in bundles if other != one)
 
 
 def _neighbours(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...]]]:
@@ -112,7 +138,8 @@ def check_sensitivity(query: Query) -> None:
     claimed = query.sensitivity()
     worst = 0
     known: dict[Any, tuple[int, ...]] = {}
-    pairs = {tuple(_remember(query, rows, known) for rows in pair) for pair in neighbours(query.facts.relation)}
+    tables = neighbours(query.facts.relation, query.facts.unit)
+    pairs = {tuple(_remember(query, rows, known) for rows in pair) for pair in tables}
     for one, other in pairs:
         before, after = known[one], known[other]
         assert len(before) == len(after), "the answer's shape depends on the data"
@@ -128,7 +155,7 @@ def check_law_against_loss(query: Query, order: Fraction = Fraction(11, 2)) -> N
     slack = Decimal("1e-20")  # decimal rounding of the law, not of the claim
     laws: dict[Any, Law | None] = {}
     pairs = set()
-    for one, other in neighbours(query.facts.relation):
+    for one, other in neighbours(query.facts.relation, query.facts.unit):
         keys = []
         for rows in (one, other):
             value = query.need().of(rows)

@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("predicate", "laws", "bounds", "ratios", "dialect"),
     ("needs", "wording", "records"),
     ("contract", "engines", "survey"),
+    ("persons",),
     ("loading",),
     ("coding",),
     ("mechanisms", "accountant", "rehearsal"),

@@ -12,6 +12,7 @@ from battery import (
     CASES,
     POSSIBLE_ROWS,
     SCHEMA,
+    SEVERAL,
     allowed_failures,
     build,
     case_name,
@@ -67,6 +68,15 @@ def test_parameters_round_trip(case: tuple[str, dict[str, Any]], relation: str) 
 @every_relation
 def test_sensitivity_by_brute_force(case: tuple[str, dict[str, Any]], relation: str) -> None:
     check_sensitivity(build(*case, relation))
+
+
+@every_case
+@every_relation
+def test_a_person_with_several_rows_is_one_person(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    """The same two checks where a person has up to two rows: sensitivity and law, over all small tables of people."""
+    query = build(*case, relation, unit=SEVERAL)
+    check_sensitivity(query)
+    check_law_against_loss(query)
 
 
 @every_case

@@ -113,7 +113,7 @@ def test_charges_without_an_answer_are_shown_as_such(home: Workspace, people: dp
     assert "4711" not in told
 
 
-def test_a_long_ledger_comes_in_pages(people: dp.Table) -> None:
+def test_a_long_ledger_comes_in_pages(home: Workspace, people: dp.Table) -> None:
     total = 2 * PER_PAGE + 7
     for number in range(total):
         people.ask(question(people, number % 9, "0.01"))
@@ -125,6 +125,9 @@ def test_a_long_ledger_comes_in_pages(people: dp.Table) -> None:
         assert f"Charges 1 to {PER_PAGE} of {total}" in text(opened(AWKWARD, page=garbage))
     assert [step.charges for step in people.burn_down()] == list(range(total + 1))
     left = [step.left for step in people.burn_down()]
+    few = [charge.history.count for charge in home.ledger.spread(people.budget.id, 10)]
+    assert len(few) == 10 and few[0] == 1 and few[-1] == total and few == sorted(set(few))
+    assert [entry.charge.history.count for entry in home.ledger.walk(people.budget.id)] == list(range(1, total + 1))
     assert left[0] == 1 and left[-1] == 1 - people.meter().fraction and left == sorted(left, reverse=True)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import plain, say
 from ui import charts, exports
-from ui.wording import headline, range_words, rounded_range
+from ui.wording import axis, headline, range_words, rounded_range
 
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
@@ -27,16 +27,18 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
 
 
 def picture(answer: dp.Answer, key: str) -> None:
-    column = getattr(answer.query, "column", None) or say("chart.people")
-    if isinstance(answer.value, dict):
-        charts.bars(answer.value, answer.interval, say("chart.people"), bars_alt(answer), f"chart-{key}")
+    kind, title = answer.query.card.picture, axis(answer.query)
+    if kind == "label":
+        code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
+        st.html(f'<p class="lead">{escape(say(code))}</p>')
+    elif isinstance(answer.value, dict):
+        draw = charts.bars if title == say("chart.people") else charts.ranges
+        draw(answer.value, answer.interval, title, bars_alt(answer), f"chart-{key}")
         with st.expander(say("answer.figures")):
             st.html(bars_table(answer))
-    elif isinstance(answer.value, str):
-        st.html(f'<p class="lead">{escape(say("answer.label_only"))}</p>')
     else:
         alt = f"{headline(answer)}. {range_words(answer)}"
-        charts.point(answer.value, answer.interval, column, alt, f"chart-{key}")
+        charts.point(answer.value, answer.interval, title, alt, f"chart-{key}")
 
 
 def bars_alt(answer: dp.Answer) -> str:
@@ -46,7 +48,7 @@ def bars_alt(answer: dp.Answer) -> str:
 def bars_table(answer: dp.Answer) -> str:
     rows = []
     for label, value in answer.value.items():
-        low, high = rounded_range(*answer.interval[label])
+        low, high = rounded_range(*answer.interval[label]) if answer.interval else ("", "")
         rows.append(
             f'<tr><td>{escape(label)}</td><td class="number">{plain(value)}</td>'
             f'<td class="number">{low} – {high}</td></tr>'

@@ -106,9 +106,7 @@ def bars(
     import plotly.graph_objects as go
 
     colours = palette()
-    labels = [label if len(label) <= 28 else label[:27] + "…" for label in values]
-    # Plotly reads a little HTML in its texts; the zero-width spaces keep names apart that were cut short.
-    labels = [f"{escape(label)}{chr(0x200B) * place}" for place, label in enumerate(labels)]
+    labels = _labels(values)
     numbers = list(values.values())
     reach = [(high - low) / 2 for low, high in intervals.values()] if intervals else None
     figure = _figure(max(120, 60 + 30 * len(labels)))
@@ -125,10 +123,42 @@ def bars(
         )
     )
     figure.update_yaxes(autorange="reversed", showline=False, ticks="")
-    figure.update_xaxes(
-        showline=True, ticks="outside", zeroline=True, zerolinecolor=colours.line, title={"text": escape(title)}, tickformat=","
-    )
+    axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": escape(title)}, "tickformat": ","}
+    figure.update_xaxes(showline=True, ticks="outside", **axis)
     _show(figure, alt, key)
+
+
+def ranges(
+    values: dict[str, float],
+    intervals: dict[str, tuple[float, float]] | None,
+    title: str,
+    alt: str,
+    key: str,
+    simulated: bool = False,
+) -> None:
+    """One answer per line: a tick on its own range, as a soft band. For figures that do not start at zero."""
+    import plotly.graph_objects as go
+
+    colours = palette()
+    labels = _labels(values)
+    figure = _figure(max(120, 60 + 32 * len(labels)))
+    tick, band = (colours.muted, colours.line) if simulated else (colours.left, colours.left_soft)
+    for place, (label, (low, high)) in enumerate(zip(labels, (intervals or {}).values(), strict=False)):
+        shape = {"type": "rect", "x0": low, "x1": high, "y0": place - 0.28, "y1": place + 0.28, "name": label}
+        figure.add_shape(fillcolor=band, line={"width": 0}, layer="below", **shape)
+    marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
+    figure.add_trace(
+        go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, hovertemplate="%{x:,}<extra></extra>")
+    )
+    figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
+    figure.update_xaxes(showline=True, ticks="outside", title={"text": escape(title)}, tickformat=",")
+    _show(figure, alt, key)
+
+
+def _labels(values: dict[str, float]) -> list[str]:
+    """Plotly reads a little HTML in its texts; the zero-width spaces keep names apart that were cut short."""
+    short = [label if len(label) <= 28 else label[:27] + "…" for label in values]
+    return [f"{escape(label)}{chr(0x200B) * place}" for place, label in enumerate(short)]
 
 
 def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: str, key: str) -> None:

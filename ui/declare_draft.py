@@ -102,7 +102,7 @@ class Draft:
     epsilon: str = ""  # typed under "more"; empty: what `care` says
     delta: str = ""
     name: str = ""
-    complaint: AllowanceError | str | None = None  # about the step it is shown on
+    complaint: AllowanceError | None = None  # about the step it is shown on
     pressed: bool = False  # "go on" was tried on this step, so gaps are told too
     task: Any = None  # see declare_task
     added: Added | None = None
@@ -157,7 +157,7 @@ def column(card: Card, dialect: Dialect) -> Column:
         return dp.Number(lower, upper, step, card.shape)
     if card.kind == "yes_no":
         values: list[str] = ["yes", "no"]
-        spellings = {other: "yes" for other in YES} | {other: "no" for other in NO}
+        spellings = dict.fromkeys(YES, "yes") | dict.fromkeys(NO, "no")
     elif card.kind == "list":
         values, spellings = listed(card.listed)
         if len(values) < 2:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import Parameter
+from dpengine.exact import text_of
 from dpengine.messages import plain, say
 from dpengine.schema import Category, Number
 
 STATE = "ask"
-ORDER = ("median", "count", "histogram", "top_item", "quantile")
-_JSON = ("where", "bins", "with_range")
+ORDER = ("median", "mean", "count", "proportion", "histogram", "top_item", "sum", "quantile", "variance", "crosstab")
+_JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many")
 MOST_CONDITIONS = 5
 USUAL = {"epsilon": "0.1"}
 
@@ -68,6 +70,9 @@ def choices(table: dp.Table, key: str) -> list[str]:
     for parameter in dp.catalogue[key].card.parameters:
         if parameter.kind in kinds:
             return table.schema.of_kind(*kinds[parameter.kind])
+        if parameter.kind == "columns":
+            lists = table.schema.of_kind(Category)
+            return lists if len(lists) > 1 else []
     return list(table.schema.columns)
 
 
@@ -86,16 +91,33 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             columns = choices(table, key)
             now = given.get("column") if given.get("column") in columns else columns[0]
             chosen["column"] = _picker("form.column", columns, now, str, f"ask-column-{key}")
-        st.markdown(say("form.for"), width="content")
-        filtered = bool(given.get("where")) or (key == "count" and table.facts.people is not None)
-        who = ["everyone", "some"] if key != "count" or table.facts.people is None else ["some"]
+        st.markdown(say("form.for.count" if key == "count" else "form.for"), width="content")
+        counted = key == "count" and table.facts.people is not None and not given.get("by")
         choice = _picker(
-            "form.who", who, "some" if filtered else "everyone", lambda one: say(f"form.who.{one}"), f"ask-who-{key}"
+            "form.who",
+            ["everyone", "some"],
+            "some" if given.get("where") or counted else "everyone",
+            lambda one: say(f"form.who.{one}.count" if key == "count" else f"form.who.{one}"),
+            f"ask-who-{key}",
         )
+        groups = table.schema.of_kind(Category)
+        if "by" in parameters and groups:
+            st.markdown(say("form.by"), width="content")
+            now = given.get("by") if given.get("by") in groups else ""
+            by = _picker("form.by_label", ["", *groups], now, lambda one: one or say("form.by_none"), f"ask-by-{key}")
+            if by:
+                chosen["by"] = by
+    if "of" in parameters:
+        st.html(f'<p class="muted">{say("form.of_title")}</p>')
+        chosen["of"] = conditions(table, given.get("of") or [], "of")
     if choice == "some":
-        chosen["where"] = conditions(table, given.get("where") or [])
+        if "of" in parameters:
+            st.html(f'<p class="muted">{say("form.where_title")}</p>')
+        chosen["where"] = conditions(table, given.get("where") or [], "where")
     for parameter in parameters.values():
-        if parameter.kind in ("share", "bins", "switch"):
+        if parameter.kind == "people" and table.facts.unit.id_column is None:
+            continue
+        if parameter.kind in ("share", "bins", "switch", "number", "columns", "people"):
             value = _extra(table, parameter, given, chosen, key)
             if value is not None:
                 chosen[parameter.name] = value
@@ -121,58 +143,86 @@ def _picker(label: str, options: list[str], now: str, words: Any, key: str) -> s
 def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen: dict[str, Any], key: str) -> Any:
     widget = f"ask-{parameter.name}-{key}"
     if parameter.kind == "share":
-        now = _percent_of(given.get("share", parameter.default))
-        picked = st.number_input(parameter.label, 1, 99, now, help=parameter.help, key=widget, width=160)
-        return str(picked / 100)
+        text = st.text_input(parameter.label, _percents(given, parameter), help=parameter.help, key=widget, width=260)
+        return _shares(text)
     if parameter.kind == "bins":
         if not isinstance(table.schema[chosen["column"]], Number):
             return None
         now = given.get("bins", parameter.default)
         if isinstance(now, list):
-            text = st.text_input(
-                say("form.edges"), "; ".join(plain(edge).replace(",", "") for edge in now), key=f"{widget}-edges"
-            )
+            edges = "; ".join(plain(edge).replace(",", "") for edge in now)
+            text = st.text_input(say("form.edges"), edges, key=f"{widget}-edges")
             return [part.strip() for part in text.split(";") if part.strip()]
-        return int(st.number_input(parameter.label, 2, 100, int(now), help=parameter.help, key=widget, width=160))
-    return bool(
-        st.toggle(parameter.label, bool(given.get(parameter.name, parameter.default)), help=parameter.help, key=widget)
-    )
+        count = _whole(now, 2, 100, int(parameter.default))
+        return int(st.number_input(parameter.label, 2, 100, count, help=parameter.help, key=widget, width=160))
+    if parameter.kind == "number":
+        count = _whole(given.get(parameter.name, parameter.default), 1, 20, int(parameter.default))
+        return int(st.number_input(parameter.label, 1, 20, count, help=parameter.help, key=widget, width=160))
+    if parameter.kind == "columns":
+        lists = table.schema.of_kind(Category)
+        wanted = given.get(parameter.name)
+        now = [name for name in wanted if name in lists] if isinstance(wanted, list) else lists[:2]
+        return st.multiselect(parameter.label, lists, now, max_selections=3, help=parameter.help, key=widget)
+    on = bool(given.get(parameter.name, parameter.default))
+    return bool(st.toggle(parameter.label, on, help=parameter.help, key=widget))
 
 
-def _percent_of(share: Any) -> int:
+def _whole(value: Any, least: int, most: int, usual: int) -> int:
+    """A whole number from a link, kept inside the field."""
     try:
-        return min(max(round(float(share) * 100), 1), 99)
-    except (TypeError, ValueError):
-        return 90
+        return min(max(int(value), least), most)
+    except (TypeError, ValueError, OverflowError):
+        return usual
 
 
-def conditions(table: dp.Table, rows: list[Any]) -> list[Any]:
+def _percents(given: dict[str, Any], parameter: Parameter) -> str:
+    shares = given.get("share", parameter.default)
+    try:
+        listed = shares if isinstance(shares, list) else json.loads(shares) if str(shares).startswith("[") else [shares]
+        return "; ".join(plain(float(share) * 100) for share in listed)
+    except (TypeError, ValueError, OverflowError):
+        return "90"
+
+
+def _shares(text: str) -> Any:
+    """“25; 50; 75” in percent, as the engine takes them; what cannot be read is left for the engine to refuse."""
+    parts = [part.strip().rstrip("%").strip().replace(",", ".") for part in text.split(";") if part.strip()]
+    try:
+        shares = [text_of(Fraction(part) / 100) for part in parts]
+    except (ValueError, ZeroDivisionError):
+        return text
+    return shares[0] if len(shares) == 1 else shares
+
+
+def conditions(table: dp.Table, rows: list[Any], kind: str) -> list[Any]:
     """“Only people where …”, one line each, all of which must hold. Only declared values are offered."""
+    rows = rows if isinstance(rows, list) else []
     simple = [row for row in rows if isinstance(row, list) and len(row) == 3][:MOST_CONDITIONS]
     if rows and len(simple) != len(rows):  # a condition from a link that the pickers cannot draw stays as it is
         st.html(f'<p class="muted">{say("form.where_from_link")}</p>')
         return rows
-    count = st.session_state.setdefault("ask-conditions", max(len(simple), 1))
+    counter = f"ask-conditions-{kind}-{table.name}"
+    count = st.session_state.setdefault(counter, max(len(simple), 1))
     built = []
-    with st.container(key="card-where"):
+    with st.container(key=f"card-{kind}"):
         for place in range(count):
             row = simple[place] if place < len(simple) else None
-            one = _condition(table, row, place)
+            one = _condition(table, row, f"{kind}-{place}")
             if one is not None:
                 built.append(one)
         with st.container(horizontal=True):
             if count < MOST_CONDITIONS:
-                st.button(say("form.add"), key="ask-more-where", on_click=_more, args=(1,))
+                st.button(say("form.add"), key=f"ask-more-{kind}", on_click=_more, args=(counter, 1))
             if count > 1:
-                st.button(say("form.remove"), key="ask-less-where", on_click=_more, args=(-1,))
+                st.button(say("form.remove"), key=f"ask-less-{kind}", on_click=_more, args=(counter, -1))
     return built
 
 
-def _more(step: int) -> None:
-    st.session_state["ask-conditions"] += step
+def _more(counter: str, step: int) -> None:
+    st.session_state[counter] += step
 
 
-def _condition(table: dp.Table, row: list[Any] | None, place: int) -> list[Any] | None:
+def _condition(table: dp.Table, row: list[Any] | None, place: str) -> list[Any] | None:
     columns = list(table.schema.columns)
     left, middle, right = st.columns([2, 2, 4], vertical_alignment="bottom")
     start = columns.index(row[0]) if row and row[0] in columns else None
@@ -211,7 +261,7 @@ def _condition(table: dp.Table, row: list[Any] | None, place: int) -> list[Any] 
     return [name, op, _numbers(column, op, row[2] if same and row and row[1] == op else None, name, place, right)]
 
 
-def _numbers(column: Number, op: str, now: Any, name: str, place: int, where: Any) -> Any:
+def _numbers(column: Number, op: str, now: Any, name: str, place: str, where: Any) -> Any:
     bounds = (float(column.lower), float(column.upper), float(column.step))
     if op == "between":
         low, high = where.columns(2)

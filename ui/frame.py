@@ -21,6 +21,12 @@ def draw(table: dp.Table) -> None:
     _fill(slot, table, None)
 
 
+def complain(sentence: str | None) -> None:
+    """What keeps the chosen table from being opened."""
+    if sentence:
+        st.html(f'<div class="refused" role="alert"><b>{escape(say("meter.none"))}</b> {escape(sentence)}</div>')
+
+
 def show_price(table: dp.Table, preview: dp.Preview | None) -> None:
     """The same meter with what a question is about to take."""
     _fill(st.session_state[_SLOT], table, preview)

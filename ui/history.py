@@ -1,4 +1,4 @@
-"""What was asked before, newest first: free to look at again."""
+"""What was asked before, newest first: free to look at again. Ask shows the last few, the Ledger all of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.entries import Charge
 from dpengine.messages import say
+from ui.state import workspace
 from ui.wording import in_short, percent
 
 
@@ -20,22 +21,35 @@ def show(table: dp.Table, limit: int = 10) -> None:
     st.html(f"<h3>{escape(say('history.title'))}</h3>{rows_html(table, entries)}")
 
 
-def rows_html(table: dp.Table, entries: list[dp.Entry]) -> str:
-    cap = table.budget.rule.epsilon
+def rows_html(table: dp.Table, entries: list[dp.Entry], several: bool = False) -> str:
+    """A row per charge; `several` names the table each was asked of, where more than one spends the same budget."""
+    names = ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
+    head = "".join(f'<th class="{_kind(name)}">{escape(say(f"history.{name}"))}</th>' for name in names)
     rows = []
     for entry in entries:
         charge = entry.charge
-        when = charge.at[:16].replace("T", " ")
-        rows.append(
-            f"<tr><td>{escape(when)}</td><td>{escape(charge.claim['sentence'])}</td><td>{escape(outcome(entry))}</td>"
-            f'<td class="number">{percent(charge.price / cap)}</td>'
-            f'<td><a href="{answer_link(charge)}" target="_self"><code>{escape(charge.hash[:8])}</code></a></td></tr>'
-        )
-    titles = "".join(
-        f'<th class="{"number" if name == "share" else ""}">{escape(say(f"history.{name}"))}</th>'
-        for name in ("when", "question", "answer", "share", "receipt")
+        cells = {
+            "when": f'{escape(when(charge.at))}<span class="zone"> {escape(say("history.zone"))}</span>',
+            "table": escape(charge.table),
+            "question": escape(charge.claim["sentence"]),
+            "answer": escape(outcome(entry)),
+            "share": escape(percent(charge.price / table.budget.rule.epsilon)),
+            "receipt": f'<a href="{answer_link(charge)}" target="_self"><code>{charge.hash[:8]}</code></a>',
+        }
+        rows.append("<tr>" + "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names) + "</tr>")
+    return (
+        f'{_STYLE}<div class="scroll"><table class="plain rows"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
-    return f'<div class="scroll"><table class="plain"><tr>{titles}</tr>{"".join(rows)}</table></div>'
+
+
+def _kind(name: str) -> str:
+    return f"number at-{name}" if name == "share" else f"at-{name}"
+
+
+def when(at: str) -> str:
+    """To the minute; the ledger keeps UTC, and every page says so."""
+    return at[:16].replace("T", " ")
 
 
 def answer_link(charge: Charge) -> str:
@@ -44,8 +58,32 @@ def answer_link(charge: Charge) -> str:
 
 
 def outcome(entry: dp.Entry) -> str:
+    """The answer in short, or what became of a charge that has none."""
     if entry.outcome is None:
-        return say("history.pending")
+        on_its_way = not workspace().jobs.state(entry.charge.request).over
+        return say("history.on_its_way" if on_its_way else "history.lost")
     if entry.outcome.kind != "answer":
         return say("history.failed")
     return in_short(entry.outcome.body["value"], entry.outcome.body["interval"])
+
+
+# On a phone each charge is a small block instead of a row: nothing is cut off and nothing scrolls sideways.
+_STYLE = """<style>
+table.plain.rows th, table.plain.rows td { padding-right: 1.2rem; overflow-wrap: anywhere; }
+table.plain.rows th { overflow-wrap: normal; }
+table.plain.rows .zone { display: none; }
+table.plain.rows td.at-when, table.plain.rows td.at-receipt { white-space: nowrap; }
+table.plain.rows th:last-child, table.plain.rows td:last-child { padding-right: 0; }
+@media (max-width: 640px) {
+  table.plain.rows thead { position: absolute; clip-path: inset(50%); }
+  table.plain.rows, table.plain.rows tbody { display: block; }
+  table.plain.rows tr { display: grid; grid-template-columns: 1fr auto; padding: 0.6rem 0; }
+  table.plain.rows tr { border-bottom: 1px solid var(--line); }
+  table.plain.rows td { border: 0; padding: 0.1rem 0; }
+  table.plain.rows .zone { display: inline; }
+  table.plain.rows td.at-question, table.plain.rows td.at-table { grid-column: 1 / -1; }
+  table.plain.rows td.at-question { order: -1; font-weight: 600; }
+  table.plain.rows td.at-when { order: 3; color: var(--muted); }
+  table.plain.rows td.at-receipt { order: 4; }
+}
+</style>"""

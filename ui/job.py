@@ -17,28 +17,43 @@ _NEXT = "_next_request"
 
 
 def ask_button(label: str, table: dp.Table, query: dp.Query, key: str, disabled: bool = False) -> None:
-    """A button that asks once however often it is clicked: the id it will use is chosen before the click."""
+    """A button that asks once however often it is clicked: the id it will use is chosen before the click.
+
+    The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets
+    a button that is gone, not the one that would pay for a new draw.
+    """
     waiting = st.session_state.setdefault(_NEXT, {})
-    request = waiting.setdefault(key, new_request())
-    st.button(label, key=key, type="primary", disabled=disabled, on_click=_ask, args=(table, query, request, key))
+    request = waiting.setdefault((key, table.name, query.digest()), new_request())
+    with st.container(key=key, width="content"):
+        st.button(
+            label,
+            key=f"{key}-{request}",
+            type="primary",
+            disabled=disabled,
+            on_click=_ask,
+            args=(table, query, request),
+        )
 
 
-def _ask(table: dp.Table, query: dp.Query, request: str, key: str) -> None:
-    st.query_params["table"] = table.name
-    st.query_params["answer"] = request
+def _ask(table: dp.Table, query: dp.Query, request: str) -> None:
     try:
-        table.submit(query, request_id=request)
+        table.submit(query, request_id=request)  # first: any st.* call is where another click may end this script
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
+        return
+    st.query_params["table"] = table.name
+    st.query_params["answer"] = request
 
 
 def current_request() -> str | None:
     return st.query_params.get("answer")
 
 
-def renew(key: str) -> None:
-    """After an answer is shown, the next click is a new, paid draw."""
-    st.session_state.get(_NEXT, {}).pop(key, None)
+def renew(request: str) -> None:
+    """Once a question is over, however it ended, the next click is a new, paid draw."""
+    waiting = st.session_state.get(_NEXT, {})
+    for place in [place for place, used in waiting.items() if used == request]:
+        del waiting[place]
 
 
 def look(request: str) -> dp.Job:
@@ -46,7 +61,9 @@ def look(request: str) -> dp.Job:
     job = workspace().job(request)
     if not job.over:
         _waiting(request)
-    elif job.answer is None:
+        return job
+    renew(request)
+    if job.answer is None:
         refused(say("job.unknown") if job.state == "unknown" else str(job.error))
     return job
 

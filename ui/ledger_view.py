@@ -15,7 +15,7 @@ import dpengine as dp
 from dpengine.chain import Verdict
 from dpengine.exact import up
 from dpengine.messages import plain, say
-from dpengine.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS
+from dpengine.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
 from ui import charts, exports, history, nav
 from ui.state import choose_table, table_names, workspace
 from ui.wording import percent, power_of_ten
@@ -28,6 +28,21 @@ _SHOWN = 10**4  # readings are rounded up to a ten-thousandth
 
 def show(table: dp.Table) -> None:
     _title(table)
+    asked = False
+    try:
+        asked = account(table)
+    except dp.AllowanceError as complaint:  # locked for too long, or changed by hand: the check below says where
+        _broken(say("ledger.unreadable"), str(complaint))
+        st.session_state.pop(_VERDICT, None)
+        check(at_once=complaint.code == "ledger.damaged")
+        return
+    check()
+    if asked:
+        downloads(table)
+
+
+def account(table: dp.Table) -> bool:
+    """The burn-down, the rows and what they add up to; False where nothing was asked yet."""
     sharing = table.sharing()
     if len(sharing) > 1:
         st.html(f'<p class="muted">{escape(say("ledger.shared", tables=sharing))}</p>')
@@ -35,16 +50,14 @@ def show(table: dp.Table) -> None:
     if not meter.charges:
         st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
         st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
-        check()
-        return
+        return False
     with st.container(key="card-burn"):
         burn_down(table, meter)
     with st.container(key="card-rows"):
         charges(table, meter, len(sharing) > 1)
     with st.container(key="card-stop"):
         stopping(table, meter)
-    check()
-    downloads(table)
+    return True
 
 
 def _title(table: dp.Table) -> None:
@@ -65,7 +78,7 @@ def _title(table: dp.Table) -> None:
 def burn_down(table: dp.Table, meter: dp.Meter) -> None:
     steps = table.burn_down()
     left = [float(step.left) for step in steps]
-    times = [say("ledger.step", at=when(step.at)) for step in steps]
+    times = [say("ledger.step", at=history.when(step.at)) for step in steps]
     alt = say("ledger.burn_alt", charges=meter.charges, left=percent(steps[-1].left))
     words = (say("ledger.start"), say("ledger.now"))
     charts.burn_down([*left, left[-1]], [*times, words[1]], words, alt, "ledger-burn")
@@ -80,48 +93,11 @@ def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     entries = table.history(PER_PAGE, (page - 1) * PER_PAGE)
     with slot:
-        st.html(rows_html(table, entries, several))
+        st.html(history.rows_html(table, entries, several))
         if pages > 1:
             first = (page - 1) * PER_PAGE + 1
             told = say("ledger.rows", first=first, last=first + len(entries) - 1, charges=meter.charges)
             st.html(f'<p class="muted">{escape(told)}</p>')
-
-
-def rows_html(table: dp.Table, entries: list[dp.Entry], several: bool) -> str:
-    names = ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
-    head = "".join(f'<th class="{_kind(name)}">{escape(say(f"ledger.column.{name}"))}</th>' for name in names)
-    body = []
-    for entry in entries:
-        charge = entry.charge
-        cells = {
-            "when": escape(when(charge.at)),
-            "table": escape(charge.table),
-            "question": escape(charge.claim["sentence"]),
-            "answer": escape(outcome(entry)),
-            "share": escape(percent(charge.price / table.budget.rule.epsilon)),
-            "receipt": f'<a href="{history.answer_link(charge)}" target="_self"><code>{charge.hash[:8]}</code></a>',
-        }
-        body.append("<tr>" + "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names) + "</tr>")
-    return (
-        f'<div class="scroll"><table class="plain rows"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(body)}</tbody></table></div>"
-    )
-
-
-def _kind(name: str) -> str:
-    return f"number at-{name}" if name == "share" else f"at-{name}"
-
-
-def outcome(entry: dp.Entry) -> str:
-    """The answer in short, or what became of a charge that has none."""
-    if entry.outcome is not None:
-        return history.outcome(entry) if entry.outcome.kind == "answer" else say("ledger.failed")
-    state = workspace().jobs.state(entry.charge.request).state
-    return say("ledger.on_its_way" if state in ("queued", "running") else "ledger.lost")
-
-
-def when(at: str) -> str:
-    return at[:16].replace("T", " ")
 
 
 def stopping(table: dp.Table, meter: dp.Meter) -> None:
@@ -130,9 +106,7 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
     told = say(
         "ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.fraction)
     )
-    more = table.more_like_last() or 0
-    amount = "none" if not more else "one" if more == 1 else "many" if more < MOST_COUNTED else "lots"
-    fits = say(f"ledger.more.{amount}", more=more)
+    fits = fit_words(table.more_like_last()) if meter.left else say("ledger.more.nothing")
     rows = []
     for name, epsilon in meter.rules.items():
         reading, share = say("ledger.rule.nothing"), ""
@@ -143,17 +117,26 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
             f'<td class="number">{escape(share)}</td></tr>'
         )
     st.html(
-        f"<h3>{escape(say('ledger.stop'))}</h3><p>{escape(told)}</p><p>{escape(fits)}</p>"
+        f"<h3>{escape(say('ledger.stop'))}</h3><p class='read'>{escape(told)}</p><p class='read'>{escape(fits)}</p>"
         f"<h4>{escape(say('ledger.others'))}</h4>"
         f'<div class="scroll"><table class="plain others"><thead><tr><th>{escape(say("ledger.rule"))}</th>'
         f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
-        f'<th class="number">{escape(say("ledger.column.share"))}</th></tr></thead>'
+        f'<th class="number">{escape(say("history.share"))}</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
         f'<p class="muted note">{escape(say("ledger.others_note", delta=delta))}</p>'
     )
 
 
-def check() -> None:
+def fit_words(fit: Fit | None) -> str:
+    if fit is None or not fit.more:
+        return say("ledger.more.none")
+    if fit.more >= MOST_COUNTED:
+        return say("ledger.more.lots")
+    told = say("ledger.more.one") if fit.more == 1 else say("ledger.more.many", more=fit.more)
+    return f"{told} {say('ledger.more.cheaper')}" if fit.cheaper else told
+
+
+def check(at_once: bool = False) -> None:
     """The chain: a walk over every row, its head to write down, and a look for one that was."""
     row, head = workspace().ledger.head()
     if not row:
@@ -167,7 +150,7 @@ def check() -> None:
         st.html(f'<p class="muted">{escape(say("ledger.head_why"))}</p>')
         kept = re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
         with verdict_slot:
-            if asked or (kept and _VERDICT not in st.session_state):
+            if asked or ((kept or at_once) and _VERDICT not in st.session_state):
                 with st.spinner(say("ledger.verifying")):
                     st.session_state[_VERDICT] = workspace().verify_ledger()
             verdict: Verdict | None = st.session_state.get(_VERDICT)
@@ -222,24 +205,10 @@ def downloads(table: dp.Table) -> None:
             )
 
 
-# On a phone each charge is a small block instead of a row: nothing is cut off and nothing scrolls sideways.
 _STYLE = """<style>
-table.plain.rows td { padding-right: 1.2rem; overflow-wrap: anywhere; }
-table.plain.rows td.at-when, table.plain.rows td.at-receipt { white-space: nowrap; }
-table.plain.rows td:last-child { padding-right: 0; }
 table.plain.others { max-width: 34rem; }
+p.read { max-width: 46rem; }
 .whole { color: var(--left); }
 .note { margin-top: 0.6rem !important; }
 [data-testid="stHtml"] h4 { font-size: 1rem; margin: 0.8rem 0 0.2rem 0; padding: 0; color: var(--ink); }
-@media (max-width: 640px) {
-  table.plain.rows thead { position: absolute; clip-path: inset(50%); }
-  table.plain.rows, table.plain.rows tbody { display: block; }
-  table.plain.rows tr { display: grid; grid-template-columns: 1fr auto; padding: 0.6rem 0; }
-  table.plain.rows tr { border-bottom: 1px solid var(--line); }
-  table.plain.rows td { border: 0; padding: 0.1rem 0; }
-  table.plain.rows td.at-question, table.plain.rows td.at-table { grid-column: 1 / -1; }
-  table.plain.rows td.at-question { order: -1; font-weight: 600; }
-  table.plain.rows td.at-when { order: 3; color: var(--muted); }
-  table.plain.rows td.at-receipt { order: 4; }
-}
 </style>"""

@@ -15,5 +15,7 @@ from ui.state import current_table  # noqa: E402
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
 style.apply()
 page = st.navigation(list(nav.pages().values()), position="top")
-frame.draw(current_table())
+table = current_table()
+frame.complain(st.session_state.pop("complaint", None))
+frame.draw(table)
 page.run()

@@ -91,8 +91,9 @@ _NUMBERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _DATES = "date datum dob birthday birthdate timestamp fecha תאריך"
 _FLAG_FIRST = "is has had was ima je hat ist tiene"  # a name that starts so is a statement
 _FLAGS = (
-    "smoker kadilec kadi raucher fumeur fumador employed zaposlen zaposlena employe empleado member clan mitglied consent "
-    "soglasje active aktiven aktiv insured zavarovan vaccinated cepljen geimpft subscribed owner lastnik disabled "
+    "smoker kadilec kadi raucher fumeur fumador employed zaposlen zaposlena employe empleado member clan mitglied "
+    "consent soglasje active aktiven aktiv insured zavarovan vaccinated cepljen geimpft subscribed owner lastnik "
+    "disabled "
     "retired upokojen student מעשן"
 )
 _LISTED: dict[str, dict[str, str]] = {
@@ -109,7 +110,8 @@ _LISTED: dict[str, dict[str, str]] = {
 
 def fold(name: str) -> list[str]:
     """The words of a name, small and without marks: "MonthlyPlača_neto" is monthly, placa, neto."""
-    apart = "".join(f" {sign}" if sign.isupper() and before.islower() else sign for before, sign in pairwise(" " + name))
+    humps = pairwise(" " + name)
+    apart = "".join(f" {sign}" if sign.isupper() and before.islower() else sign for before, sign in humps)
     bare = "".join(sign for sign in unicodedata.normalize("NFKD", apart) if not unicodedata.combining(sign))
     return re.findall(r"[^\W_]+", bare.casefold())
 

@@ -11,6 +11,7 @@ import dpengine as dp
 from dpengine.contract import canonical
 from dpengine.messages import say
 from ui import charts
+from ui.wording import axis
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -29,21 +30,21 @@ def fifty(table: dp.Table, query: dp.Query) -> list[float]:
 
 
 def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
-    """Dots for a number, bars with whiskers for a histogram, a tally for a choice."""
-    column = getattr(query, "column", None) or say("chart.people")
-    picture = query.card.picture
-    if picture == "bars":
+    """Dots for a number, bars or ranges for several, a tally for a choice."""
+    title, alt = axis(query), say("preview.alt")
+    if query.labels():
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
-        charts.bars(value, interval, say("chart.people"), say("preview.alt"), f"chart-{key}", simulated=True)
+        draw = charts.bars if title == say("chart.people") else charts.ranges
+        draw(value, interval, title, alt, f"chart-{key}", simulated=True)
         return
-    drawn = _rehearsed(_public(table, query), 50, table, query)
-    values = [value for value, _ in drawn]
-    if picture == "label":
-        ranked = dict.fromkeys(sorted(values, key=values.count, reverse=True))
-        tally: dict[str, float] = {label: values.count(label) for label in ranked}
-        charts.bars(tally, None, say("preview.times"), say("preview.alt"), f"chart-{key}", simulated=True)
+    drawn = [value for value, _ in _rehearsed(_public(table, query), 50, table, query)]
+    if query.card.picture == "label":
+        names = [name for value in drawn for name in ([value] if isinstance(value, str) else value)]
+        ranked = dict.fromkeys(sorted(names, key=names.count, reverse=True))
+        tally: dict[str, float] = {name: names.count(name) for name in ranked}
+        charts.bars(tally, None, say("preview.times"), alt, f"chart-{key}", simulated=True)
     else:
-        charts.dots(values, column, say("preview.alt"), f"chart-{key}")
+        charts.dots(drawn, title, alt, f"chart-{key}")
 
 
 def link(table: dp.Table, query: dp.Query) -> dict[str, str]:

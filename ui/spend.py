@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.contract import LEAST_EPSILON, NearBest, Rank, Within
 from dpengine.exact import read_number, text_of
 from dpengine.messages import say
-from ui.wording import floor_words, percent, promise_words
+from ui.wording import amount, floor_words, percent, promise_words
 
 STEPS = (
     "0.005",
@@ -108,7 +108,7 @@ def _wish(query: dp.Query) -> tuple[str, str]:
     if isinstance(promise, Rank):
         return say("spend.wish.rank"), f"{float(promise.share) * 100:.3g}"
     if isinstance(promise, Within):
-        return say("spend.wish.within"), str(promise.alpha)
+        return say("spend.wish.within", unit=amount(promise).split(" ", 1)[1]), amount(promise).split(" ", 1)[0]
     assert isinstance(promise, NearBest)
     return say("spend.wish.near_best"), str(promise.gap)
 

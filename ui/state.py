@@ -33,7 +33,9 @@ def current_table() -> dp.Table:
     wanted = st.query_params.get("table") or st.session_state.get("table") or FIRST_TABLE
     try:
         table = open_table(wanted)
-    except dp.AllowanceError:
+    except dp.AllowanceError as complaint:
+        if complaint.code != "table.unknown":  # a damaged ledger: say so, and let the Ledger page show where
+            st.session_state["complaint"] = str(complaint)
         table = open_table(FIRST_TABLE)
     st.session_state["table"] = table.name
     return table

@@ -53,7 +53,7 @@ HEADERS = (
 def visitor_of(cookies: Mapping[str, str]) -> str | None:
     """The visitor these cookies name, or None when they name nobody this app could have named."""
     name = cookies.get(VISITOR_COOKIE, "")
-    return name if _VISITOR.fullmatch(name) else None
+    return name if isinstance(name, str) and _VISITOR.fullmatch(name) else None
 
 
 class FrontDoor:

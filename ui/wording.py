@@ -14,10 +14,12 @@ from dpengine.messages import plain, say
 
 
 def percent(share: Fraction | float) -> str:
-    """A share of the allowance: 12 %, 0.4 %, below 0.1 %."""
+    """A share of the allowance: 12 %, 0.4 %, below 0.1 %. Nearly all is not all: 99.96 % is 99 %."""
     value = float(share) * 100
     if 0 < value < 0.1:
         return say("percent.tiny")
+    if 99 < value < 100:
+        value = 99.0
     text = f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}".rstrip("0").rstrip(".")
     return f"{text} %"
 
@@ -73,19 +75,35 @@ def promise_words(promise: Promise) -> str:
     """What the answer will be worth, before it is bought."""
     if isinstance(promise, Within):
         code = "promise.within" if promise.of == 1 else "promise.within_all"
-        return say(code, alpha=promise.alpha, of=promise.of, chance=chance(promise.beta))
+        return say(code, alpha=amount(promise), of=promise.of, chance=chance(promise.beta)) + _guess(promise)
     if isinstance(promise, Rank):
-        return say("promise.rank", share=percent(promise.share), chance=chance(promise.beta))
+        return say("promise.rank", share=percent(promise.share), chance=chance(promise.beta)) + _guess(promise)
     if isinstance(promise, NearBest):
         return say("promise.near_best", gap=promise.gap, chance=chance(promise.beta))
     assert isinstance(promise, NoPromise)
     return promise.why
 
 
+def _guess(promise: Within | Rank) -> str:
+    """A promise that rests on the declared size says so: how many people a condition leaves is not public."""
+    return say("promise.nominal") if promise.nominal else ""
+
+
+def amount(promise: Within) -> str:
+    """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
+    told = plain(promise.alpha)
+    if promise.alpha and promise.unit != "people":
+        exact = decimal_of(promise.alpha)
+        two = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=ROUND_CEILING)
+        told = f"{two:,f}"
+    code = promise.unit if promise.unit in ("people", "percent") else "column"
+    return say(f"amount.{code}", alpha=told, column=promise.unit)
+
+
 def short_promise(promise: Promise) -> str:
     """For a card or a table cell."""
     if isinstance(promise, Within):
-        return say("promise.short.within", alpha=promise.alpha)
+        return say("promise.short.within", alpha=amount(promise))
     if isinstance(promise, Rank):
         return say("promise.short.rank", share=percent(promise.share))
     if isinstance(promise, NearBest):
@@ -106,12 +124,23 @@ def headline(answer: dp.Answer) -> str:
     """The answer in two or three words."""
     value = answer.value
     if isinstance(value, dict):
-        return say("answer.bars", bars=len(value))
+        return ", ".join(value) if answer.query.card.picture == "label" else say("answer.bars", bars=len(value))
     if isinstance(value, str):
         return value
-    if answer.interval is None:
-        return say("answer.about", value=plain(value))
-    return say("answer.about", value=rounded(value, *answer.interval))
+    told = plain(value) if answer.interval is None else rounded(value, *answer.interval)
+    return say("answer.about_percent" if _in_percent(answer) else "answer.about", value=told)
+
+
+def _in_percent(answer: dp.Answer) -> bool:
+    return isinstance(answer.promise, Within) and answer.promise.unit == "percent"
+
+
+def axis(query: dp.Query) -> str:
+    """What an answer is measured in: people, percent, or the column itself."""
+    promise = query.promise()
+    if isinstance(promise, Within) and promise.unit in ("people", "percent"):
+        return say(f"chart.{promise.unit}")
+    return str(getattr(query, "column", say("chart.people")))
 
 
 def range_words(answer: dp.Answer) -> str:
@@ -120,8 +149,10 @@ def range_words(answer: dp.Answer) -> str:
         low, high = rounded_range(*answer.interval)
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
     promise = answer.promise
+    if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):
+        return say("answer.ranges", of=len(answer.interval), chance=chance(answer.query.beta))
     if isinstance(promise, Within):
-        return say("answer.within_all", alpha=promise.alpha, of=promise.of, chance=chance(promise.beta))
+        return say("answer.within_all", alpha=amount(promise), of=promise.of, chance=chance(promise.beta))
     if isinstance(promise, NearBest):
         return say("answer.near_best", alpha=promise.gap, chance=chance(promise.beta))
     if isinstance(promise, Rank):

@@ -84,7 +84,8 @@ class DuckEngine:
         import ibis  # half a second: only those who read data wait for it
 
         names = {name: f"c{place}" for place, name in enumerate(schema.columns)}
-        table = ibis.table(dict.fromkeys(names.values(), "int64"), name="coded")
+        extra = ["person"] if isinstance(need, Count) and need.people else []
+        table = ibis.table(dict.fromkeys([*names.values(), *extra], "int64"), name="coded")
         lists: dict[str, pa.Table] = {}
         rows = table
         if need.where.clauses:
@@ -114,7 +115,7 @@ def _asked(need: Need, rows: Any, names: dict[str, str], lists: dict[str, pa.Tab
     import ibis
 
     if isinstance(need, Count):
-        return rows.aggregate(rows=rows.count())
+        return rows.aggregate(rows=rows.person.nunique() if need.people else rows.count())
     if isinstance(need, Histogram | Ranks):
         rows = rows.filter(rows[names[need.column]] != MISSING)
         return rows.group_by(code=rows[names[need.column]]).aggregate(rows=rows.count()).order_by("code")

@@ -4,7 +4,7 @@ Guarantee   ε-DP under replace-one and under add/remove.
 Theorem     discrete Laplace (geometric) mechanism: Ghosh, Roughgarden, Sundararajan 2009, Thm 1.1; Dwork et al. 2006.
 Statistic   c = #{rows that meet the condition}; one person holds at most m rows, so |c − c′| ≤ m under both relations.
             By group it is a vector of counts: L1 change m under add/remove, 2m under replace-one (one group left, one
-            entered).
+            entered). The number of *people* with such a row changes by 1 whatever m.
 Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ).
 Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/Δ)/(1+e^(−ε/Δ)); all k groups at once by a union bound.
 Cost        one scan.
@@ -34,36 +34,46 @@ class Count(Query):
         version=1,
         picture="number",
         parameters=(
+            Parameter("people", "people", default=True),
             Parameter("by", "by"),
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
 
+    people: bool = False  # where a person may have several rows: count people, not rows
+
     def __post_init__(self) -> None:
-        if self.where.everyone and self.by is None and self.facts.countable(self.where) is not None:
+        rows_are_people = self.facts.unit.id_column is None or self.people
+        if self.where.everyone and self.by is None and rows_are_people and self.facts.people is not None:
             raise AllowanceError("count.public", people=self.facts.people)
+        if self.people and self.by is not None:
+            raise AllowanceError("count.people_by")
 
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
-        return {}
+        people = given.get("people", False)
+        if not isinstance(people, bool):
+            raise AllowanceError("query.switch", name=say("param.people.label"))
+        return {"people": people and facts.unit.id_column is not None}
 
     def own_json(self) -> dict[str, Any]:
-        return {}
+        return {"people": True} if self.people else {}
 
     def sentence(self) -> str:
-        return say("sentence.count", who=who(self.where, self.by))
+        rows = self.facts.unit.id_column is not None and not self.people
+        return say("sentence.count_rows" if rows else "sentence.count", who=who(self.where, self.by))
 
     def need(self) -> needs.Count | needs.Cells:
         if self.by is None:
-            return needs.Count(self.where)
+            return needs.Count(self.where, self.people)
         return needs.Cells((self.by,), (self.groups,), self.where)
 
     def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
         return value if isinstance(value, tuple) else (value,)
 
     def sensitivity(self) -> Sensitivity:
-        rows = self.facts.unit.at_most
+        rows = 1 if self.people else self.facts.unit.at_most
         return Sensitivity("l1", 2 * rows if self.by is not None and self.facts.relation == "replace" else rows)
 
     @property

@@ -3,7 +3,10 @@
 SENTENCES: dict[str, str] = {
     "number.unreadable": "{name} must be a plain number, such as 12 or 0.5.",
     "relation.unknown": "Say whether being in the table is itself a secret: choose “replace” (no) or “add_remove” (yes).",
-    "unit.unknown": "Say who one row stands for: choose “one row per person”.",
+    "unit.unknown": "Say who a person is: one row each, or all rows with the same value in a column.",
+    "unit.column": "Name the column that says who a row belongs to.",
+    "unit.at_most": "Say how many rows of one person count, as a whole number from 1 to {most}.",
+    "unit.nobody": "No row of this file has a value in “{column}”; choose the column that says who a row belongs to.",
     "unit.missing": "Say first whether one person can be in more than one row.",
     "loss.unknown": "This ledger entry was written by a newer version; update Allowance to read it.",
     "schema.empty": "Choose at least one column to ask about.",

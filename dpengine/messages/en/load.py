@@ -9,6 +9,7 @@ SENTENCES: dict[str, str] = {
     "dialect.thousands": "The thousands sign must be one of . , ' or a space, or be left empty; it cannot be the "
     "decimal sign.",
     "dialect.encoding": "Choose the encoding the file was saved in; known are: {encodings}.",
+    "dialect.line_breaks": "Say whether cells of this file hold line breaks: yes or no, True or False.",
     "load.bad_records": "Say what to do with damaged lines: choose “refuse” or “empty”.",
     "load.absent": "There is no file there; check the name and choose the file again.",
     "load.unreadable": "This cannot be read as a table; save it again as “CSV UTF-8” and load that file.",
@@ -25,6 +26,8 @@ SENTENCES: dict[str, str] = {
     "load.is_parquet": "This is a Parquet file; give it a name that ends in .parquet and load it again.",
     "load.not_parquet": "This is not a Parquet file; choose another file, or load it under a name that ends in .csv.",
     "load.no_header": "The first line must name the columns; add a line of names at the top of the file.",
+    "load.no_names": "The first line looks like data, not names: at least one of its cells is a number or a date. Add a "
+    "line with the columns’ names on top (a year as a name can be written y2019).",
     "load.no_rows": "The file names columns and holds no rows; choose a file with at least one row below the first "
     "line.",
     "load.name_blank": "The first line leaves a column without a name; name every column there, and end it without "
@@ -37,9 +40,17 @@ SENTENCES: dict[str, str] = {
     "to read such lines as empty.",
     "load.ragged": "Some lines have more or fewer cells than the first line; mend the file, or choose to read such "
     "lines as empty.",
-    "load.quoting": "Some lines have misplaced quote signs or line ends; mend the file, or choose to read such "
-    "lines as empty.",
-    "load.unclosed": "A quoted cell is opened and never closed; close it in the file, or choose another quote sign.",
+    "load.quoting": "Some lines have an open or misplaced quote. If cells of this file hold line breaks, say so; otherwise "
+    "mend the quotes, or choose to read such lines as empty.",
+    "load.header_quoting": "The first line has an open or misplaced quote. If names or cells of this file hold line breaks, "
+    "say so; otherwise mend the quotes, or choose another quote sign.",
+    "load.line_end": "Some lines hold a line end of another kind; save the file with one kind of line ends, or choose to "
+    "read such lines as empty.",
+    "load.broken": "A quote or a line end is misplaced, and where cells hold line breaks that hides where lines end; mend "
+    "the file, or say that no cell holds a line break.",
+    "load.unclosed": "A quoted cell is opened and never closed; close it in the file, choose another quote sign, or say "
+    "that no cell holds a line break.",
+    "load.long_line": "Some lines are longer than {most} characters; shorten them, or choose to read such lines as empty.",
     "load.long": "A cell or line is longer than {most} characters; shorten it, or close the quoted cell that runs on.",
     "load.column_kind": "The column “{column}” holds lists or bytes, not plain values; leave it out of the file or "
     "write it as text.",

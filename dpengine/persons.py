@@ -1,0 +1,53 @@
+"""Which rows count where a person may have several: at most m of each, chosen without a look at anybody else's.
+
+Rows without an id are left out. Of a person's rows the first m by a keyed hash of their content are kept: not by their
+place in the file, which could depend on other people, and not by a plain hash, which a person could aim at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from dpengine.engines.duck import connect
+from dpengine.errors import AllowanceError
+from dpengine.unit import Unit
+
+PERSON = "person"
+
+
+def keep_rows(raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path) -> int:
+    """Write the rows that count, as columns c0, c1, … in the file's order and `person`; returns how many people."""
+    if unit.id_column is None or unit.id_column not in names:
+        raise AllowanceError("column.absent", column=unit.id_column, columns=list(names))
+    key = hmac.new(secret, b"allowance: which rows", hashlib.sha256).hexdigest()
+    columns = [f"c{place}" for place, _ in enumerate(names)]
+    listed = ", ".join(columns)
+    who = f"trim({columns[list(names).index(unit.id_column)]})"
+    cells = ", ".join(f"CASE WHEN {c} IS NULL THEN '-' ELSE strlen({c}) || ':' || {c} END" for c in columns)
+    chosen = f"""
+        SELECT {listed}, dense_rank() OVER (ORDER BY {who}) - 1 AS {PERSON},
+               row_number() OVER (PARTITION BY {who} ORDER BY sha256(concat(?, {cells}))) AS place
+        FROM read_parquet(?) AS t({listed}) WHERE {who} <> ''
+    """
+    part = kept.with_name(f"{kept.name}.part")
+    try:
+        with connect(kept.parent) as connection:
+            target = str(part).replace("'", "''")
+            rows = f"SELECT {listed}, {PERSON} FROM ({chosen}) WHERE place <= {unit.at_most}"
+            connection.execute(f"COPY ({rows}) TO '{target}' (FORMAT parquet)", [key, str(raw)])
+            found = connection.execute(f"SELECT count(DISTINCT {PERSON}) FROM read_parquet(?)", [str(part)]).fetchone()
+        part.chmod(0o600)
+        part.rename(kept)
+    except duckdb.Error:
+        raise AllowanceError("load.unreadable") from None
+    finally:
+        part.unlink(missing_ok=True)
+    people = int(found[0]) if found else 0
+    if not people:
+        raise AllowanceError("unit.nobody", column=unit.id_column)
+    return people

@@ -1,0 +1,93 @@
+"""What journeys ask of a page and of the ledger behind it."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from browser.steps import go, settled
+
+import dpengine as dp
+from ui.web import VISITOR_COOKIE
+
+MAIN = '[data-testid="stMainBlockContainer"]'
+METER = ".meter .words"
+WENT_WRONG = "[data-testid='stException'], [data-testid='stErrorElement']"
+
+# The figures along an axis are part of a picture; its title and its caption are read.
+_READ = """(main) => {
+    const ticks = [...main.querySelectorAll('.xtick, .ytick')];
+    ticks.forEach(tick => { tick.style.display = 'none'; });
+    const drawn = [...main.querySelectorAll('.g-xtitle text, .g-ytitle text')].map(text => text.textContent);
+    const pictures = [...main.querySelectorAll('.js-plotly-plot')];
+    pictures.forEach(picture => { picture.style.display = 'none'; });
+    const text = main.innerText;
+    [...ticks, ...pictures].forEach(element => { element.style.display = ''; });
+    return [text, ...drawn].join('\\n');
+}"""
+
+
+def read_text(page: Any) -> str:
+    """Everything a person reads below the navigation, without the ticks of axes."""
+    return str(page.locator(MAIN).evaluate(_READ))
+
+
+def words(text: str) -> list[str]:
+    return [word for word in text.split() if re.search(r"\w", word)]
+
+
+def meter(page: Any) -> str:
+    return str(page.locator(METER).inner_text())
+
+
+def kind(page: Any) -> None:
+    """The page stands: a meter on top, no error box."""
+    assert page.locator(METER).is_visible()
+    assert page.locator(WENT_WRONG).count() == 0
+    assert "Traceback" not in page.locator("body").inner_text()
+
+
+def no_sideways_scrolling(page: Any) -> None:
+    wide = """() => [...document.querySelectorAll('html, body, [data-testid="stMain"]')]
+        .every(element => element.scrollWidth <= window.innerWidth)"""
+    assert page.evaluate(wide)
+
+
+def visitor(page: Any) -> str:
+    return next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == VISITOR_COOKIE)
+
+
+def table_of(page: Any, server: Any, name: str = "town") -> dp.Table:
+    """This visitor's own practice table, read by the test from the same workspace folder."""
+    return dp.open_workspace(server.home).table(name, visitor=visitor(page))
+
+
+def asked_in_url(page: Any) -> str | None:
+    return (parse_qs(urlsplit(page.url).query).get("answer") or [None])[0]
+
+
+def ask_link(table: str, key: str, **parameters: Any) -> str:
+    """The address of a question."""
+    told = {name: value if isinstance(value, str) else json.dumps(value) for name, value in parameters.items()}
+    return "/ask?" + urlencode({"table": table, "q": key} | told)
+
+
+def ask(page: Any, link: str) -> None:
+    """Open a question, ask it, and wait for its answer."""
+    go(page, link)
+    page.locator(".st-key-ask-go button").click()
+    page.locator(".headline").wait_for()
+    settled(page)
+
+
+def until(true: Callable[[], Any], seconds: float = 15) -> Any:
+    deadline = time.monotonic() + seconds
+    while True:
+        found = true()
+        if found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)

@@ -1,0 +1,156 @@
+"""A person brings a table of their own: from a file to a declared table to a private answer, and what can go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from browser.journeys import MAIN, kind, meter, no_sideways_scrolling
+from browser.steps import go, settled, shot
+
+import dpengine as dp
+
+FILES = Path(__file__).resolve().parents[1] / "files"
+CANARY = "kanarček-70417"  # one cell of stranger.csv, and of the tables made here
+
+
+class Bringing:
+    """The steps of the Data page. Whatever is on it, no planted cell may be."""
+
+    def __init__(self, page: Any, name: str, *pictures: str) -> None:
+        self.page, self.name, self.pictures = page, name, pictures
+        go(page, "/data")
+        self.look("file")
+
+    def look(self, step: str) -> Bringing:
+        settled(self.page, quiet_ms=100)
+        kind(self.page)
+        no_sideways_scrolling(self.page)
+        assert CANARY not in self.page.content(), step
+        if step in self.pictures:
+            shot(self.page, f"data-{self.name}-{step}")
+        return self
+
+    def upload(self, file: Path | dict[str, Any], heading: str, step: str) -> Bringing:
+        self.page.locator('[data-testid="stFileUploaderDropzoneInput"]').set_input_files(file)
+        self.page.locator(f"h1:has-text('{heading}'), .refused").first.wait_for()
+        return self.look(step)
+
+    def press(self, button: str, heading: str, step: str) -> Bringing:
+        self.page.get_by_role("button", name=button, exact=True).click()
+        self.page.get_by_role("heading", name=heading).wait_for()
+        return self.look(step)
+
+    def pick(self, text: str) -> Bringing:
+        """One of several answers."""
+        self.page.locator('[data-testid="stRadio"] [role="radiogroup"] label', has_text=text).first.click()
+        settled(self.page, quiet_ms=100)
+        return self
+
+    def choose(self, *columns: str) -> Bringing:
+        for column in columns:
+            self.page.get_by_role("button", name=column, exact=True).click()
+            settled(self.page, quiet_ms=100)
+        return self
+
+    def fill(self, label: str, text: str, which: int = 0) -> Bringing:
+        field = self.page.locator("input, textarea").and_(self.page.get_by_label(label)).nth(which)
+        field.fill(text)
+        field.press("Tab")
+        settled(self.page, quiet_ms=100)
+        return self
+
+    def refused(self) -> str:
+        return str(self.page.locator(".refused").first.inner_text())
+
+
+def csv_file(name: str, data: str | bytes) -> dict[str, Any]:
+    return {"name": name, "mimeType": "text/csv", "buffer": data if isinstance(data, bytes) else data.encode()}
+
+
+def people(rows: int) -> str:
+    ways = ("car", "bus", CANARY)
+    lines = [
+        f"{20 + row % 60},{900 + row * 7 % 4000},{ways[row % 3]},{'no' if row % 4 else 'yes'}" for row in range(rows)
+    ]
+    return "\n".join(["age,monthly_income,way,smoker", *lines]) + "\n"
+
+
+def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
+    bringing = Bringing(page, "own", "names", "relation", "reversed", "care", "done")
+    bringing.upload(csv_file("our people.csv", people(9_000)), "Are these the columns?", "names")
+    bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
+    bringing.pick("every person has one row").press("Go on", "Is it a secret", "relation")
+    assert "9,000" not in page.locator(MAIN).inner_text()  # not before it is said to be public
+    bringing.pick("only what it says about them").press("Go on", "Which columns", "columns")
+    assert "9,000 people" in page.locator(".so-far").inner_text()
+    bringing.choose("age", "monthly_income", "way", "smoker").press("Go on", "What can be in them?", "cards")
+    page.locator(".st-key-declare-2-kind").get_by_text("one of a list").click()
+    settled(page)
+    bringing.fill("The values", "car\nbus\nother way").fill("Lowest", "20,000", which=1)
+    assert "The lowest value must be below the highest" in bringing.refused()  # at the card, before going on
+    bringing.press("Go on", "What can be in them?", "reversed")
+    bringing.fill("Lowest", "0", which=1)
+    page.locator(".st-key-card-column-1 .refused").wait_for(state="detached")
+    bringing.press("Go on", "How careful?", "care").pick("Usual").press("Add the table", "is ready", "done")
+    assert "our people" in meter(page) and not list((server.home / "tmp").glob("upload-*"))
+
+    page.get_by_role("link", name="Ask your first question").click()
+    page.locator(".st-key-ask-go button").wait_for()
+    settled(page)
+    assert "100 %" in meter(page)
+    page.locator(".st-key-ask-go button").click()
+    page.locator(".headline").wait_for()
+    settled(page)
+    assert "90 %" in meter(page) and "our people" in meter(page)
+    assert page.locator(".headline").inner_text().startswith("About ")
+    (entry,) = dp.open_workspace(server.home).table("our people").history()
+    assert entry.outcome is not None and entry.outcome.kind == "answer"
+
+
+def test_a_stranger(page: Any, server: Any) -> None:
+    """Semicolons, decimal commas, dotted thousands, marks, quotes, missing cells; to another page on the way."""
+    bringing = Bringing(page, "stranger", "line-breaks", "cards", "done")
+    bringing.upload(FILES / "stranger.csv", "Are these the columns?", "names")
+    assert page.locator(".names li").count() == 14
+    assert page.locator(".names li", has_text="<b>Opomba</b>").count() == 1  # shown as it is written
+    page.get_by_role("button", name="Yes, go on", exact=True).click()
+    assert "If cells of this file hold line breaks, say so" in bringing.refused()
+    bringing.look("line-breaks").press("Yes, cells hold line breaks", "Are these the columns?", "told")
+    bringing.press("Yes, go on", "Can one person", "unit").pick("every person has one row")
+    bringing.press("Go on", "Is it a secret", "relation").pick("being in it is secret too")
+    bringing.fill("About how many people", "600").press("Go on", "Which columns", "columns")
+    bringing.choose("Leto rojstva", "Spol", "Kadilec", "Mesečna plača (EUR)", 'Ocena "zadovoljstva"')
+    bringing.press("Go on", "What can be in them?", "cards")
+    page.get_by_role("link", name="Start", exact=True).click()
+    page.get_by_role("button", name="See the answer").wait_for()
+    page.get_by_role("link", name="Data", exact=True).click()  # and back: nothing is lost
+    page.get_by_role("heading", name="What can be in them?").wait_for()
+    bringing.press("Go on", "How careful?", "care").pick("Loose").press("Add the table", "is ready", "done")
+    assert "600 by your estimate" in page.locator(MAIN).inner_text()
+    table = dp.open_workspace(server.home).table("stranger")
+    assert table.facts.people is None
+    answer = table.ask(table.query("median", column="Mesečna plača (EUR)", epsilon="2.5"))
+    assert 1_000 < answer.value < 3_000  # so 2.066,41 was read as a number
+
+
+def test_a_spreadsheet_in_disguise_on_a_dark_phone(open_page: Callable[..., Any]) -> None:
+    """Refused in one sentence and mended by another upload; then the whole way at phone width."""
+    phone = open_page(viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")
+    bringing = Bringing(phone, "phone", "disguise", "names", "unit-more", "columns", "cards-missing", "done")
+    bringing.upload(csv_file("table.csv", b"PK\x03\x04\x14\x00\x06\x00" + CANARY.encode()), "Are these", "disguise")
+    assert "a spreadsheet or a zip archive, not plain text" in bringing.refused()
+    table = f"plača;šport\n1200;nogomet\n;{CANARY}\n900;tek\n"
+    bringing.upload(csv_file("plače.csv", table.encode("windows-1250")), "Are these the columns?", "names")
+    assert phone.locator(".names li", has_text="plaèa").count() == 1  # a wrong guess, in sight
+    bringing.pick("plača, šport").look("names-mended")
+    phone.locator(".names li", has_text="plača").wait_for()
+    bringing.press("Yes, go on", "Can one person", "unit").pick("I am not sure").look("unit-more")
+    bringing.pick("every person has one row").press("Go on", "Is it a secret", "relation")
+    bringing.pick("only what it says").press("Go on", "Which columns", "columns").choose("plača", "šport")
+    bringing.press("Go on", "What can be in them?", "cards").press("Go on", "What can be in them?", "cards-missing")
+    phone.locator(".st-key-declare-1-kind").get_by_text("one of a list").click()
+    settled(phone)
+    bringing.fill("The values", "nogomet, tek").press("Go on", "How careful?", "care").pick("Careful")
+    bringing.press("Add the table", "is ready", "done")

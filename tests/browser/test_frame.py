@@ -1,0 +1,85 @@
+"""What holds on every page: the meter on top, also for who comes by a deep link, by phone, at night or by mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from browser.journeys import (
+    METER,
+    ask,
+    ask_link,
+    kind,
+    meter,
+    no_sideways_scrolling,
+    table_of,
+)  # fmt: skip
+from browser.steps import go, settled, shot
+
+GARBAGE = (  # tests/test_addresses.py has more of it, without a browser
+    "/ask?answer=no-such-answer",
+    "/ledger?table=%00%3Cscript%3E&page=minus",
+    "/ask?table=no-such-table&q=DROP+TABLE&where=%5B%5B1%2C2&epsilon=lots",
+)
+
+
+def test_a_cold_deep_link_shows_the_meter(open_page: Callable[..., Any]) -> None:
+    for path in ("/ask", "/data", "/ledger?table=residents"):
+        page = open_page()
+        go(page, path)
+        kind(page)
+        assert "Privacy allowance 100 % left" in meter(page)
+        assert ("residents" if "residents" in path else "town") in meter(page)
+        page.context.close()
+
+
+def test_an_empty_budget_refuses_kindly_also_at_night(open_page: Callable[..., Any], server: Any) -> None:
+    page = open_page(color_scheme="dark")
+    go(page)
+    shot(page, "dark-start")
+    ask(page, ask_link("residents", "median", column="salary", epsilon="0.5"))
+    assert "50 %" in meter(page)
+    ask(page, ask_link("residents", "histogram", column="gender", epsilon="0.5"))
+    shot(page, "dark-answer")
+    assert "0 %" in meter(page) and "100 %" not in meter(page)
+    spent = table_of(page, server, "residents").meter()
+    assert spent.charges == 2 and spent.left == 0
+
+    go(page, ask_link("residents", "top_item", column="state", epsilon="0.1"))
+    kind(page)
+    shot(page, "dark-refused")
+    assert page.locator(".st-key-ask-go button").is_disabled()
+    (refusal,) = page.locator(".refused").all_inner_texts()
+    assert "left" in refusal and "\n" not in refusal and len(refusal) < 200
+    assert table_of(page, server, "residents").meter() == spent
+    go(page, "/ledger?table=residents")
+    shot(page, "dark-ledger")
+
+
+def test_garbage_in_the_address_gives_a_kind_page(page: Any, server: Any) -> None:
+    for path in GARBAGE:
+        go(page, path)
+        kind(page)
+        if "answer=" in path:
+            assert "not in the ledger" in page.get_by_role("alert").first.inner_text()
+    assert not table_of(page, server).history()
+
+
+def test_on_a_phone_nothing_scrolls_sideways(phone: Any) -> None:
+    def fits(name: str) -> None:
+        kind(phone)
+        no_sideways_scrolling(phone)
+        box = phone.locator(METER).bounding_box()
+        assert box["x"] >= 0 and box["y"] + box["height"] <= 844, "the budget is not in sight"
+        shot(phone, f"phone-{name}")
+
+    go(phone)
+    fits("start")
+    phone.get_by_role("button", name="See the answer").click()
+    phone.locator(".headline").wait_for()
+    settled(phone)
+    fits("answer")
+    go(phone, ask_link("town", "histogram", column="district", where=[["has_car", "in", ["yes"]]], epsilon="0.1"))
+    fits("ask")
+    go(phone, "/ledger")
+    fits("ledger")

@@ -1,0 +1,75 @@
+"""Whatever stands in an address, the page stands: a meter, a sentence, never an error, and nothing is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpengine as dp
+
+ROOT = Path(__file__).resolve().parent.parent
+ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("start", {"table": "no-such-table"}),
+    ("start", {"answer": "no-such-answer"}),
+    ("start", {"answer": "x" * 5000}),
+    ("start", {"answer": "\n\0<script>"}),
+    ("ledger", {"table": "\0<script>", "page": "minus"}),
+    ("ledger", {"table": "x" * 5000, "page": "1e9"}),
+    ("ask", {"answer": "no-such-answer"}),
+    ("ask", {"table": "no-such-table", "q": "count"}),
+    ("ask", {"q": "DROP TABLE"}),
+    ("ask", {"q": "adaptive_session"}),
+    ("ask", {"q": "median", "column": "nobody"}),
+    ("ask", {"q": "median", "column": "district"}),
+    ("ask", {"q": "quantile", "column": "age", "share": "7"}),
+    ("ask", {"q": "quantile", "column": "age", "share": "nan"}),
+    ("ask", {"q": "quantile", "column": "age", "with_range": "17"}),
+    ("ask", {"q": "quantile", "column": "age", "share": "1e400"}),
+    ("ask", {"q": "quantile", "column": "age", "share": "[1]"}),
+    *(("ask", {"q": key}) for key in dp.catalogue),
+    *(("ask", {"q": key, "column": "<script>", "by": "nobody", "bins": "x"}) for key in dp.catalogue),
+    *(
+        ("ask", {"q": "histogram", "column": "age", "bins": text})
+        for text in ("many", "1000000", "-3", "0", "1", "2.5", "true", "null", '"x"', "[3, 2, 1]", '{"a": 1}', "[[]]")
+    ),
+    *(("ask", {"q": "count", "epsilon": text}) for text in ("-1", "0", "lots", "1e999", "NaN", "0,1", "9" * 99, "½")),
+    *(
+        ("ask", {"q": "count", "where": text})
+        for text in (
+            "[[1, 2", "null", "7", '"age"', '{"a": 1}', "[7]", "[[]]", '[["age"]]', '[["age", ">="]]',
+            '[["nobody", "in", ["x"]]]', '[["age", "in", 5]]', '[["age", "between", [1]]]', '[["age", "between", "x"]]',
+            '[["age", "between", [9, 1]]]', '[["age", ">=", "old"]]', '[["age", ">=", null]]', '[["age", "≈", 3]]',
+            '[["district", "in", ["Atlantis"]]]', '[["district", "in", [7, null, []]]]', '[["district", ">=", 3]]',
+            '[["any", []]]', '[["any", [["age", ">=", 3]]]]', '[["any", [["any", []]]]]', '[[["age"], "in", [1]]]',
+            '[[7, "in", [1]]]', '[["age", 7, 1]]', '[["age", ">=", 1e400]]', '[["age", ">=", [1]]]',
+        )
+    ),
+)  # fmt: skip
+
+
+def name(address: tuple[str, dict[str, str]]) -> str:
+    return f"{address[0]}?" + "&".join(f"{key}={value[:40]!r}" for key, value in address[1].items())
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.mark.parametrize("address", ADDRESSES, ids=name)
+def test_any_address_gives_a_page(
+    address: tuple[str, dict[str, str]], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
+    monkeypatch.setattr("ui.state.visitor", lambda: "local")
+    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    for key, value in ({"table": "town"} | address[1]).items():
+        page.query_params[key] = value
+    page.run() if address[0] == "start" else page.switch_page(f"../pages/{address[0]}.py").run()
+    assert not page.exception
+    told = "\n".join(element.proto.body for element in page.get("html"))
+    assert 'class="meter"' in told
+    assert "<script" not in told
+    assert dp.open_workspace(home).ledger.head()[0] == 0

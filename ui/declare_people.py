@@ -1,0 +1,57 @@
+"""Two questions about people: can one be in several rows, and is being in the table itself a secret?"""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from dpengine.messages import say
+from ui import declare_draft as drafts
+from ui.declare import complain, heading, kept, onwards
+from ui.declare_draft import Draft
+
+MOST_PEOPLE = 10**10
+
+
+def rows(draft: Draft) -> None:
+    heading("data.unit")
+    options = ["one", "more"]
+    with st.container(key="card-unit"):
+        draft.many = st.radio(
+            say("data.unit.title"), options, index=None, key=kept("declare-unit", draft.many),
+            format_func=lambda one: say(f"data.unit.{one}_label"),
+            captions=[say(f"data.unit.{one}_means") for one in options], label_visibility="collapsed",
+        )
+        if draft.many is not None:
+            draft.complaint = None
+        if draft.many == "more":
+            st.html(f'<p class="warn" role="status">{escape(say("data.unit.more"))}</p>')
+        else:
+            complain(draft)
+    if onwards(draft, lambda: drafts.unit(draft)):
+        draft.forth()
+        st.rerun()
+
+
+def secret(draft: Draft) -> None:
+    heading("data.relation")
+    options = ["replace", "add_remove"]
+    with st.container(key="card-relation"):
+        draft.relation = st.radio(
+            say("data.relation.title"), options, index=None, key=kept("declare-relation", draft.relation),
+            format_func=lambda one: say(f"data.relation.{one}_label"),
+            captions=[say(f"data.relation.{one}_means") for one in options], label_visibility="collapsed",
+        )
+        if draft.relation == "add_remove":
+            given = st.number_input(
+                say("data.relation.about"), 1, MOST_PEOPLE, None, 1, key=kept("declare-about", draft.about),
+                help=say("data.relation.about_help"), width=320,
+            )
+            draft.about = None if given is None else int(given)
+        if draft.relation == "replace" or draft.people is not None:
+            draft.complaint = None
+        complain(draft)
+    if onwards(draft, lambda: drafts.relation(draft)):
+        draft.forth()
+        st.rerun()

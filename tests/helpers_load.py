@@ -14,6 +14,7 @@ from dpengine.loading import Loaded, load
 
 SECRET = b"k" * 32
 COMMA = Dialect()
+BREAKS = Dialect(line_breaks=True)
 CANARY = "zebra7421"
 
 

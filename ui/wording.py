@@ -77,7 +77,7 @@ def promise_words(promise: Promise) -> str:
         code = "promise.within" if promise.of == 1 else "promise.within_all"
         return say(code, alpha=amount(promise), of=promise.of, chance=chance(promise.beta)) + _guess(promise)
     if isinstance(promise, Rank):
-        return say("promise.rank", share=percent(promise.share), chance=chance(promise.beta)) + _guess(promise)
+        return say("promise.rank", share=percent(min(promise.share, Fraction(1))), chance=chance(promise.beta)) + _guess(promise)
     if isinstance(promise, NearBest):
         return say("promise.near_best", gap=promise.gap, chance=chance(promise.beta))
     assert isinstance(promise, NoPromise)
@@ -105,7 +105,7 @@ def short_promise(promise: Promise) -> str:
     if isinstance(promise, Within):
         return say("promise.short.within", alpha=amount(promise))
     if isinstance(promise, Rank):
-        return say("promise.short.rank", share=percent(promise.share))
+        return say("promise.short.rank", share=percent(min(promise.share, Fraction(1))))
     if isinstance(promise, NearBest):
         return say("promise.short.near_best", gap=promise.gap)
     return say("promise.short.none")
@@ -156,7 +156,7 @@ def range_words(answer: dp.Answer) -> str:
     if isinstance(promise, NearBest):
         return say("answer.near_best", alpha=promise.gap, chance=chance(promise.beta))
     if isinstance(promise, Rank):
-        return say("answer.rank", alpha=percent(promise.share), chance=chance(promise.beta))
+        return say("answer.rank", alpha=percent(min(promise.share, Fraction(1))), chance=chance(promise.beta))
     return promise_words(promise)
 
 

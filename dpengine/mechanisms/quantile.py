@@ -211,7 +211,7 @@ class Quantile(Query):
         )
         floor = least_rank_error(self.epsilon, size, self.beta)
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
-        return Rank(rows, min(rows * self.groups / self.facts.about, Fraction(1)), self.beta, floor, nominal=guess)
+        return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
 
     def coarse(self) -> Fraction:
         """A quarter of the farthest a rank can be off, as a share of the people."""

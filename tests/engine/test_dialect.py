@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
-from helpers_load import COMMA, put
+from helpers_load import BREAKS, COMMA, SECRET, put, quoted
 
 from dpengine.dialect import PRESETS, Dialect, read_header, suggest
 from dpengine.errors import AllowanceError
+from dpengine.loading import load
+from dpengine.survey import names_of
 
 
 @pytest.mark.parametrize(
@@ -17,7 +21,8 @@ from dpengine.errors import AllowanceError
     [
         {"separator": ""}, {"separator": ",,"}, {"separator": "a"}, {"separator": "\n"}, {"separator": '"'},
         {"separator": "é"}, {"quote": "q"}, {"decimal": ";"}, {"thousands": "."}, {"thousands": "x"},
-        {"encoding": "latin"}, {"separator": 1}, {"decimal": None},
+        {"encoding": "latin"}, {"separator": 1}, {"decimal": None}, {"line_breaks": 1}, {"line_breaks": "yes"},
+        {"line_breaks": None},
     ],
 )
 def test_a_dialect_is_checked_at_birth(wrong: dict[str, Any]) -> None:
@@ -28,9 +33,11 @@ def test_a_dialect_is_checked_at_birth(wrong: dict[str, Any]) -> None:
 
 
 def test_a_dialect_survives_json() -> None:
-    for dialect in [*PRESETS.values(), Dialect(thousands=" ", decimal=",", encoding="utf-16")]:
-        assert Dialect.from_json(dialect.as_json()) == dialect
-    for wrong in [{"strange": "x"}, 3, None, ["a"]]:
+    for dialect in [*PRESETS.values(), Dialect(thousands=" ", decimal=",", encoding="utf-16"), BREAKS]:
+        assert Dialect.from_json(json.loads(json.dumps(dialect.as_json()))) == dialect
+    old = {"separator": ";", "quote": '"', "decimal": ",", "thousands": "", "encoding": "utf-8"}
+    assert Dialect.from_json(old) == PRESETS["semicolon"] and not Dialect.from_json(old).line_breaks
+    for wrong in [{"strange": "x"}, 3, None, ["a"], {"line_breaks": "False"}]:
         with pytest.raises(AllowanceError):
             Dialect.from_json(wrong)
 
@@ -56,7 +63,62 @@ def test_a_suggestion_reads_the_first_line_only(tmp_path: Path) -> None:
 
 
 def test_the_header_is_the_first_record(tmp_path: Path) -> None:
-    assert read_header(put(tmp_path, '"two\nlines",b\r\n1,2\n'), COMMA) == ["two\nlines", "b"]
+    two = put(tmp_path, '"two\nlines",b\r\n1,2\n')
+    assert read_header(two, BREAKS) == ["two\nlines", "b"]
+    with pytest.raises(AllowanceError) as refusal:
+        read_header(two, COMMA)
+    assert refusal.value.code == "load.header_quoting"
+    assert read_header(put(tmp_path, '"a ""1""",b\n"c,d'), COMMA) == ['a "1"', "b"]
     assert read_header(put(tmp_path, b"\xef\xbb\xbfa,b\n\xff\xff"), COMMA) == ["a", "b"]
     assert read_header(put(tmp_path, b"a,b\rc,d\r"), COMMA) == ["a", "b"]
     assert read_header(put(tmp_path, "a,b"), COMMA) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "1", "-1", "+1.5", "−2", ".5", "5.", "1,234.56", "1.234,56", "1 234", "1\u00a0234,5", "1'234", "1e5", "2E-3",
+        "2019", " 42 ", '"7"', "007", "15%", "31.12.1999", "1. 2. 1999", "1999-12-31", "12/31/1999", "3.4.99",
+        "1999-12-31 10:30", "1999-12-31T10:30:00Z", "٣", "1" * 300,
+    ],
+)
+def test_a_first_line_of_data_is_refused_and_not_shown(cell: str, tmp_path: Path) -> None:
+    for others in (["zebra"], ["zebra", "zebra"], ["", "zebra"], ["zebra" * 99]):
+        for dialect in (COMMA, BREAKS, Dialect(separator=";"), Dialect(quote="'"), Dialect(quote="")):
+            mark = dialect.separator
+            path = put(tmp_path, mark.join([*others, f'"{cell}"' if mark in cell else cell, "zebra"]) + "\nx,y\n")
+            if dialect.quote != '"' and mark in cell:
+                continue
+            with pytest.raises(AllowanceError) as refusal:
+                read_header(path, dialect)
+            assert refusal.value.code == "load.no_names" and not refusal.value.facts
+            told = str(refusal.value).replace("y2019", "")
+            assert "zebra" not in told and not any(sign.isdigit() for sign in told)
+
+
+def test_data_do_not_pass_for_names_under_a_wrong_separator(tmp_path: Path) -> None:
+    for line in ("34;zebra;1200,5", "zebra\t1999-12-31", "zebra|no|3", "zebra;1.1.2020\r"):
+        with pytest.raises(AllowanceError) as refusal:
+            read_header(put(tmp_path, line + "\n"), COMMA)
+        assert refusal.value.code == "load.no_names"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["age", "y2019", "q1", "1st", "x1.5", "1a", "e5", "-", ".", "%", "no. 1", "24/7", "18-24", "10:30", "nan", "inf"],
+        ["Income, 2019", "2019 income", "2019/20", "1.2.3.4", "a-1", "=1+1", "€"],
+        ["id; 7", "b"],
+        ["a\n1,2;3;4", "b"],
+    ],
+)
+def test_names_with_digits_are_names(names: list[str], tmp_path: Path) -> None:
+    assert read_header(put(tmp_path, quoted([names])), BREAKS) == names
+
+
+def test_names_of_typed_sources_are_names(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"2019": [1, 2], "1999-12-31": ["a", "b"]})
+    frame.to_parquet(tmp_path / "p.parquet")
+    for source in (frame, tmp_path / "p.parquet"):
+        assert load(source, COMMA, tmp_path / "raw.parquet", SECRET).columns == ("2019", "1999-12-31")
+    assert names_of(tmp_path / "p.parquet", COMMA) == ["2019", "1999-12-31"]

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from helpers_load import CANARY, COMMA, SECRET, put, read, rows_of, written
+from helpers_load import BREAKS, CANARY, COMMA, SECRET, put, read, rows_of, written
 
 from dpengine.dialect import PRESETS, Dialect
 from dpengine.errors import AllowanceError
@@ -37,23 +37,49 @@ REFUSED = {
     "load.ragged": [
         b"a,b\n1,2\nzebra7421\n", b"a,b\n1,2,zebra7421\n", b"a,b\nzebra7421,1\n\n3,4\n", b"a\nzebra7421,2\n",
     ],
-    "load.quoting": [b'a,b\n"1"zebra7421,2\n3,4\n', b"a,b\n1,zebra7421\rx\n3,4\n"],
+    "load.no_names": [b"zebra7421,34\n1,2\n", b"1999-12-31,zebra7421\n", b"zebra7421,zebra7421,31.12.1999\n"],
+    "load.quoting": [
+        b'a,b\n"1"zebra7421,2\n3,4\n', b'a,b\n1,2\n3,"zebra7421\n5,6\n', b'a\n"', b'a,b\n1,"zebra7421\n\n2"\n',
+        b'a,b\n"hi,zebra7421\n3,4\nx",5\n', b'a,b\n1,"' + b"zebra7421\n" * 110_000,
+    ],
+    "load.header_quoting": [b'"a,b\n1,2\n', b'"a"x,b\n1,2\n', b'"a\rb",c\n1,2\n'],
+    "load.line_end": [b"a,b\n1,zebra7421\rx\n3,4\n", b"a,b\r1,2\r3,zebra7421\nx,4\r"],
+    "load.long_line": [b"a,b\n1," + b"zebra7421" * 120_000 + b"\n"],
+    "load.long": [b"a" * 1_100_000],
+}
+REFUSED_WITH_BREAKS = {
+    "load.no_names": [b'"zebra7421\n",34\n1,2\n'],
+    "load.broken": [b'a,b\n"1"zebra7421,2\n3,4\n', b"a,b\n1,zebra7421\rx\n3,4\n", b'"a"x,b\n1,2\n'],
     "load.unclosed": [b'a,b\n1,2\n3,"zebra7421\n5,6\n', b'"a,b\n1,2\n', b'a\n"'],
     "load.long": [
         b"a,b\n1," + b"zebra7421" * 120_000 + b"\n", b'a,b\n1,"' + b"zebra7421\n" * 110_000, b"a" * 1_100_000,
     ],
 }
+MENDABLE = ("load.ragged", "load.encoding", "load.quoting", "load.line_end", "load.long_line")
 
 
-@pytest.mark.parametrize("code", REFUSED)
-def test_refusals(code: str, tmp_path: Path) -> None:
-    for data in REFUSED[code]:
+@pytest.mark.parametrize("breaks", [False, True])
+@pytest.mark.parametrize("code", [*REFUSED, *(REFUSED_WITH_BREAKS.keys() - REFUSED.keys())])
+def test_refusals(code: str, breaks: bool, tmp_path: Path) -> None:
+    for data in (REFUSED_WITH_BREAKS if breaks else REFUSED).get(code, []):
         source = put(tmp_path, data)
-        with pytest.raises(AllowanceError) as refusal:
-            load(source, COMMA, tmp_path / "raw.parquet", SECRET)
-        assert refusal.value.code == code, data[:40]
-        check_silence(refusal.value)
-        assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+        for mode in ("refuse", "empty"):
+            if mode == "empty" and code in MENDABLE:
+                assert load(source, COMMA, tmp_path / "raw.parquet", SECRET, bad_records=mode).rows > 0
+                continue
+            with pytest.raises(AllowanceError) as refusal:
+                load(source, BREAKS if breaks else COMMA, tmp_path / "raw.parquet", SECRET, bad_records=mode)
+            assert refusal.value.code == code, data[:40]
+            check_silence(refusal.value)
+            assert ("as empty" in str(refusal.value)) is (code in MENDABLE)
+            assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+        (tmp_path / "raw.parquet").unlink(missing_ok=True)
+
+
+def test_where_cells_hold_line_breaks_only_whole_records_are_read_as_empty(tmp_path: Path) -> None:
+    data = b'a,b\n1,"2\n2"\n3\n\xff,4\n5,6,"\n7"\n8,9\n'
+    none = (None, None)
+    assert read(tmp_path, data, BREAKS, "empty")[1] == [("1", "2\n2"), none, none, none, ("8", "9")]
 
 
 def check_silence(error: BaseException) -> None:
@@ -175,9 +201,10 @@ def test_two_hundred_thousand_rows(tmp_path: Path) -> None:
     rows = [[str(i), str(i % 97), 'a "quoted", cell\nof two lines' if i % 50 == 0 else "x"] for i in range(200_000)]
     heard: list[float] = []
     source = put(tmp_path, written([["id", "n", "note"], *rows]))
-    found = load(source, COMMA, tmp_path / "raw.parquet", SECRET, progress=heard.append)
+    found = load(source, BREAKS, tmp_path / "raw.parquet", SECRET, progress=heard.append)
     assert found.rows == 200_000 and rows_of(tmp_path / "raw.parquet") == [tuple(row) for row in rows]
     assert heard == sorted(heard) and heard[-1] == 1.0 and not any(math.isnan(share) for share in heard)
     assert stat.S_IMODE((tmp_path / "raw.parquet").stat().st_mode) == 0o600
     damaged = put(tmp_path, source.read_bytes() + b"only one cell\n" + b"1,2,3\n" * 5000)
-    assert load(damaged, COMMA, tmp_path / "raw.parquet", SECRET, bad_records="empty").rows == 205_001
+    assert load(damaged, BREAKS, tmp_path / "raw.parquet", SECRET, bad_records="empty").rows == 205_001
+    assert load(damaged, COMMA, tmp_path / "raw.parquet", SECRET, bad_records="empty").rows == 209_001  # lines

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from helpers_load import COMMA, put, quoted, read, written
+from helpers_load import BREAKS, COMMA, put, quoted, read, written
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -19,21 +21,31 @@ from dpengine.errors import AllowanceError
 
 
 def test_damaged_records_become_empty_rows(tmp_path: Path) -> None:
-    data = b'a,b\n1,2\n3\n4,5,6\n"7"x,8\n\xff,9\n\n10,"1\n1"\n12,1\r3\n14,15'
+    data = b'a,b\n1,2\n3\n4,5,6\n"7"x,8\n\xff,9\n\n10,"1\n1"\n12,1\r3\n14,"1\r5"\n1,"6'
     found, rows = read(tmp_path, data, bad_records="empty")
     none = (None, None)
-    assert rows == [("1", "2"), none, none, none, none, none, ("10", "1\n1"), none, ("14", "15")]
-    assert found.rows == 9
-    for data in (b'a,b\n1,"2\n', b"a,b\n1," + b"x" * (LONGEST_RECORD + 1)):
-        with pytest.raises(AllowanceError):
-            read(tmp_path, data, bad_records="empty")
+    assert rows == [("1", "2"), *[none] * 8, ("14", "1\r5"), none]
+    assert found.rows == 11
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_too_long_is_damaged_to_its_end(end: str, tmp_path: Path) -> None:
+    most = LONGEST_RECORD - 2 - len(end)
+    for size, last in [(most, "x" * most), (most + 1, None), (3 * LONGEST_RECORD, None)]:
+        for tail in ("3,4" + end, "3,4", end, ""):
+            data = f"a,b{end}1,2{end}1,{'x' * size}{end}{tail}"
+            rows = read(tmp_path, data, bad_records="empty")[1]
+            assert rows == [("1", "2"), (last and "1", last), *[("3", "4")] * (tail[:1] == "3")]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("last", [True, False])
 def test_line_ends(end: str, last: bool, tmp_path: Path) -> None:
     data = end.join(["a,b", "1,2", '"x\ny\r\nz\r",', ' 3 ,""""']) + (end if last else "")
-    assert read(tmp_path, data)[1] == [("1", "2"), ("x\ny\r\nz\r", None), (" 3 ", '"')]
+    assert read(tmp_path, data, BREAKS)[1] == [("1", "2"), ("x\ny\r\nz\r", None), (" 3 ", '"')]
+    other = "\n" if end == "\r" else "\r"  # no line end in this file, so it may stand in a quoted cell
+    data = end.join(["a,b", "1,2", f'"x{other}y",', ' 3 ,""""']) + (end if last else "")
+    assert read(tmp_path, data)[1] == [("1", "2"), (f"x{other}y", None), (" 3 ", '"')]
     if last:
         assert read(tmp_path, data + 3 * end)[0].rows == 3  # blank lines at the end are no records …
     one = end.join(["a", "1", "", '""', "2", ""]) + (end if last else "")
@@ -57,7 +69,7 @@ NAMES = [
 
 
 def test_any_name_is_kept(tmp_path: Path) -> None:
-    found, rows = read(tmp_path, quoted([NAMES, [str(i) for i in range(len(NAMES))]]))
+    found, rows = read(tmp_path, quoted([NAMES, [str(i) for i in range(len(NAMES))]]), BREAKS)
     assert list(found.columns) == NAMES == pq.read_schema(tmp_path / "raw.parquet").names
     assert rows == [tuple(str(i) for i in range(len(NAMES)))]
 
@@ -104,6 +116,13 @@ SIZES = st.sampled_from([1, 2, 3, 4, 5, 7, 9, 1000])
 
 @settings(max_examples=250, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join), SIZES, st.sampled_from(HEADERS))
+@example('1,"2\n",4\n5,6\n', 9, "a,b\n")
+@example('"hi,1\n5",2\n5,6\n', 9, "a,b\n")
+@example('1,"2\r"\n"3\r",4\n', 9, "a,b\n")
+@example('1,"2\r\n"\r\n3,4\r\n', 9, "a,b\r\n")
+@example('1,"2\n"\r3,4\r', 9, "a,b\r")
+@example('1\n2",\r\n', 9, "a,b\r")
+@example('1\r\r\n2\n', 9, "a\n")
 @example("1,2\r3,4\n", 9, "a,b\n")
 @example('1,2\n"x"y,4\n', 9, "a,b\n")
 @example('1,x"y\n3","z\n', 9, "a,b\n")
@@ -121,16 +140,35 @@ def test_both_paths_read_alike(text: str, chunk: int, header: str) -> None:
         patch.setattr(dialect_module, "CHUNK", chunk)
         patch.setattr(records, "BLOCK", chunk * 2)
         path = put(Path(folder), data)
-        for mode in ("refuse", "empty"):
-            both = outcome(path, mode)
+        for mode, dialect in [(mode, dialect) for mode in ("refuse", "empty") for dialect in (COMMA, BREAKS)]:
+            both = outcome(path, mode, dialect)
             with pytest.MonkeyPatch.context() as slow:
                 slow.setattr(records, "_swift", lambda *_: iter(()))
-                assert outcome(path, mode) == both
+                assert outcome(path, mode, dialect) == both
+            if (mode, dialect) == ("empty", COMMA):
+                end = "\r" if header.endswith("\r") and not text.startswith("\n") else "\n"
+                assert both == alone(text.removeprefix("\n") if header.endswith("\r") else text, end, header.count(",") + 1)
 
 
-def outcome(path: Path, mode: str) -> Any:
+def alone(text: str, end: str, width: int) -> list[Any]:
+    """Every line by a reader of its own: the rule once more, in the fewest words."""
+    lines = text.split(end)
+    rows: list[Any] = []
+    for line in lines if lines[-1] else lines[:-1]:
+        try:
+            row = next(csv.reader([line], strict=True))
+        except csv.Error:
+            row = ["damaged"] * 9
+        good = len(row) == width and all(map(dialect_module.readable, row))
+        rows.append(tuple(row) if good else ("",) * width if row or width == 1 else None)
+    while rows and rows[-1] is None:
+        rows.pop()
+    return [row or ("",) * width for row in rows]
+
+
+def outcome(path: Path, mode: str, dialect: Dialect) -> Any:
     try:
-        _, batches = records.read_csv(path, COMMA, mode)
+        _, batches = records.read_csv(path, dialect, mode)
         return [row for columns, _ in batches for row in zip(*(c.to_pylist() for c in columns), strict=True)]
     except AllowanceError as refusal:
         return refusal.code
@@ -138,9 +176,18 @@ def outcome(path: Path, mode: str) -> Any:
 
 def test_the_quick_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "_careful", lambda *_: iter(()))
-    data = quoted([["a", "b"], ["x\n,y", 'say "hi"'], ["", "é"]])
-    assert read(tmp_path, data)[0].rows == 2
-    assert read(tmp_path, data.replace("\n", "\r\n"))[0].rows == 2
+    for break_, dialect in (("", COMMA), ("\r", COMMA), ("\n", BREAKS)):
+        data = quoted([["a", "b"], [f"x{break_},y", 'say "hi"'], ["", "é"]])
+        assert read(tmp_path, data, dialect)[0].rows == 2
+        assert read(tmp_path, data.replace("\n", "\r\n"), dialect)[0].rows == 2
+
+
+@pytest.mark.parametrize("size", [LONGEST_RECORD - 4, LONGEST_RECORD - 3, LONGEST_RECORD - 2, LONGEST_RECORD - 1])
+def test_both_paths_draw_the_same_limit(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, f"a,b\n1,{'x' * size}\n")
+    both = [outcome(path, "refuse", dialect) for dialect in (COMMA, BREAKS)]
+    monkeypatch.setattr(records, "_swift", lambda *_: iter(()))
+    assert both == [outcome(path, "refuse", dialect) for dialect in (COMMA, BREAKS)]
 
 
 # --- one person's cells
@@ -162,6 +209,108 @@ BASE = [["id", "age", "note"], ["1", "30", "x"], ["2", "", "y"], ["3", "50", "z"
 def test_one_persons_cells_change_only_that_row(cells: list[str], place: int, mode: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         table = [row if at != place else cells for at, row in enumerate(BASE)]
-        found, rows = read(Path(name), quoted(table), bad_records=mode)
-        assert found.rows == 3 and found.columns == ("id", "age", "note")
-        assert rows == [tuple(cell or None for cell in row) for row in table[1:]]
+        for dialect in (BREAKS, COMMA) if "\n" not in "".join(cells) else (BREAKS,):
+            found, rows = read(Path(name), quoted(table), dialect, mode)
+            assert found.rows == 3 and found.columns == ("id", "age", "note")
+            assert rows == [tuple(cell or None for cell in row) for row in table[1:]]
+
+
+# --- one person's line
+
+
+LINES = [
+    b"id,age,note", b"1,30,x", b'"2",,"y, z"', b'3,5" pipe,"say ""hi"""', b'4,5",z', b'5,60,""', b'6,"70","a"',
+    b"7,80,b",
+]
+NASTY = [
+    b'"oops', b'1,"oops', b'1,"oops,x', b'1,2,"oops', b'"', b'""', b'"""', b'""""', b'"a""', b'"a"",1,2', b'","', b',"',
+    b'"a"x,1,2', b'1,"a" ,2', b'x"', b'1,x",2', b'" ""', b"'", b"'a,1,2", b"\\", b'\\",1,2', b'1,"\\",2',
+    b"", b" ", b",", b",,", b",,,,,,,", b";;;\t\t||", b"1,2", b"1,2,3,4",
+    b"\0", b"1,\0,3", b'"\0', b"\x1a", b"\x1a,1,2", b"\x0b,\x0c,\x1c", "\x85,\u2028,\u2029".encode(),
+    b"\xff\xfe,1,2", b"\xc3", b"1,2,\xc3", b"1,2,\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0\x80,1,2", b'"\xff', b"\xef\xbb\xbf1,2,3",
+    "😀,👩‍👩‍👧,🇨🇿".encode(), "\u202e,\u0000,\ufeff".encode(),
+    b"\r", b"\r\r", b"1,2\r3,4", b'1,"2\r3",4', b'"\r', b'1,2,"\r',
+    b"x" * (LONGEST_RECORD + 5), b'"' + b"x" * LONGEST_RECORD * 2, b'1,"' + b'x",' * LONGEST_RECORD, b"," * 70_000,
+]
+
+
+def check_other_lines(line: bytes, place: int, end: bytes = b"\n", last: bool = True) -> None:
+    """Whatever stands in one line: as many rows, and every other row as before."""
+    if (end == b"\r" and b"\r" in line) or (place == len(LINES) - 1 and not line.strip(b"\r")):
+        return  # these are two lines, and none
+    with tempfile.TemporaryDirectory() as name:
+        before, after = (
+            read(Path(name), end.join(lines) + end * last, bad_records="empty")
+            for lines in (LINES, [*LINES[:place], line, *LINES[place + 1 :]])
+        )
+    assert before[0].columns == after[0].columns and before[0].rows == after[0].rows == len(LINES) - 1
+    assert [row for at, row in enumerate(before[1], 1) if at != place] == [
+        row for at, row in enumerate(after[1], 1) if at != place
+    ]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_any_line_leaves_the_others_alone(end: bytes) -> None:
+    for line in NASTY:
+        for place, last in ((1, True), (3, True), (len(LINES) - 1, False)):
+            check_other_lines(line, place, end, last)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.one_of(
+        st.sampled_from([b'"', b'"', b'""', b",", b",", b"\r", b"x", b" ", b"\0", b"\xff", b"\xe2\x82", b"\xef\xbb\xbf"]),
+        st.binary(max_size=3), st.text(st.characters(codec="utf-8"), max_size=3).map(str.encode),
+    ), max_size=12).map(b"".join).filter(lambda line: b"\n" not in line),
+    st.integers(1, len(LINES) - 1), st.sampled_from([b"\n", b"\r\n", b"\r"]), st.booleans(), SIZES,
+)
+def test_any_bytes_leave_the_other_lines_alone(line: bytes, place: int, end: bytes, last: bool, chunk: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dialect_module, "CHUNK", chunk)
+        patch.setattr(records, "BLOCK", chunk * 2)
+        check_other_lines(line, place, end, last)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_other_lines_in_every_encoding(encoding: str, tmp_path: Path) -> None:
+    for line in ['"oops', '1,"oops', '"a"x,1', "\0", "", "1,2,3", '1,"é', "\ud800" if encoding == "utf-16" else "é"]:
+        text = f'a,b\n1,2\n{line}\n3,"4"\n5",é\n'
+        data = text.encode(encoding, "surrogatepass" if encoding == "utf-16" else "strict")
+        rows = read(tmp_path, data, Dialect(encoding=encoding), "empty")[1]
+        assert (len(rows), rows[0], *rows[2:]) == (4, ("1", "2"), ("3", "4"), ('5"', "é"))
+
+
+def test_one_open_quote_among_a_thousand_lines(tmp_path: Path) -> None:
+    lines = [f"{i},{i % 90},x" if i != 999 else f'{i},1,"x"' for i in range(1, 1001)]
+    lines[100] = '101,11,"oops'
+    found, rows = read(tmp_path, "\n".join(["id,age,note", *lines]), bad_records="empty")
+    assert found.rows == 1000 and [at for at, row in enumerate(rows) if row[0] != str(at + 1)] == [100]
+    assert rows[100] == (None, None, None)
+    with pytest.raises(AllowanceError, match="open or misplaced quote"):
+        read(tmp_path, "\n".join(["id,age,note", *lines]))
+
+
+def test_reading_over_line_ends_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def running_on(lines: Any, dialect: Dialect) -> Any:
+        """The csv module over all lines, which begins anew after a fault."""
+        reader = dialect_module.reader_of(lines, dialect)
+        while not lines.ended:
+            try:
+                yield from reader
+            except csv.Error:
+                yield "load.quoting"
+
+    with monkeypatch.context() as planted:
+        planted.setattr(records, "_alone", running_on)
+        with pytest.raises(AssertionError):
+            check_other_lines(b'"oops', 1)
+        with pytest.raises(AssertionError):
+            check_other_lines(b'3,"5', 3)
+    proven = records._proven
+
+    def over_lines(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int, int]:
+        return proven(block, width, replace(dialect, line_breaks=True), last)
+
+    monkeypatch.setattr(records, "_proven", over_lines)
+    with pytest.raises(AssertionError):
+        check_other_lines(b'3,"5', 3)

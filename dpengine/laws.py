@@ -59,6 +59,20 @@ def chance(law: Law, outcome: Any) -> Decimal:
     return product
 
 
+def above(law: Laplace, value: int) -> Decimal:
+    """Pr[outcome > value]."""
+    return _tail(law.scale, value - law.center)
+
+
+@lru_cache(maxsize=65536)
+def _tail(scale: Fraction, away: int) -> Decimal:
+    """Pr[Z > away] for discrete Laplace noise."""
+    ratio = exp_decimal(-1 / scale)
+    if away >= 0:
+        return exp_decimal(-Fraction(away + 1) / scale) / (1 + ratio)
+    return 1 - exp_decimal(Fraction(away) / scale) / (1 + ratio)
+
+
 def max_divergence(first: Law, second: Law) -> Decimal:
     """max over outcomes of ln(P/Q); infinite when Q lacks an outcome of P."""
     if isinstance(first, Independent) and isinstance(second, Independent):

@@ -115,6 +115,21 @@ class Hits:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """How many rows meet each of several conditions; a row may meet any number of them."""
+
+    options: tuple[Predicate, ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        met = [row for row in rows if self.where.holds(row)]
+        return tuple(sum(option.holds(row) for row in met) for option in self.options)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        return tuple(int(people * (0.5 - 0.3 * place / len(self.options))) for place in range(len(self.options)))
+
+
+@dataclass(frozen=True)
 class Moments:
     """Per group: how many rows have a value, the sum of y and (degree 2) of y², where y = 2·code − (size−1) is the code
     measured from the middle of the grid, doubled to stay an integer."""
@@ -199,5 +214,5 @@ class RanksBy:
         return tuple(moved)
 
 
-Need = Count | Histogram | Cells | Hits | Moments | Ranks | RanksBy
+Need = Count | Counts | Histogram | Cells | Hits | Moments | Ranks | RanksBy
 Statistic = int | tuple[int, ...] | Spread | tuple[Spread, ...]

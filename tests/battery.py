@@ -57,6 +57,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("sum", {"column": "z"}),
     ("sum", {"column": "z", "by": "c"}),
     ("variance", {"column": "x"}),
+    ("noisy_argmax", {"options": [[["c", "in", ["a"]]], [["x", ">", 0]]]}),
     ("crosstab", {"columns": ["c", "d"]}),
     ("histogram", {"column": "c"}),
     ("histogram", {"column": "x", "bins": 4}),

@@ -24,6 +24,7 @@ from dpengine.errors import AllowanceError
 from dpengine.needs import (
     Cells,
     Count,
+    Counts,
     Histogram,
     Hits,
     Integers,
@@ -116,6 +117,9 @@ def _asked(need: Need, rows: Any, names: dict[str, str], lists: dict[str, pa.Tab
 
     if isinstance(need, Count):
         return rows.aggregate(rows=rows.person.nunique() if need.people else rows.count())
+    if isinstance(need, Counts):
+        met = [reduce(and_, [_holds(clause, rows, names, lists) for clause in one.clauses]) for one in need.options]
+        return rows.aggregate(**{f"n{place}": one.sum().coalesce(0).cast("int64") for place, one in enumerate(met)})
     if isinstance(need, Histogram | Ranks):
         rows = rows.filter(rows[names[need.column]] != MISSING)
         return rows.group_by(code=rows[names[need.column]]).aggregate(rows=rows.count()).order_by("code")
@@ -143,6 +147,8 @@ def _shaped(need: Need, found: dict[str, Integers]) -> Statistic:
     """Every declared cell and group, the empty ones too, in the declared order."""
     if isinstance(need, Count):
         return int(found["rows"][0])
+    if isinstance(need, Counts):
+        return tuple(int(found[f"n{place}"][0]) for place in range(len(need.options)))
     if isinstance(need, Ranks):
         return Spread(found["code"], found["rows"])
     if isinstance(need, Histogram):

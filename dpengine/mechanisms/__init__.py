@@ -9,6 +9,7 @@ from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.crosstab import Crosstab
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.mean import Mean
+from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.proportion import Proportion
 from dpengine.mechanisms.quantile import Median, Quantile
 from dpengine.mechanisms.sum import Sum
@@ -18,6 +19,8 @@ from dpengine.mechanisms.variance import Variance
 catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
     {
         query.card.key: query
-        for query in (Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem)
+        for query in (
+            Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
+        )
     }
 )

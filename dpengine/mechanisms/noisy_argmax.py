@@ -1,0 +1,120 @@
+"""Which of several conditions do the most people meet?
+
+Guarantee   ε-DP.
+Theorem     report noisy max: Dwork and Roth 2014, Claim 3.9. With discrete noise and a fixed
+            order for ties the proof is the same: given the others' noise, condition i wins iff its own is at least
+            some threshold, a neighbour moves that threshold by at most 2Δ (Δ where all counts move one way), and
+            Pr[Z ≥ k+1] ≥ e^(−1/b)·Pr[Z ≥ k] for discrete Laplace noise of scale b.
+Statistic   T counts, one per condition, each changing by at most m. A person may meet any number of them.
+Draw        argmax of count + Laplace(b), b = 2m/ε under replace-one, m/ε under add/remove (all counts move one way).
+Accuracy    the chosen count is at most 2t below the largest, t what all T noises stay within with probability 1−β.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine import needs
+from dpengine.bounds import laplace_reach, least_choice_gap
+from dpengine.coins import Coins
+from dpengine.contract import Card, Facts, NearBest, Parameter, Query, Released, Sensitivity
+from dpengine.errors import AllowanceError
+from dpengine.laws import Finite, Laplace, above
+from dpengine.loss import Loss, Pure
+from dpengine.messages import say
+from dpengine.predicate import Predicate, read_predicate
+from dpengine.wording import conditions, who
+
+MOST_OPTIONS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyArgmax(Query):
+    card: ClassVar[Card] = Card(
+        key="noisy_argmax",
+        version=1,
+        picture="label",
+        caveats=("ties",),
+        parameters=(
+            Parameter("options", "options", required=True),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    options: tuple[Predicate, ...]
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        listed = given["options"]
+        if not isinstance(listed, (list, tuple)) or not 2 <= len(listed) <= MOST_OPTIONS:
+            raise AllowanceError("options.many", most=MOST_OPTIONS)
+        options = tuple(read_predicate(one, facts.schema) for one in listed)
+        names = {conditions(option) for option in options}
+        if any(option.everyone for option in options) or len(names) < len(options):
+            raise AllowanceError("options.different")
+        return {"options": options}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"options": [option.as_json() for option in self.options]}
+
+    def used(self) -> set[str]:
+        return super().used().union(*(option.columns() for option in self.options))
+
+    def names(self) -> list[str]:
+        return [conditions(option) for option in self.options]
+
+    def sentence(self) -> str:
+        return say("sentence.noisy_argmax", options="; ".join(self.names()), who=who(self.where))
+
+    def need(self) -> needs.Counts:
+        return needs.Counts(self.options, self.where)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("linf", self.facts.unit.at_most)
+
+    @property
+    def scale(self) -> Fraction:
+        moves = 2 if self.facts.relation == "replace" else 1
+        return moves * self.sensitivity().bound / self.epsilon
+
+    def loss(self) -> Loss:
+        return Pure(self.epsilon)
+
+    def promise(self) -> NearBest:
+        options = len(self.options)
+        floor = least_choice_gap(self.epsilon, options, self.beta)
+        return NearBest(2 * laplace_reach(self.scale, self.beta / options), self.beta, floor)
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 4)
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> int:
+        noisy = coins.laplace(list(value), self.scale)
+        return noisy.index(max(noisy))
+
+    def law(self, value: tuple[int, ...]) -> Finite:
+        """Pr[i wins] = Σ_z Pr[c_i + Z = z]·Π_{j<i} Pr[c_j + Z < z]·Π_{j>i} Pr[c_j + Z ≤ z]; what is left out is e^-70."""
+        laws = [Laplace(count, self.scale) for count in value]
+        reach = int(self.scale * 70) + 2
+        chances: dict[int, Decimal] = {}
+        for i, own in enumerate(laws):
+            total = Decimal(0)
+            for z in range(min(value) - reach, max(value) + reach + 1):
+                part = above(own, z - 1) - above(own, z)
+                for j, other in enumerate(laws):
+                    if j != i:
+                        part *= 1 - above(other, z if j > i else z - 1)
+                total += part
+            chances[i] = total
+        return Finite(chances)
+
+    def finish(self, raw: int) -> Released:
+        return Released(self.names()[raw])

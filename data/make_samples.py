@@ -1,4 +1,4 @@
-"""Writes the two sample tables, town.csv and residents.csv: `make samples`.
+"""Writes the sample tables, town.csv, residents.csv, films.csv, visits.csv and clinic.csv: `make samples`.
 
 The people are made up. The seed is public and fixed, so anyone can make the same files again, byte for byte; it has
 nothing to do with the noise in answers, which has no seed. Every draw goes through Random.random(), the one method
@@ -109,6 +109,81 @@ def residents(rng: Random) -> list[tuple[str, str, int, str]]:
     return rows
 
 
+# --- films: 3,000 people and what they like ---------------------------------------------------------------------------
+
+FILMS = (
+    "The Paper Lighthouse", "Seven Quiet Rivers", "Midnight Orchard", "A Map of Rain", "The Clockmaker's Daughter",
+    "Salt and Thunder", "North of Nowhere", "The Last Ferry", "Velvet Comet", "Hollow Summer", "Brass Horizon",
+    "The Borrowed Moon", "Letters to Vienna", "Copper Wolves", "The Glass Harvest", "Tomorrow's Ashes",
+    "Kite Season", "The Silent Cartographer", "Amber Street", "Winter Parade", "The Ninth Passenger", "Wild Marble",
+    "Gravity's Garden", "Echoes of Tin", "The Lantern Thief", "Blue Static", "Harbour of Dust", "Once in Trieste",
+    "The Tallest Tree", "Paper Tigers Waltz", "Ordinary Giants", "The Sleeping Mill", "Fourteen Doors",
+    "Cinder Boulevard", "The Understudy's Secret", "Snow on Copper", "Distant Cousins", "The Violet Hour Club",
+    "Driftwood Kings", "Goodnight, Meridian",
+)  # fmt: skip
+AGE_GROUPS = {"under 18": 330, "18-29": 720, "30-44": 810, "45-64": 760, "65 and over": 380}
+MOST_LIKED = 0.42  # the share of people who like the first film; the next ones fall off like 1 / rank
+
+
+def films(rng: Random) -> list[tuple[str, str]]:
+    """age_group, liked films with a | between them, in no order; a few people like none."""
+    rows = []
+    for age in _shuffled(rng, AGE_GROUPS):
+        keen = 0.5 + rng.random()
+        young = age in ("under 18", "18-29")
+        liked = []
+        for place, title in enumerate(FILMS):
+            taste = 1.25 if (place % 2 == 0) == young else 0.75
+            chance = min(0.95, MOST_LIKED * keen * (taste if place else 1.0) / (1 + place) ** 0.7)
+            if rng.random() < chance:
+                liked.append((rng.random(), title))
+        rows.append((age, "|".join(title for _, title in sorted(liked))))
+    return rows
+
+
+# --- visits: 2,500 people, one to six visits each ---------------------------------------------------------------------
+
+REASONS = {
+    "check-up": (0.28, 60), "cough or cold": (0.22, 45), "back pain": (0.14, 85), "injury": (0.10, 160),
+    "vaccination": (0.10, 35), "skin": (0.07, 70), "teeth": (0.06, 140), "other reason": (0.03, 90),
+}  # fmt: skip
+VISITS_EACH = (0.34, 0.26, 0.17, 0.11, 0.07, 0.05)  # the shares of people with 1, 2, … 6 visits
+VISITORS, COST_TOP = 2_500, 500
+
+
+def visits(rng: Random) -> list[tuple[str, int, str, int]]:
+    """person_id, month, reason, cost in euros; a person's visits are spread over the file."""
+    rows = []
+    for person in range(VISITORS):
+        count = int(_pick(rng, "123456", VISITS_EACH))
+        for _ in range(count):
+            month = 1 + int(12 * rng.random())
+            cold = 2.0 if month in (1, 2, 11, 12) else 0.6
+            weights = [share * (cold if name == "cough or cold" else 1.0) for name, (share, _) in REASONS.items()]
+            reason = _pick(rng, list(REASONS), weights)
+            cost = REASONS[reason][1] * math.exp(0.5 * _normal(rng))
+            rows.append((rng.random(), (f"P{person + 1:04d}", month, reason, min(round(cost), COST_TOP))))
+    return [row for _, row in sorted(rows)]
+
+
+# --- clinic: 1,200 people ---------------------------------------------------------------------------------------------
+
+PATIENTS, PRESSURE = 1_200, (80, 200)
+
+
+def clinic(rng: Random) -> list[tuple[int, str, str, int]]:
+    """age, diabetes, smoker, blood_pressure; the older, the likelier diabetes and the higher the pressure."""
+    rows = []
+    for _ in range(PATIENTS):
+        age = _age(rng)
+        smoker = rng.random() < (0.28 if age < 60 else 0.17)
+        diabetes = rng.random() < 1 / (1 + math.exp(-(age - 82) / 16)) + 0.03
+        pressure = 104 + 0.36 * age + (6 if smoker else 0) + (9 if diabetes else 0) + 13 * _normal(rng)
+        told = min(max(round(pressure), PRESSURE[0]), PRESSURE[1])
+        rows.append((age, "yes" if diabetes else "no", "yes" if smoker else "no", told))
+    return rows
+
+
 # --- drawing and writing ----------------------------------------------------------------------------------------------
 
 
@@ -141,6 +216,9 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) 
 def write_samples(folder: Path) -> None:
     _write(folder / "town.csv", ("age", "monthly_income", "district", "way_to_work", "has_car"), town(Random(SEED)))
     _write(folder / "residents.csv", ("gender", "height", "salary", "state"), residents(Random(SEED + 1)))
+    _write(folder / "films.csv", ("age_group", "films"), films(Random(SEED + 2)))
+    _write(folder / "visits.csv", ("person_id", "month", "reason", "cost"), visits(Random(SEED + 3)))
+    _write(folder / "clinic.csv", ("age", "diabetes", "smoker", "blood_pressure"), clinic(Random(SEED + 4)))
 
 
 if __name__ == "__main__":

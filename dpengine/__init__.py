@@ -3,16 +3,18 @@
 from dpengine.answers import Answer, Job, Meter, Preview
 from dpengine.budget import Budget
 from dpengine.contract import Query
+from dpengine.dates import Date
 from dpengine.dialect import Dialect
 from dpengine.entries import Entry
 from dpengine.errors import AllowanceError, BudgetExceeded
 from dpengine.mechanisms import catalogue
-from dpengine.schema import Category, Number, Schema, yes_no
+from dpengine.schema import Category, ItemSet, Number, Schema, yes_no
 from dpengine.table import Table
 from dpengine.unit import Unit
 from dpengine.workspace import Workspace, open_workspace
 
 __all__ = [
-    "AllowanceError", "Answer", "Budget", "BudgetExceeded", "Category", "Dialect", "Entry", "Job", "Meter", "Number",
-    "Preview", "Query", "Schema", "Table", "Unit", "Workspace", "catalogue", "open_workspace", "yes_no",
+    "AllowanceError", "Answer", "Budget", "BudgetExceeded", "Category", "Date", "Dialect", "Entry", "ItemSet", "Job",
+    "Meter", "Number", "Preview", "Query", "Schema", "Table", "Unit", "Workspace", "catalogue", "open_workspace",
+    "yes_no",
 ]

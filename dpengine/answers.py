@@ -166,11 +166,13 @@ def make_answer(query: Query, entry: Entry) -> Answer:
     assert entry.outcome is not None
     body = entry.outcome.body
     value = body["value"]
-    if isinstance(value, dict):  # the ledger sorts names; a person sees them in the declared order, or by rank
-        value = {label: value[label] for label in query.labels() or sorted(value, key=value.__getitem__)}
+    labels: list[str] = []
+    if isinstance(value, dict):  # the ledger sorts names
+        labels = query.listed(value)
+        value = {label: value[label] for label in labels}
     return Answer(
         value=value,
-        interval=_interval(body["interval"], query.labels()),
+        interval=_interval(body["interval"], labels),
         promise=query.promise(),
         receipt=make_receipt(entry),
         query=query,

@@ -1,4 +1,5 @@
-"""The raw table becomes the coded one: a Number its grid index, a Category its place in the declared list.
+"""The raw table becomes the coded one: a Number its grid index, a Category its place in the declared list, an ItemSet
+the sorted places of its items.
 
 One public, total rule for each cell, which looks at that cell and the schema only; nothing a cell holds can make it
 fail. Values are compared exactly as `schema.normal` compares them when the list is declared. (DuckDB's `lower` differs
@@ -7,10 +8,10 @@ from Python's on some letters, so two different listed values could become one t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpengine.cells import misfit, number_reader
+from dpengine.dates import Date
 from dpengine.dialect import Dialect
 from dpengine.errors import AllowanceError
 from dpengine.loading import parquet, written
 from dpengine.needs import Integers
 from dpengine.persons import PERSON
-from dpengine.schema import MISSING, Category, Code, Column, Number, Schema, normal
+from dpengine.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema, normal
 
-LONGEST_NUMBER = 400  # characters; longer cells are no numbers
-_SPACES = " \u00a0\u2009\u202f"  # plain, no-break, thin, narrow no-break
-_ENDLESS = re.compile(r"([+-]?)(?:inf|infinity|∞)", re.IGNORECASE)
+FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … say it for each column
 _WORDS = ("nan", "inf", "-inf")
 
 Coder = Callable[[list[str]], Integers]
@@ -51,37 +52,71 @@ def encode(
 
 
 def _encode(file: Any, schema: Schema, dialect: Dialect, coded: Path, sources: list[str], kept: list[str]) -> None:
-    coders = [_coder(column, dialect) for column in schema.columns.values()]
-    kinds = [_kind(column) for column in schema.columns.values()]
-    fields = [(f"c{place}", pa.from_numpy_dtype(kind)) for place, kind in enumerate(kinds)]
+    coders = [_of_cells(column, dialect) for column in schema.columns.values()]
+    fields = [(f"c{place}", _kind(column)) for place, column in enumerate(schema.columns.values())]
+    checks = [misfit(column, dialect) for column in schema.columns.values()]
+    fields += [(f"f{place}", pa.int8()) for place in range(len(checks))] + [(FAULT, pa.int8())]
     target = pa.schema(fields + [(name, pa.int64()) for name in kept])
     with written(coded) as part, parquet(part, target) as store:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=[*dict.fromkeys(sources), *kept])
             codes = [
-                _codes(table.column(table.schema.get_field_index(name)), *coder, kind)
-                for name, coder, kind in zip(sources, coders, kinds, strict=True)
+                coder(table.column(table.schema.get_field_index(name)))
+                for name, coder in zip(sources, coders, strict=True)
             ]
+            faults = [
+                _faults(table.column(table.schema.get_field_index(name)), check)
+                for name, check in zip(sources, checks, strict=True)
+            ]
+            codes += [pa.array(found) for found in [*faults, reduce(np.maximum, faults)]]
             codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
             store(pa.record_batch(codes, schema=target))
 
 
-def _codes(cells: Any, coder: Coder, missing: Code, kind: Any) -> Any:
-    """Each different text is coded once."""
+def _faults(cells: Any, check: Callable[[str], bool]) -> Any:
+    """1 where a cell does not fit its declaration; an absent cell fits."""
     distinct = cells.combine_chunks().dictionary_encode()
-    codes = np.append(coder(distinct.dictionary.to_pylist()), missing).astype(kind)
-    places = distinct.indices.fill_null(len(codes) - 1).to_numpy(zero_copy_only=False)
-    return pa.array(codes[places])
+    found = [check(text) for text in distinct.dictionary.to_pylist()]
+    return np.array([*found, False], dtype=np.int8)[_places(distinct)]
+
+
+def _of_cells(column: Column, dialect: Dialect) -> Callable[[Any], Any]:
+    """A column of texts becomes a column of codes. Each different text is coded once."""
+    if isinstance(column, ItemSet):
+        return lambda cells: _sets(cells.combine_chunks().dictionary_encode(), column)
+    coder, missing = _coder(column, dialect)
+
+    def codes(cells: Any) -> Any:
+        distinct = cells.combine_chunks().dictionary_encode()
+        found = np.append(coder(distinct.dictionary.to_pylist()), missing)
+        return pa.array(found[_places(distinct)], _kind(column))
+
+    return codes
+
+
+def _sets(distinct: Any, column: ItemSet) -> Any:
+    """Lists of codes; an absent cell is the empty set."""
+    found = [column.codes(text) for text in distinct.dictionary.to_pylist()]
+    return pa.array([*found, []], _kind(column)).take(pa.array(_places(distinct)))
+
+
+def _places(distinct: Any) -> Any:
+    """Where each cell's text stands among the different ones; after the last of them for an absent cell."""
+    return distinct.indices.fill_null(len(distinct.dictionary)).to_numpy(zero_copy_only=False)
 
 
 def _kind(column: Column) -> Any:
-    return next(kind for kind in (np.int8, np.int16, np.int32) if column.size - 1 <= np.iinfo(kind).max)
+    kinds = (np.int8, np.int16, np.int32)
+    kind = pa.from_numpy_dtype(next(kind for kind in kinds if column.size - 1 <= np.iinfo(kind).max))
+    return pa.list_(kind) if isinstance(column, ItemSet) else kind
 
 
-def _coder(column: Column, dialect: Dialect) -> tuple[Coder, Code]:
+def _coder(column: Number | Date | Category, dialect: Dialect) -> tuple[Coder, Code]:
     """How texts are coded, and the code of an absent cell."""
     if isinstance(column, Category):
         return _category(column), column.labels.index(column.missing)
+    if isinstance(column, Date):
+        return _date(column), MISSING
     return _number(column, dialect), _absent(column)
 
 
@@ -104,9 +139,20 @@ def _category(column: Category) -> Coder:
     return codes
 
 
+def _date(column: Date) -> Coder:
+    """Days from the first, clamped into the range; what is no date is missing."""
+
+    def codes(texts: list[str]) -> Integers:
+        days = [column.day(text) for text in texts]
+        clamped = [MISSING if day is None else min(max(day, 0), column.size - 1) for day in days]
+        return np.array(clamped, dtype=np.int64)
+
+    return codes
+
+
 def _number(column: Number, dialect: Dialect) -> Coder:
     """The nearest grid index, halves to the even one, clamped into the range; what is no number is missing."""
-    plain = _reader(dialect)
+    plain = number_reader(dialect)
     last, absent = column.size - 1, _absent(column)
     # Floats decide where they cannot err: below 2^40 steps from zero a position is off by less than a thousandth.
     steps = max(abs(column.lower), abs(column.upper)) / column.step
@@ -130,34 +176,3 @@ def _number(column: Number, dialect: Dialect) -> Coder:
         return found
 
     return codes
-
-
-def _group_signs(thousands: str) -> str:
-    return _SPACES if thousands == " " else "'’" if thousands == "'" else thousands
-
-
-def _reader(dialect: Dialect) -> Callable[[str], str]:
-    """A cell as Python writes numbers, "nan" where it is none: 1500, 1500.5, .5, 1.5e3 in the declared signs, with a
-    thousands sign only where groups of digits can meet, and inf. Nothing else is stripped: no currency, no percent."""
-    point = re.escape(dialect.decimal)
-    whole = r"\d+"
-    if dialect.thousands:
-        sign = f"[{re.escape(_group_signs(dialect.thousands))}]"
-        whole = rf"(?:\d{{1,3}}(?:{sign}\d{{2,3}})*{sign}\d{{3}}|\d+)"  # 1,234,567 and 12,34,567
-    grammar = re.compile(rf"[+-]?(?:{whole}(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d{{1,3}})?", re.ASCII)
-    dropped = str.maketrans("", "", _group_signs(dialect.thousands))
-
-    def plain(text: str) -> str:
-        text = text.strip()
-        if len(text) > LONGEST_NUMBER:
-            return "nan"
-        digits = text.replace(dialect.decimal, "", 1)
-        if digits.isdecimal() and digits.isascii():
-            return text.replace(dialect.decimal, ".")
-        text = text.replace("−", "-")
-        if grammar.fullmatch(text):
-            return text.translate(dropped).replace(dialect.decimal, ".")
-        endless = _ENDLESS.fullmatch(text)
-        return "nan" if endless is None else "-inf" if endless[1] == "-" else "inf"
-
-    return plain

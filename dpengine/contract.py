@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 
 from dpengine.bounds import BETA
 from dpengine.coins import Coins
+from dpengine.dates import Date
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number, text_of
 from dpengine.laws import Law
@@ -23,11 +24,13 @@ from dpengine.loss import Loss, Together
 from dpengine.messages import say
 from dpengine.needs import Need
 from dpengine.predicate import EVERYONE, Predicate, read_predicate
+from dpengine.rawneeds import RawNeed
 from dpengine.schema import Number, Schema
 from dpengine.unit import RELATIONS, Relation, Unit
 
 LEAST_EPSILON = Fraction(1, 10_000)
 MOST_EPSILON = Fraction(50)
+LEAST_DELTA, MOST_DELTA = Fraction(1, 10**30), Fraction(1, 100)
 FINEST_EPSILON = 10**9  # ε is written with at most nine decimals
 
 
@@ -40,16 +43,24 @@ class Facts:
     unit: Unit
     relation: Relation
     about: int
+    header: tuple[str, ...] = ()  # the file's column names, declared or not
 
     @property
     def people(self) -> int | None:
         return self.about if self.relation == "replace" else None
 
+    def in_file(self, name: Any) -> str:
+        """A column of the file, declared or not; its names are public."""
+        header = self.header or tuple(self.schema.columns)
+        if name not in header:
+            raise AllowanceError("column.absent", column=str(name)[:60], columns=list(header))
+        return str(name)
+
     def countable(self, where: Predicate, *columns: str) -> int | None:
         """The number of rows a statistic is over, where it is public and so may be divided by: replace-one, one row per
         person, nobody filtered out, no value missing. None everywhere else."""
         asked = [self.schema[name] for name in columns]
-        complete = all(not isinstance(column, Number) or column.complete for column in asked)
+        complete = all(not isinstance(column, (Number, Date)) or column.complete for column in asked)
         return self.people if where.everyone and complete and self.unit == Unit.rows() else None
 
 
@@ -58,7 +69,7 @@ class Parameter:
     """One field of a form. `kind` says which picker draws it; the words are in the catalogue."""
 
     name: str
-    kind: str  # column.number, column.category, column.any, share, bins, switch, where, epsilon
+    kind: str  # column.number, .ordered, .category, .listed (or sets), .any, .file, share, bins, where, epsilon, …
     default: Any = None
     required: bool = False
 
@@ -231,7 +242,7 @@ class Query(ABC):
         """The question as words, the same in form, answer, history and receipt."""
 
     @abstractmethod
-    def need(self) -> Need: ...
+    def need(self) -> Need | RawNeed: ...
 
     @abstractmethod
     def measured(self, value: Any) -> tuple[int, ...]:
@@ -270,6 +281,10 @@ class Query(ABC):
     def labels(self) -> list[str]:
         """The public names of an answer's parts, in the declared order; none for a single number or label."""
         return [] if self.by is None else list(self.facts.schema.category(self.by).labels)
+
+    def listed(self, value: dict[str, Any]) -> list[str]:
+        """The names of an answer's parts as a person sees them: in the declared order, or by rank."""
+        return self.labels() or sorted(value, key=value.__getitem__)
 
     @property
     def groups(self) -> int:
@@ -338,6 +353,16 @@ def read_epsilon(value: Any) -> Fraction:
     if (epsilon * FINEST_EPSILON).denominator != 1:
         raise AllowanceError("epsilon.fine")
     return epsilon
+
+
+def read_delta(value: Any) -> Fraction:
+    """The δ of one question. Whether the reserve holds it is the ledger's to say."""
+    if value is None or value == "":
+        raise AllowanceError("delta.missing")
+    delta = read_number(value, "δ")
+    if not LEAST_DELTA <= delta <= MOST_DELTA:
+        raise AllowanceError("delta.range", least=LEAST_DELTA, most=MOST_DELTA)
+    return delta
 
 
 def read_beta(value: Any) -> Fraction:

@@ -239,7 +239,7 @@ _DATUM = re.compile(rf"{_NUMBER}|(?:{_DAY})(?:[ T]+\d{{1,2}}:\d{{2}}\S*)?", re.I
 
 def _has_data(cells: Iterable[str]) -> bool:
     """Whether a number or a date is among them, in whatever signs."""
-    return any(_DATUM.fullmatch(cell.strip(" \t\"'")) for cell in cells)
+    return any(_DATUM.fullmatch(cell.strip().strip("\"'").strip()) for cell in cells)
 
 
 def _refuse_data(names: Sequence[str], line: str, separator: str) -> None:

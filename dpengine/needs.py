@@ -91,6 +91,50 @@ class Cells:
         return Histogram("", tuple(range(prod(self.sizes))), prod(self.sizes)).imagine(people, shape)
 
 
+def cut(column: str) -> str:
+    """Where a row keeps those of its items that count in a histogram: at most the declared number of one person."""
+    return f"{column}, cut"
+
+
+@dataclass(frozen=True)
+class ItemCounts:
+    """How many people hold each item of an ItemSet. With `people`, a person holds an item when one of the person's rows
+    that meet the condition does, over *every* row of the table; otherwise a row is a person. Either way each person
+    moves a count by one at most. With `cut`, the items that count in a histogram."""
+
+    column: str
+    size: int
+    where: Predicate = EVERYONE
+    people: bool = False
+    cut: bool = False
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        name = cut(self.column) if self.cut else self.column
+        met = [(place, row) for place, row in enumerate(rows) if self.where.holds(row)]
+        held = {(row["person"] if self.people else place, item) for place, row in met for item in row[name]}
+        found = Counter(item for _, item in held)
+        return tuple(found[code] for code in range(self.size))
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        """Falling bars: two people in five hold the first item, fewer the next."""
+        return tuple(people * 2 // (place + 5) for place in range(self.size))
+
+
+@dataclass(frozen=True)
+class Faults:
+    """How many rows have a cell that does not fit its declaration: in one column (`fault <name>`), or any (`fault`)."""
+
+    column: str | None = None
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> int:
+        name = "fault" if self.column is None else f"fault {self.column}"
+        return sum(row[name] for row in rows if self.where.holds(row))
+
+    def imagine(self, people: int, shape: str) -> int:
+        return people // 50
+
+
 @dataclass(frozen=True)
 class Hits:
     """Per group: how many rows meet `of`, and how many do not."""
@@ -214,5 +258,5 @@ class RanksBy:
         return tuple(moved)
 
 
-Need = Count | Counts | Histogram | Cells | Hits | Moments | Ranks | RanksBy
+Need = Count | Counts | Histogram | Cells | ItemCounts | Hits | Moments | Ranks | RanksBy | Faults
 Statistic = int | tuple[int, ...] | Spread | tuple[Spread, ...]

@@ -20,8 +20,11 @@ from dpengine.unit import Unit
 PERSON = "person"
 
 
-def keep_rows(raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path) -> int:
-    """Write the rows that count, as columns c0, c1, … in the file's order and `person`; returns how many people."""
+def keep_rows(
+    raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path, every: bool = False
+) -> int:  # fmt: skip
+    """Write the rows that count, as columns c0, c1, … in the file's order and `person`; returns how many people.
+    With `every`, all rows of each person: for sets, whose union may be over any number of rows."""
     if unit.id_column is None or unit.id_column not in names:
         raise AllowanceError("column.absent", column=unit.id_column, columns=list(names))
     key = hmac.new(secret, b"allowance: which rows", hashlib.sha256).hexdigest()
@@ -38,7 +41,7 @@ def keep_rows(raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: 
     try:
         with connect(kept.parent) as connection:
             target = str(part).replace("'", "''")
-            rows = f"SELECT {listed}, {PERSON} FROM ({chosen}) WHERE place <= {unit.at_most}"
+            rows = f"SELECT {listed}, {PERSON} FROM ({chosen})" + ("" if every else f" WHERE place <= {unit.at_most}")
             connection.execute(f"COPY ({rows}) TO '{target}' (FORMAT parquet)", [key, str(raw)])
             found = connection.execute(f"SELECT count(DISTINCT {PERSON}) FROM read_parquet(?)", [str(part)]).fetchone()
         part.chmod(0o600)

@@ -2,6 +2,7 @@
 
 A condition is compiled against the schema into ranges and sets of codes, so a filter is integer comparisons.
 A row whose Number is missing meets no condition on it.
+A condition is about one row, also where a person has several: `has` looks at the set in that row's cell.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpengine.dates import Date
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, floor, read_number, text_of
-from dpengine.schema import MISSING, Category, Code, Number, Schema
+from dpengine.schema import MISSING, Category, Code, ItemSet, Number, Ordered, Schema
 
 NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
 CATEGORY_OPS = ("in", "not in", "=")
-Row = dict[str, Code]
+ITEM_OPS = ("has", "has none of")
+MOST_ITEMS = 30  # in one condition
+Row = dict[str, Any]  # a code for each column; for an ItemSet the tuple of its items' codes
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Range:
     high: Code
 
     def holds(self, row: Row) -> bool:
-        return row[self.column] != MISSING and self.low <= row[self.column] <= self.high
+        return bool(row[self.column] != MISSING and self.low <= row[self.column] <= self.high)
 
 
 @dataclass(frozen=True)
@@ -42,14 +46,27 @@ class OneOf:
 
 
 @dataclass(frozen=True)
+class Has:
+    """This row's own set holds one of the items at least, or none of them."""
+
+    column: str
+    codes: tuple[Code, ...]
+    none: bool = False
+
+    def holds(self, row: Row) -> bool:
+        return any(code in self.codes for code in row[self.column]) != self.none
+
+
+@dataclass(frozen=True)
 class AnyOf:
-    parts: tuple[Range | OneOf, ...]
+    parts: tuple[Range | OneOf | Has, ...]
 
     def holds(self, row: Row) -> bool:
         return any(part.holds(row) for part in self.parts)
 
 
-Clause = Range | OneOf | AnyOf
+Simple = Range | OneOf | Has
+Clause = Simple | AnyOf
 
 
 @dataclass(frozen=True)
@@ -102,20 +119,24 @@ def read_predicate(rows: Any, schema: Schema) -> Predicate:
     return Predicate(tuple(clauses), tuple(canonical))
 
 
-def _simple(row: Any, schema: Schema) -> tuple[Range | OneOf, tuple[Any, ...]]:
+def _simple(row: Any, schema: Schema) -> tuple[Simple, tuple[Any, ...]]:
     if not isinstance(row, (list, tuple)) or len(row) != 3 or not isinstance(row[0], str):
         deep = isinstance(row, (list, tuple)) and len(row) > 0 and row[0] == "any"
         raise AllowanceError("predicate.deep" if deep else "predicate.unreadable")
     name, op, operand = row
     column = schema[name]
-    if isinstance(column, Number):
-        return _range(name, column, op, operand), (name, op, _plain(operand))
+    if isinstance(column, (Number, Date)):
+        return _range(name, column, op, operand), (name, op, _plain(operand, column))
+    if isinstance(column, ItemSet):
+        return _has(name, column, op, operand)
     return _one_of(name, column, op, operand)
 
 
-def _plain(operand: Any) -> Any:
+def _plain(operand: Any, column: Ordered) -> Any:
     if isinstance(operand, (list, tuple)):
-        return tuple(_plain(part) for part in operand)
+        return tuple(_plain(part, column) for part in operand)
+    if isinstance(column, Date):
+        return column.plain(operand)
     exact = read_number(operand, "value")
     if exact.denominator == 1:
         return int(exact)
@@ -123,13 +144,13 @@ def _plain(operand: Any) -> Any:
     return near if read_number(near, "value") == exact else text_of(exact)  # two questions never get one name
 
 
-def _range(name: str, column: Number, op: Any, operand: Any) -> Range:
+def _range(name: str, column: Ordered, op: Any, operand: Any) -> Range:
     if not isinstance(op, str) or op not in NUMBER_OPS:
         raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=NUMBER_OPS)
     last = column.size - 1
 
     def place(value: Any) -> Fraction:
-        return (read_number(value, name) - column.lower) / column.step
+        return column.place(value, name)
 
     if op == "between":
         if not isinstance(operand, (list, tuple)) or len(operand) != 2:
@@ -146,9 +167,18 @@ def _range(name: str, column: Number, op: Any, operand: Any) -> Range:
     return Range(name, max(low, 0), min(high, last))
 
 
-def _one_of(name: str, column: Category, op: Any, operand: Any) -> tuple[OneOf, tuple[Any, ...]]:
-    if not isinstance(op, str) or op not in CATEGORY_OPS:
-        raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=CATEGORY_OPS)
+def _has(name: str, column: ItemSet, op: Any, operand: Any) -> tuple[Has, tuple[Any, ...]]:
+    if not isinstance(op, str) or op not in ITEM_OPS:
+        raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=ITEM_OPS)
+    codes = _listed(name, column, operand)
+    if len(codes) > MOST_ITEMS:
+        raise AllowanceError("predicate.has_many", column=name, most=MOST_ITEMS)
+    chosen = tuple(sorted(codes))
+    return Has(name, chosen, op == "has none of"), (name, op, tuple(column.labels[code] for code in chosen))
+
+
+def _listed(name: str, column: Category | ItemSet, operand: Any) -> set[Code]:
+    """The codes of one public value or of several."""
     wanted = operand if isinstance(operand, (list, tuple)) else [operand]
     if not wanted:
         raise AllowanceError("predicate.empty", column=name)
@@ -158,6 +188,13 @@ def _one_of(name: str, column: Category, op: Any, operand: Any) -> tuple[OneOf, 
             codes.add(column.code(value))
         except KeyError:
             raise AllowanceError("predicate.value", value=str(value)[:60], column=name) from None
+    return codes
+
+
+def _one_of(name: str, column: Category, op: Any, operand: Any) -> tuple[OneOf, tuple[Any, ...]]:
+    if not isinstance(op, str) or op not in CATEGORY_OPS:
+        raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=CATEGORY_OPS)
+    codes = _listed(name, column, operand)
     if op == "not in":
         codes = set(range(column.size)) - codes
         op = "not in"

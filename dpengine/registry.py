@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,14 @@ _CREATE = """
 CREATE TABLE IF NOT EXISTS tables (
     name TEXT PRIMARY KEY, folder TEXT NOT NULL, budget TEXT NOT NULL, practice INTEGER NOT NULL,
     relation TEXT NOT NULL, about INTEGER NOT NULL, unit TEXT NOT NULL, schema TEXT NOT NULL, dialect TEXT NOT NULL,
-    fingerprint TEXT NOT NULL, version INTEGER NOT NULL, owner TEXT NOT NULL, at TEXT NOT NULL
+    fingerprint TEXT NOT NULL, file_mark TEXT NOT NULL, version INTEGER NOT NULL, owner TEXT NOT NULL, at TEXT NOT NULL,
+    header TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 CREATE INDEX IF NOT EXISTS by_fingerprint ON tables (fingerprint);
 """
+
+_LATER = {"file_mark": "", "header": "[]"}
+_JSON = ("unit", "schema", "dialect", "header")
 
 
 @dataclass(frozen=True)
@@ -37,9 +41,11 @@ class Record:
     schema: dict[str, Any]
     dialect: dict[str, Any]
     fingerprint: str
+    file_mark: str
     version: int
     owner: str
     at: str
+    header: list[str] = field(default_factory=list)  # all columns of the file
 
 
 class Registry:
@@ -48,6 +54,10 @@ class Registry:
         with self.transaction() as rows:
             for statement in _CREATE.split(";"):
                 rows.execute(statement)
+            found = {column["name"] for column in rows.execute("PRAGMA table_info(tables)")}
+            for name, usual in _LATER.items():
+                if name not in found:  # an older file
+                    rows.execute(f"ALTER TABLE tables ADD COLUMN {name} TEXT NOT NULL DEFAULT '{usual}'")
         path.chmod(0o600)
 
     @contextmanager
@@ -67,22 +77,28 @@ class Registry:
             connection.close()
 
     def add(self, rows: sqlite3.Connection, record: Record) -> None:
-        fields = asdict(record)
-        for name in ("unit", "schema", "dialect"):
-            fields[name] = json.dumps(fields[name], ensure_ascii=False)
-        fields["practice"] = int(record.practice)
+        fields = _fields(record)
         names = ", ".join(fields)
         marks = ", ".join("?" for _ in fields)
         rows.execute(f"INSERT INTO tables ({names}) VALUES ({marks})", list(fields.values()))
+
+    def update(self, rows: sqlite3.Connection, record: Record) -> None:
+        """Declared anew: schema and version change, in a transaction of the caller's; nothing else ever does."""
+        fields = _fields(record)
+        changed = [fields[name] for name in ("schema", "version", "header", "name")]
+        done = rows.execute("UPDATE tables SET schema = ?, version = ?, header = ? WHERE name = ?", changed)
+        if done.rowcount != 1:
+            raise AllowanceError("table.unknown", name=record.name)
 
     def find(self, rows: sqlite3.Connection, name: str) -> Record | None:
         found = rows.execute("SELECT * FROM tables WHERE name = ?", [name]).fetchone()
         return None if found is None else _record(found)
 
-    def budget_of_content(self, rows: sqlite3.Connection, fingerprint: str) -> str | None:
-        """The budget this very content already spends; practice copies have none to inherit."""
-        query = "SELECT budget FROM tables WHERE fingerprint = ? AND practice = 0 ORDER BY at LIMIT 1"
-        found = rows.execute(query, [fingerprint]).fetchone()
+    def budget_of_content(self, rows: sqlite3.Connection, fingerprint: str, file_mark: str) -> str | None:
+        """The budget these very cells, or this very file, already spend; practice copies have none to inherit."""
+        same = "(fingerprint = ? OR (file_mark = ? AND file_mark <> ''))"
+        query = f"SELECT budget FROM tables WHERE {same} AND practice = 0 ORDER BY at, rowid LIMIT 1"
+        found = rows.execute(query, [fingerprint, file_mark]).fetchone()
         return None if found is None else found["budget"]
 
     def get(self, name: str) -> Record | None:
@@ -94,9 +110,17 @@ class Registry:
             return [_record(found) for found in rows.execute("SELECT * FROM tables ORDER BY practice, at, name")]
 
 
+def _fields(record: Record) -> dict[str, Any]:
+    fields = asdict(record)
+    for name in _JSON:
+        fields[name] = json.dumps(fields[name], ensure_ascii=False)
+    fields["practice"] = int(record.practice)
+    return fields
+
+
 def _record(found: sqlite3.Row) -> Record:
     fields = dict(found)
-    for name in ("unit", "schema", "dialect"):
+    for name in _JSON:
         fields[name] = json.loads(fields[name])
     fields["practice"] = bool(fields["practice"])
     return Record(**fields)

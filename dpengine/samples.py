@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dpengine.budget import Budget
-from dpengine.schema import Category, Number, Schema
+from dpengine.schema import Category, ItemSet, Number, Schema
 from dpengine.unit import Unit
 
 _DATA = Path(__file__).resolve().parent.parent / "data"
@@ -51,9 +51,53 @@ _RESIDENTS = Schema(
     }
 )
 
+_FILMS = Schema(
+    {
+        "films": ItemSet(
+            ["The Paper Lighthouse", "Seven Quiet Rivers", "Midnight Orchard", "A Map of Rain",
+             "The Clockmaker's Daughter", "Salt and Thunder", "North of Nowhere", "The Last Ferry", "Velvet Comet",
+             "Hollow Summer", "Brass Horizon", "The Borrowed Moon", "Letters to Vienna", "Copper Wolves",
+             "The Glass Harvest", "Tomorrow's Ashes", "Kite Season", "The Silent Cartographer", "Amber Street",
+             "Winter Parade", "The Ninth Passenger", "Wild Marble", "Gravity's Garden", "Echoes of Tin",
+             "The Lantern Thief", "Blue Static", "Harbour of Dust", "Once in Trieste", "The Tallest Tree",
+             "Paper Tigers Waltz", "Ordinary Giants", "The Sleeping Mill", "Fourteen Doors", "Cinder Boulevard",
+             "The Understudy's Secret", "Snow on Copper", "Distant Cousins", "The Violet Hour Club",
+             "Driftwood Kings", "Goodnight, Meridian"], separator="|", at_most=6,
+        ),
+        "age_group": Category(
+            ["under 18", "18-29", "30-44", "45-64", "65 and over"], unknown="30-44", missing="30-44",
+        ),
+    }
+)  # fmt: skip
+
+_VISITS = Schema(
+    {
+        "cost": Number(0, 500, step=1, shape="skewed"),
+        "month": Number(1, 12, step=1, shape="even"),
+        "reason": Category(
+            ["check-up", "cough or cold", "back pain", "injury", "vaccination", "skin", "teeth", "other reason"],
+            unknown="other reason", missing="other reason",
+        ),
+    }
+)  # fmt: skip
+
+_CLINIC = Schema(
+    {
+        "blood_pressure": Number(80, 200, step=1),
+        "age": Number(18, 90, step=1),
+        "diabetes": Category(["yes", "no"], unknown="no", missing="no"),
+        "smoker": Category(["yes", "no"], unknown="no", missing="no"),
+    }
+)
+
 SAMPLES: MappingProxyType[str, Sample] = MappingProxyType(
     {
         "town": Sample("town", _DATA / "town.csv", _TOWN, Budget("1", "1e-6")),
         "residents": Sample("residents", _DATA / "residents.csv", _RESIDENTS, Budget("1", "1e-6")),
+        "films": Sample("films", _DATA / "films.csv", _FILMS, Budget("1", "1e-6")),
+        "visits": Sample(
+            "visits", _DATA / "visits.csv", _VISITS, Budget("1", "1e-6"), Unit.column("person_id", at_most=4)
+        ),
+        "clinic": Sample("clinic", _DATA / "clinic.csv", _CLINIC, Budget("1", "1e-6")),
     }
 )

@@ -1,6 +1,7 @@
 """Columns as metric spaces with public bounds. Everything here is declared; nothing is read off the data.
 
-A cell becomes a *code*: a Number its index on the public grid, a Category its place in the declared list.
+A cell becomes a *code*: a Number its index on the public grid, a Category its place in the declared list, an ItemSet
+the places of all its items.
 Cleaning is one public, total rule: numbers out of range are clamped, unknown values go to the declared
 place for unknowns, a missing Number has no code (the row is left out of questions about that column).
 
@@ -14,12 +15,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from dpengine.dates import Date
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number, text_of
 
 MISSING = -1  # the code of a missing Number
 MOST_STEPS = 10**7
 MOST_VALUES = 10**6
+MOST_LISTED = 10**5  # values of an ItemSet
+LONGEST_SEPARATOR = 10
 LONGEST_VALUE = 200
 LONGEST_NAME = 200
 
@@ -84,8 +88,14 @@ class Number:
 
     def code(self, value: Any) -> Code:
         """The nearest grid point, clamped into the range; for public values typed into a form."""
-        exact = (read_number(value, "value") - self.lower) / self.step
-        return min(max(round(exact), 0), self.size - 1)
+        return min(max(round(self.place(value)), 0), self.size - 1)
+
+    def place(self, value: Any, name: str = "value") -> Fraction:
+        """Where a public number lies, in steps from the lowest; also outside the range."""
+        return (read_number(value, name) - self.lower) / self.step
+
+    def text(self, code: Code) -> str:
+        return text_of(self.lower + code * self.step)
 
     def as_json(self) -> dict[str, Any]:
         data = {
@@ -183,13 +193,87 @@ class Category:
         return data
 
 
+@dataclass(frozen=True)
+class ItemSet:
+    """A set of values from a declared list: items in one cell with a separator between them (None: one item in a cell).
+
+    An item twice in a cell counts once, an item outside the list is dropped, an empty cell is the empty set. Where a
+    person has several rows, the person's set is the union over *all* of them, however many of them count elsewhere.
+    `at_most` is needed for a histogram alone: of a larger set that many items count there.
+    """
+
+    values: tuple[str, ...]
+    separator: str | None
+    at_most: int | None
+    _places: dict[str, Code] = field(compare=False, repr=False)
+
+    def __init__(self, values: Any, separator: str | None = "|", at_most: int | None = None) -> None:
+        if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
+            raise AllowanceError("schema.unreadable")
+        listed = tuple(str(value).strip() for value in values)
+        if not 2 <= len(listed) <= MOST_LISTED:
+            raise AllowanceError("items.many", most=MOST_LISTED)
+        if separator is not None and not (isinstance(separator, str) and 1 <= len(separator) <= LONGEST_SEPARATOR):
+            raise AllowanceError("items.separator", most=LONGEST_SEPARATOR)
+        places: dict[str, Code] = {}
+        for place, value in enumerate(listed):
+            if not value:
+                raise AllowanceError("items.blank")
+            if len(value) > LONGEST_VALUE:
+                raise AllowanceError("category.long", most=LONGEST_VALUE)
+            if separator is not None and separator in value:
+                raise AllowanceError("items.inside", value=value, separator=separator)
+            if places.setdefault(normal(value), place) != place:
+                raise AllowanceError("category.twice", value=value)
+        if at_most is not None and (type(at_most) is not int or not 1 <= at_most <= len(listed)):
+            raise AllowanceError("items.at_most", most=len(listed))
+        parts = {"values": listed, "separator": separator, "at_most": at_most, "_places": places}
+        for name, part in parts.items():
+            object.__setattr__(self, name, part)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.values
+
+    @property
+    def size(self) -> int:
+        """How many different items."""
+        return len(self.values)
+
+    @property
+    def diameter(self) -> Fraction:
+        return Fraction(self.size)
+
+    @property
+    def kappa(self) -> Fraction:
+        return Fraction(1)
+
+    def value(self, code: Code) -> str:
+        return self.values[code]
+
+    def code(self, value: Any) -> Code:
+        """The place of one listed item; for public values typed into a form."""
+        return self._places[normal(str(value))]
+
+    def codes(self, cell: str) -> list[Code]:
+        """The items a cell holds, in the declared order."""
+        found = cell.split(self.separator) if self.separator else [cell]
+        return sorted({self._places[item] for item in map(normal, found) if item in self._places})
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "kind": "items", "values": list(self.values), "separator": self.separator, "at_most": self.at_most,
+        }  # fmt: skip
+
+
 def yes_no(unknown: str = "other", missing: str = "no answer") -> Category:
     """Yes or no, in the spellings that files use."""
     spellings = {"y": "yes", "true": "yes", "1": "yes", "t": "yes", "n": "no", "false": "no", "0": "no", "f": "no"}
     return Category(["yes", "no"], unknown=unknown, missing=missing, aliases=spellings)
 
 
-Column = Number | Category
+Ordered = Number | Date
+Column = Ordered | Category | ItemSet
 
 
 @dataclass(frozen=True)
@@ -206,7 +290,7 @@ class Schema:
                 raise AllowanceError("column.name_blank")
             if len(name) > LONGEST_NAME:
                 raise AllowanceError("column.name_long", most=LONGEST_NAME)
-            if not isinstance(column, (Number, Category)):
+            if not isinstance(column, (Number, Date, Category, ItemSet)):
                 raise AllowanceError("schema.unreadable")
 
     def __getitem__(self, name: str) -> Column:
@@ -220,13 +304,23 @@ class Schema:
             raise AllowanceError("column.wrong_kind", column=name, wanted="a number column")
         return column
 
+    def ordered(self, name: str) -> Ordered:
+        """A column with an order: numbers or dates."""
+        column = self[name]
+        return column if isinstance(column, Date) else self.number(name)
+
     def category(self, name: str) -> Category:
         column = self[name]
         if not isinstance(column, Category):
             raise AllowanceError("column.wrong_kind", column=name, wanted="a column with a list of values")
         return column
 
-    def of_kind(self, *kinds: type[Number] | type[Category]) -> list[str]:
+    def listed(self, name: str) -> Category | ItemSet:
+        """A column with declared values, of which a row holds one (Category) or any number (ItemSet)."""
+        column = self[name]
+        return column if isinstance(column, ItemSet) else self.category(name)
+
+    def of_kind(self, *kinds: type[Column]) -> list[str]:
         return [name for name, column in self.columns.items() if isinstance(column, kinds)]
 
     def as_json(self) -> dict[str, Any]:
@@ -244,6 +338,10 @@ def _column(data: dict[str, Any]) -> Column:
     kind = data.pop("kind")
     if kind == "number":
         return Number(**data)
+    if kind == "date":
+        return Date(**data)
     if kind == "category":
         return Category(**data)
+    if kind == "items":
+        return ItemSet(**data)
     raise AllowanceError("schema.unreadable")

@@ -6,8 +6,9 @@ it to themselves until then. Nothing is written, and a refusal names a fault of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,20 +17,35 @@ from dpengine.dialect import Dialect, check_names, read_header
 from dpengine.errors import AllowanceError
 from dpengine.records import read_csv
 
+SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
+
 
 def is_parquet(path: Path) -> bool:
-    return path.suffix.lower() == ".parquet"
+    return files_of(path)[0].suffix.lower() == ".parquet"
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself, or all files of a folder in the order of their names."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(one for one in path.iterdir() if one.is_file() and one.suffix.lower() in SUFFIXES)
+    if not found:
+        raise AllowanceError("load.folder_empty", kinds=SUFFIXES)
+    return found
 
 
 def names_of(path: Path, dialect: Dialect) -> list[str]:
     """The column names, without a look at any row."""
-    return _parquet(path)[0] if is_parquet(path) else read_header(path, dialect)
+    first = files_of(path)[0]
+    return _parquet(first)[0] if is_parquet(first) else read_header(first, dialect)
 
 
 def survey(
     path: Path, dialect: Dialect, bad_records: str = "refuse", progress: Callable[[float], None] | None = None
 ) -> int:
     """How many records there are; refuses what `load` would refuse."""
+    if path.is_dir():
+        return sum(survey(one, dialect, bad_records, progress) for one in files_of(path))
     if is_parquet(path):
         rows = _parquet(path)[1]
     else:
@@ -45,6 +61,35 @@ def survey(
     if not rows:
         raise AllowanceError("load.no_rows")
     return rows
+
+
+def people_of(path: Path, dialect: Dialect, column: str, bad_records: str = "refuse") -> int:
+    """How many different values an id column has, blank ones aside. Public only where the number of people is."""
+    found: set[str] = set()
+    try:
+        for cells in _cells(path, dialect, column, bad_records):
+            found.update(str(one).strip() for one in cells if one is not None)
+    except (AllowanceError, pa.ArrowException, OSError):
+        refusal = AllowanceError("load.unreadable")
+        refusal.__context__ = None  # an error below it may quote a cell
+        raise refusal from None
+    found.discard("")
+    return len(found)
+
+
+def _cells(path: Path, dialect: Dialect, column: str, bad_records: str) -> Iterator[list[Any]]:
+    if path.is_dir():
+        for one in files_of(path):
+            yield from _cells(one, dialect, column, bad_records)
+        return
+    if is_parquet(path):
+        with pq.ParquetFile(path, memory_map=False) as file:
+            for batch in file.iter_batches(columns=[column]):
+                yield batch.column(0).to_pylist()
+        return
+    names, batches = read_csv(path, dialect, bad_records)
+    for columns, _ in batches:
+        yield columns[names.index(column)].to_pylist()
 
 
 def _parquet(path: Path) -> tuple[list[str], int]:

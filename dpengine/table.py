@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpengine import rehearsal, statement
@@ -28,6 +28,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.registry import Record
 from dpengine.schema import Schema
 from dpengine.statement import Fit, Step
+from dpengine.suggestions import suggest
 from dpengine.unit import Unit, read_relation
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Table:
             unit=Unit.from_json(record.unit),
             relation=read_relation(record.relation),
             about=record.about,
+            header=tuple(record.header),
         )
 
     @property
@@ -70,6 +72,10 @@ class Table:
     def preview(self, query: Query) -> Preview:
         return make_preview(query, self._budget.rule, self._standing())
 
+    def suggestions(self) -> list[Query]:
+        """Up to five questions this table can answer, from public facts, for at most half of what is left."""
+        return suggest(self.facts, self.meter().left / 2)
+
     def least_epsilon(self, query: Query, wish: Fraction) -> Fraction | None:
         """The least ε whose promise is as good as wished, or None."""
         return least_epsilon(query, wish)
@@ -82,6 +88,12 @@ class Table:
         """Charge, commit, then draw. The same request id is the same answer; a new one is a new, paid draw."""
         return make_answer(query, self._carry(query, request_id or new_request())())
 
+    def revise(self, schema: Schema) -> Table:
+        """The same rows declared anew, on the same budget. Free; answers already given keep their meaning."""
+        if self.practice:
+            raise AllowanceError("table.practice")
+        return Table(self._workspace, self._workspace.revise(self.name, schema), self._budget, self.actor)
+
     def submit(self, query: Query, request_id: str | None = None) -> Job:
         """The same on the worker; `Workspace.job` finds it by its request id, also after a reload or a restart."""
         request = request_id or new_request()
@@ -91,11 +103,20 @@ class Table:
     def recall(self, query: Query) -> list[Answer]:
         """Answers already paid for to this very question: free."""
         found = self._workspace.ledger.answers_to(self._budget.id, self.name, query.digest())
-        return [make_answer(query, entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
+        bounds = claim_of(query)["bounds"]  # the same words under other bounds are another question
+        return [
+            make_answer(query, entry) for entry in found
+            if entry.outcome and entry.outcome.kind == "answer" and entry.charge.claim.get("bounds") == bounds
+        ]  # fmt: skip
 
     def answer_of(self, entry: Entry) -> Answer:
+        """As it was given: under the bounds its claim holds, also where the table was declared anew since."""
         claim = entry.charge.claim
-        return make_answer(self.query(claim["key"], **claim["parameters"]), entry)
+        facts, bounds = self.facts, claim.get("bounds", {})
+        columns = self.schema.columns
+        if any(name not in columns or columns[name].as_json() != told for name, told in bounds.items()):
+            facts = replace(facts, schema=Schema.from_json({"columns": list(bounds.items())}))
+        return make_answer(catalogue[claim["key"]].build(facts, claim["parameters"]), entry)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
         """What was charged to this table's budget, newest first, for whichever table it was asked of."""
@@ -132,13 +153,14 @@ class Table:
     def _carry(self, query: Query, request: str) -> Callable[[], Entry]:
         if canonical(query.facts.schema.as_json()) != canonical(self.schema.as_json()) or query.facts != self.facts:
             raise AllowanceError("query.other_table")
-        workspace, facts = self._workspace, self.facts
-        coded: Path = workspace.coded(self._record)
+        workspace, facts, record = self._workspace, self.facts, self._record
 
         def draw(statistic: Any) -> dict[str, Any]:
             return released_as_json(query.release(statistic, workspace.coins))
 
         def carry() -> Entry:
+            if not workspace.current(record) and workspace.ledger.find(request) is None:
+                raise AllowanceError("table.revised")
             workspace.open_budget(self._budget, self.actor)
             return carry_release(
                 workspace.ledger,
@@ -151,7 +173,7 @@ class Table:
                     "loss": query.loss(),
                     "worker": workspace.jobs.worker,
                 },
-                lambda: workspace.engine.read(query.need(), coded, facts.schema),
+                lambda: workspace.read(query.need(), record, facts.schema),
                 draw,
             )
 

@@ -13,27 +13,33 @@ import os
 import secrets
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from dpengine import revision
 from dpengine.answers import Job
 from dpengine.budget import Budget
 from dpengine.chain import Verdict
 from dpengine.coding import encode
 from dpengine.coins import SystemCoins
 from dpengine.dialect import Dialect
-from dpengine.engines.duck import DuckEngine
+from dpengine.engines.duck import DuckEngine, every_row
+from dpengine.engines.raw import read_raw
 from dpengine.errors import AllowanceError
+from dpengine.itemsets import cut_sets
 from dpengine.jobs import Jobs
 from dpengine.ledger import BudgetRecord, Ledger
 from dpengine.loading import Loaded, load
+from dpengine.needs import Need
 from dpengine.persons import keep_rows
+from dpengine.rawneeds import Bands, RawNeed, Values
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
-from dpengine.schema import Schema
+from dpengine.schema import ItemSet, Schema
 from dpengine.table import Table
 from dpengine.unit import Relation, Unit, read_relation
 
@@ -57,7 +63,7 @@ def open_workspace(folder: str | Path = "var") -> Workspace:
 class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for part in (folder, folder / "tables", folder / "tmp"):
+        for part in (folder, folder / "tables", folder / "tmp", folder / "files"):
             part.mkdir(parents=True, exist_ok=True)
             part.chmod(0o700)
         self._secret = _secret(folder / "secret")
@@ -114,7 +120,7 @@ class Workspace:
             with self._registry.transaction() as rows:
                 if self._registry.find(rows, clean) is not None:
                     raise AllowanceError("table.exists", name=clean)
-                budget_id = self._registry.budget_of_content(rows, loaded.fingerprint)
+                budget_id = self._registry.budget_of_content(rows, loaded.fingerprint, loaded.file_mark)
                 joined = budget_id is not None
                 if budget_id is None and isinstance(budget, str):
                     budget_id = budget
@@ -128,7 +134,8 @@ class Workspace:
                 record = Record(
                     name=clean, folder=folder.name, budget=budget_id, practice=False, relation=kind, about=about,
                     unit=unit.as_json(), schema=schema.as_json(), dialect=reading.as_json(),
-                    fingerprint=loaded.fingerprint, version=1, owner=actor, at=_now(),
+                    fingerprint=loaded.fingerprint, file_mark=loaded.file_mark, version=1, owner=actor, at=_now(),
+                    header=list(loaded.columns),
                 )
                 self._registry.add(rows, record)
         except BaseException:
@@ -166,6 +173,36 @@ class Workspace:
 
     def coded(self, record: Record) -> Path:
         return self.folder / "tables" / record.folder / f"coded-{record.version}.parquet"
+
+    def read(self, need: Need | RawNeed, record: Record, schema: Schema) -> Any:
+        """A statistic of the coded rows, or of a raw column."""
+        if not isinstance(need, Bands | Values):
+            return self.engine.read(need, self.coded(record), schema)
+        folder = self.folder / "tables" / record.folder
+        if isinstance(need, Bands):
+            need = replace(need, dialect=Dialect.from_json(record.dialect))
+        rows = revision.raw_rows(folder, Unit.from_json(record.unit), self._secret)
+        return read_raw(need, rows, revision.names_of(folder).index(need.column))
+
+    def revise(self, name: str, schema: Schema) -> Record:
+        """Declare a table anew, on the budget it has: free, and no answer already given changes."""
+        record = self._registry.get(name)
+        if record is None or record.practice:
+            raise AllowanceError("table.practice")
+        folder = self.folder / "tables" / record.folder
+        unit, dialect = Unit.from_json(record.unit), Dialect.from_json(record.dialect)
+
+        def code(header: Sequence[str], new: Record) -> None:
+            loaded = Loaded(record.about, tuple(header), record.fingerprint)
+            self._code(folder, loaded, schema, unit, dialect, new.version)
+
+        with self._loading():
+            return revision.revise(self._registry, name, folder, schema, code)
+
+    def current(self, record: Record) -> bool:
+        """Is this still how the table is declared?"""
+        found = self._registry.get(record.name)
+        return found is not None and found.version == record.version
 
     # Answers
 
@@ -240,10 +277,15 @@ class Workspace:
         raw, coded = folder / "raw.parquet", folder / f"coded-{version}.parquet"
         if unit.id_column is None:
             encode(raw, schema, dialect, coded)
+            cut_sets(coded, schema, self._secret, several=False)
             return loaded.rows
         kept = folder / "kept.parquet"
         people = keep_rows(raw, loaded.columns, unit, self._secret, kept)
         encode(kept, schema, dialect, coded, loaded.columns)
+        if schema.of_kind(ItemSet):
+            keep_rows(raw, loaded.columns, unit, self._secret, kept, every=True)
+            encode(kept, schema, dialect, every_row(coded), loaded.columns)
+            cut_sets(every_row(coded), schema, self._secret, several=True)
         kept.unlink()
         return people
 
@@ -257,7 +299,9 @@ class Workspace:
             record = Record(
                 name=sample.name, folder=folder.name, budget=f"practice:{sample.name}", practice=True,
                 relation="replace", about=people, unit=sample.unit.as_json(), schema=sample.schema.as_json(),
-                dialect=dialect.as_json(), fingerprint=loaded.fingerprint, version=1, owner="allowance", at=_now(),
+                dialect=dialect.as_json(), fingerprint=loaded.fingerprint, file_mark=loaded.file_mark, version=1,
+                owner="allowance", at=_now(),
+                header=list(loaded.columns),
             )
             with self._registry.transaction() as rows:
                 other = self._registry.find(rows, sample.name)

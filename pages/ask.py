@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui import answer, form, frame, history, job, preview, spend
+from ui import answer, form, frame, history, job, preview, spend, suggest
 from ui.state import choose_table, current_table, table_names
 from ui.wording import percent
 
@@ -28,7 +28,7 @@ if asked is not None and asked.answer is not None:
     st.divider()
 
 kept = form.state(table)
-spend.start_from(kept["given"].get("epsilon"))
+spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
@@ -62,4 +62,6 @@ with right, st.container(key="card-preview"):
     st.html(f'<p class="muted">{escape(say("preview.title"))}</p>')
     if query is not None:
         preview.show(table, query)
+if asked is None:
+    suggest.show(table)
 history.show(table)

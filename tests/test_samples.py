@@ -9,7 +9,10 @@ from statistics import fmean, median, pstdev
 
 import pytest
 
-from data.make_samples import DISTRICT_SIZES, STATE_SIZES, WAYS, write_samples
+from data.make_samples import AGE_GROUPS, DISTRICT_SIZES, FILMS, REASONS, STATE_SIZES, WAYS, write_samples
+from dpengine.samples import SAMPLES
+from dpengine.unit import Unit
+from dpengine.workspace import Workspace
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 CONTIGUOUS_STATES = set(
@@ -35,7 +38,9 @@ def residents() -> list[dict[str, str]]:
 
 def test_make_samples_writes_the_same_bytes_again(tmp_path: Path) -> None:
     write_samples(tmp_path)
-    for name in ("town.csv", "residents.csv"):
+    names = [sample.path.name for sample in SAMPLES.values()]
+    assert sorted(names) == sorted(path.name for path in tmp_path.iterdir())
+    for name in names:
         assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes(), f"{name}: run `make samples`"
 
 
@@ -91,3 +96,51 @@ def test_residents_have_the_declared_heights_and_salaries(residents: list[dict[s
     heights = [float(row["height"]) for row in residents]
     assert all(len(row["height"].partition(".")[2]) == 2 for row in residents)
     assert abs(fmean(heights) - 1.74) < 0.02 and abs(pstdev(heights) - 0.14) < 0.015
+
+
+def test_films_have_a_clear_winner_among_40() -> None:
+    people = rows("films.csv")
+    assert len(people) == 3_000 and list(people[0]) == ["age_group", "films"]
+    assert Counter(row["age_group"] for row in people) == AGE_GROUPS
+    sets = [[title for title in row["films"].split("|") if title] for row in people]
+    assert all(len(set(one)) == len(one) for one in sets) and min(map(len, sets)) == 0 and max(map(len, sets)) > 6
+    liked = Counter(title for one in sets for title in one)
+    assert len(FILMS) == 40 and set(liked) == set(FILMS) == set(SAMPLES["films"].schema.listed("films").labels)
+    (first, most), (_, second), *_ = liked.most_common()
+    assert first == "The Paper Lighthouse" and 1.3 * second < most and min(liked.values()) > 50
+
+
+def test_visits_have_one_to_six_rows_for_each_of_2_500_people() -> None:
+    visits = rows("visits.csv")
+    assert list(visits[0]) == ["person_id", "month", "reason", "cost"]
+    each = Counter(row["person_id"] for row in visits)
+    assert len(each) == 2_500 and set(each.values()) == {1, 2, 3, 4, 5, 6}
+    assert {int(row["month"]) for row in visits} == set(range(1, 13))
+    assert {row["reason"] for row in visits} == set(REASONS)
+    assert all(0 <= int(row["cost"]) <= 500 for row in visits) and len(REASONS) == 8
+    assert SAMPLES["visits"].unit == Unit.column("person_id", at_most=4)
+
+
+def test_clinic_has_1_200_people_with_something_to_find() -> None:
+    people = rows("clinic.csv")
+    assert len(people) == 1_200 and list(people[0]) == ["age", "diabetes", "smoker", "blood_pressure"]
+    assert all(18 <= int(row["age"]) <= 90 and 80 <= int(row["blood_pressure"]) <= 200 for row in people)
+    assert {row["smoker"] for row in people} == {row["diabetes"] for row in people} == {"yes", "no"}
+    ages = {told: fmean(int(row["age"]) for row in people if row["diabetes"] == told) for told in ("yes", "no")}
+    pressures = {told: fmean(int(row["blood_pressure"]) for row in people if row["diabetes"] == told) for told in ages}
+    assert ages["yes"] > ages["no"] + 8 and pressures["yes"] > pressures["no"] + 8
+
+
+def test_the_samples_answer_questions(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "var")
+    try:
+        films, visits, clinic = (workspace.table(name) for name in ("films", "visits", "clinic"))
+        assert [table.facts.people for table in (films, visits, clinic)] == [3_000, 2_500, 1_200]
+        assert films.ask(films.query("top_item", column="films", epsilon="0.3")).value == "The Paper Lighthouse"
+        liked = films.ask(films.query("histogram", column="films", epsilon="0.5")).value
+        assert list(liked) == list(FILMS)
+        visits.ask(visits.query("mean", column="cost", by="reason", epsilon="0.5"))
+        visits.ask(visits.query("count", people=True, where=[["reason", "in", ["injury"]]], epsilon="0.2"))
+        clinic.ask(clinic.query("median", column="blood_pressure", where=[["smoker", "in", ["yes"]]], epsilon="0.5"))
+    finally:
+        workspace.close()

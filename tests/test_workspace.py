@@ -344,3 +344,54 @@ def test_two_questions_never_share_a_name(workspace: Workspace, people: Path) ->
     ):
         assert len(set(query.labels())) == len(query.labels())
         assert len(other.rehearse(query)[0].value) == len(query.labels())
+
+
+def exact(table: dp.Table, query: dp.Query) -> Any:
+    """The statistic behind a question, which nothing but a test may look at."""
+    workspace = table._workspace
+    return workspace.engine.read(query.need(), workspace.coded(table._record), table.schema)
+
+
+def test_rows_of_one_person_are_kept_by_their_own_content(workspace: Workspace, tmp_path: Path) -> None:
+    """At most two rows each, blanks left out; file order and other people do not matter to which are kept."""
+    rows = [f"p{person},{1500 + 10 * person + visit},TX" for person in range(40) for visit in range(person % 5 + 1)]
+    rows += [",4500,NY", "  ,4400,NY"]
+    schema, unit = SCHEMA, dp.Unit.column("who", at_most=2)
+    kept = []
+    for number, order in enumerate((rows, rows[::-1], [*rows[60:], *rows[:60], "stranger,4444,CA"])):
+        path = tmp_path / f"visits{number}.csv"
+        path.write_text("who,salary,state\n" + "\n".join(order) + "\n")
+        table = add(workspace, path, f"visits{number}", schema=schema, unit=unit)
+        assert table.facts.people == (41 if number == 2 else 40)
+        kept.append(exact(table, table.query("histogram", column="salary", bins=1000, epsilon="1")))
+        assert exact(table, table.query("count", people=True, where=[["state", "in", ["TX"]]], epsilon="1")) == 40
+    assert kept[0] == kept[1] and sum(kept[0]) == sum(min(person % 5 + 1, 2) for person in range(40))
+    assert sum(abs(a - b) for a, b in zip(kept[0], kept[2], strict=True)) == 1  # the stranger's own row
+    with pytest.raises(dp.AllowanceError, match="public"):
+        table.query("count", people=True, epsilon="1")
+    for wrong in (lambda: dp.Unit.column("who", at_most=0), lambda: dp.Unit.column(" ", at_most=1)):
+        with pytest.raises(dp.AllowanceError):
+            wrong()
+    with pytest.raises(dp.AllowanceError) as refused:
+        add(workspace, path, "none", schema=schema, unit=dp.Unit.column("nobody", at_most=2))
+    assert refused.value.code == "column.absent"
+
+
+def test_questions_nobody_meets_answer_like_any_other(workspace: Workspace, people: Path) -> None:
+    table = add(workspace, people, budget=dp.Budget("50", "1e-6"))
+    nobody = [["salary", "between", [4498, 4499]]]
+    for key, parameters in (
+        ("mean", {"column": "salary"}), ("median", {"column": "salary"}), ("variance", {"column": "salary"}),
+        ("sum", {"column": "salary"}), ("proportion", {"of": [["state", "in", ["TX"]]]}),
+        ("mean", {"column": "salary", "by": "state"}), ("median", {"column": "salary", "by": "state"}),
+    ):  # fmt: skip
+        answer = table.ask(table.query(key, where=nobody, epsilon="0.5", **parameters))
+        assert answer.value is not None and answer.interval is not None
+
+
+def test_suggestions_come_from_public_facts_and_are_worth_asking(workspace: Workspace) -> None:
+    for name in ("town", "residents"):
+        table = workspace.table(name)
+        found = table.suggestions()
+        assert 3 <= len(found) <= 5 and len({query.digest() for query in found}) == len(found)
+        assert all(table.preview(query).useful and table.preview(query).admissible for query in found)

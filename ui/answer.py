@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import plain, say
 from ui import charts, exports
-from ui.wording import axis, headline, range_words, rounded_range
+from ui.wording import axis, headline, printed_range, range_words
 
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
@@ -36,6 +36,8 @@ def picture(answer: dp.Answer, key: str) -> None:
         draw(answer.value, answer.interval, title, bars_alt(answer), f"chart-{key}")
         with st.expander(say("answer.figures")):
             st.html(bars_table(answer))
+    elif isinstance(answer.value, str):  # a day
+        st.html(f'<p class="lead">{escape(range_words(answer))}</p>')
     else:
         alt = f"{headline(answer)}. {range_words(answer)}"
         charts.point(answer.value, answer.interval, title, alt, f"chart-{key}")
@@ -48,7 +50,7 @@ def bars_alt(answer: dp.Answer) -> str:
 def bars_table(answer: dp.Answer) -> str:
     rows = []
     for label, value in answer.value.items():
-        low, high = rounded_range(*answer.interval[label]) if answer.interval else ("", "")
+        low, high = printed_range(*answer.interval[label]) if answer.interval else ("", "")
         rows.append(
             f'<tr><td>{escape(label)}</td><td class="number">{plain(value)}</td>'
             f'<td class="number">{low} – {high}</td></tr>'
@@ -68,9 +70,10 @@ def receipt(answer: dp.Answer, key: str) -> None:
     st.html(f'<p class="receipt">{escape(line)}</p>')
     with st.expander(say("receipt.open")):
         st.html(
-            f'<p class="muted">{escape(answer.query.card.theorem)}</p>'
+            f'<p class="muted">{escape(say("receipt.plain"))}</p>'
             f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
             + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
+            + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.card.theorem))}</p>'
         )
         with st.container(horizontal=True):
             st.download_button(

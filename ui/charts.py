@@ -141,6 +141,7 @@ def ranges(
 
     colours = palette()
     labels = _labels(values)
+    form = None if any(isinstance(value, str) for value in values.values()) else ","  # days write themselves
     figure = _figure(max(120, 60 + 32 * len(labels)))
     tick, band = (colours.muted, colours.line) if simulated else (colours.left, colours.left_soft)
     for place, (label, (low, high)) in enumerate(zip(labels, (intervals or {}).values(), strict=False)):
@@ -151,7 +152,7 @@ def ranges(
         go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, hovertemplate="%{x:,}<extra></extra>")
     )
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
-    figure.update_xaxes(showline=True, ticks="outside", title={"text": escape(title)}, tickformat=",")
+    figure.update_xaxes(showline=True, ticks="outside", title={"text": escape(title)}, tickformat=form)
     _show(figure, alt, key)
 
 

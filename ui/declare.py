@@ -6,6 +6,7 @@ show them: each takes its value from the draft when it appears and hands it back
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -19,7 +20,7 @@ from ui import declare_draft as drafts
 from ui import declare_upload as uploads
 from ui.declare_draft import STEPS, Draft
 from ui.declare_task import Task, Work
-from ui.state import choose_table, workspace
+from ui.state import NOBODY, choose_table, visitor, workspace
 from ui.wording import html_lines
 
 _DRAFT = "draft"
@@ -33,18 +34,30 @@ _STEP_OF = {
 }  # fmt: skip
 
 
+_left: OrderedDict[str, Draft] = OrderedDict()  # by visitor: a reload is a new session, and must not lose the answers
+_MOST_LEFT = 200
+
+
 def current() -> Draft:
     if _DRAFT not in st.session_state:
         uploads.sweep(workspace().folder / "tmp")
-        st.session_state[_DRAFT] = Draft()
+        _keep(_left.get(visitor()) or Draft())
     draft: Draft = st.session_state[_DRAFT]
     return draft
+
+
+def _keep(draft: Draft) -> None:
+    st.session_state[_DRAFT] = draft
+    if visitor() != NOBODY:  # without a cookie all would share one
+        _left[visitor()] = draft
+        while len(_left) > _MOST_LEFT:
+            _left.popitem(last=False)
 
 
 def start_over() -> None:
     draft = current()
     uploads.drop(draft.path)
-    st.session_state[_DRAFT] = Draft(uploads=draft.uploads + 1)
+    _keep(Draft(uploads=draft.uploads + 1))
 
 
 def kept(key: str, value: Any) -> str:
@@ -121,8 +134,8 @@ def _so_far(draft: Draft) -> None:
     told = [draft.file]
     if draft.many == "one":
         told.append(say("data.so_far.one"))
-    if draft.relation == "replace" and draft.rows is not None and STEPS.index(draft.step) > STEPS.index("relation"):
-        told.append(say("data.so_far.replace", people=draft.rows))
+    if draft.relation == "replace" and draft.people is not None and STEPS.index(draft.step) > STEPS.index("relation"):
+        told.append(say("data.so_far.replace", people=draft.people))
     if draft.relation == "add_remove" and draft.about:
         told.append(say("data.so_far.add_remove", people=draft.about))
     if draft.chosen:
@@ -154,6 +167,7 @@ def _waiting() -> None:
     if task is None or task.over:
         st.rerun()
     st.progress(task.share, text=say(f"data.task.{task.purpose}"))
+    st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
 
 
 def _settle(draft: Draft) -> None:

@@ -11,14 +11,14 @@ import dpengine as dp
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.messages import say
-from dpengine.schema import Number
+from dpengine.schema import Category, Column, Number
 from dpengine.unit import read_relation
 from ui import declare_draft as drafts
 from ui import declare_price as price
 from ui import declare_upload as uploads
 from ui import nav
 from ui.declare import begin, complain, heading, kept, onwards, problem, reconsider, start_over
-from ui.declare_draft import CARE, Draft
+from ui.declare_draft import CARE, Draft, numbers_of
 from ui.state import open_table, table_names, workspace
 from ui.wording import power_of_ten
 
@@ -116,22 +116,30 @@ def done(draft: Draft) -> None:
         told = say("data.done.joined", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
         st.html(f'<p class="warn" role="status">{escape(told)}</p>')
     with st.container(key="card-done"):
-        st.html(f'<dl class="fact">{"".join(_facts(table))}</dl>')
+        st.html(f'<dl class="fact">{"".join(_facts(table, draft.dialect))}</dl>')
     with st.container(horizontal=True, key="declare-done"):
         st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
         st.button(say("data.done.another"), key="declare-another", on_click=start_over)
 
 
-def _facts(table: dp.Table) -> list[str]:
+def _facts(table: dp.Table, dialect: dp.Dialect) -> list[str]:
     meter = table.meter()
-    people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about)
+    each = table.facts.unit.at_most
+    rows = say("data.done.one_row") if table.facts.unit.id_column is None else say("data.done.some_rows", each=each)
+    people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
     told = [(say("data.done.people"), people)]
     told += [(name, words(column)) for name, column in table.schema.columns.items()]
+    if table.schema.of_kind(dp.Number):
+        told.append((say("data.done.numbers"), say("data.done.numbers_like", example=numbers_of(dialect))))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     told.append((say("data.done.allowance"), terms))
     told.append((say("data.done.protects"), say(f"meter.relation.{table.facts.relation}")))
     return [f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in told]
 
 
-def words(column: dp.Number | dp.Category) -> str:
-    return price.range_words(column) if isinstance(column, Number) else price.list_words(column)
+def words(column: Column) -> str:
+    if isinstance(column, Category):
+        return price.list_words(column)
+    if isinstance(column, Number):
+        return price.range_words(column)
+    return say("data.done.ends", first=column.value(0), last=column.value(column.size - 1))

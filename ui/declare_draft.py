@@ -19,6 +19,7 @@ from dpengine.errors import AllowanceError
 from dpengine.exact import read_number, text_of
 from dpengine.messages import say
 from dpengine.schema import Column, normal
+from dpengine.survey import people_of
 from ui import presets
 from ui.preset_lists import LISTS, NO, YES
 
@@ -94,6 +95,9 @@ class Draft:
     bad_records: str = "refuse"
     rows: int | None = None  # public only under "replace"
     many: str | None = None  # "one" row per person, or "more"
+    who: str | None = None  # then this column says whose a row is …
+    each: int = 3  # … and so many of a person's rows count
+    ids: dict[str, int] = field(default_factory=dict)  # people by id column, once counted; public only under "replace"
     relation: str | None = None
     about: int | None = None
     chosen: list[str] = field(default_factory=list)
@@ -104,13 +108,16 @@ class Draft:
     name: str = ""
     complaint: AllowanceError | None = None  # about the step it is shown on
     pressed: bool = False  # "go on" was tried on this step, so gaps are told too
+    again: bool = False  # a fault of form was mended with one click: read on without another
     task: Any = None  # see declare_task
     added: Added | None = None
 
     @property
     def people(self) -> int | None:
         """How many, as far as the public knows."""
-        return self.rows if self.relation == "replace" else self.about
+        if self.relation != "replace":
+            return self.about
+        return self.rows if self.many != "more" or self.who is None else self.ids.get(self.who)
 
     @property
     def usual_delta(self) -> Fraction:
@@ -130,10 +137,19 @@ class Draft:
 
 
 def unit(draft: Draft) -> dp.Unit:
-    """An id column with at most m rows each would be built here."""
-    if draft.many != "one":
-        raise AllowanceError("unit.missing" if draft.many is None else "data.unit.more")
-    return dp.Unit.rows()
+    if draft.many is None:
+        raise AllowanceError("unit.missing")
+    if draft.many == "one":
+        return dp.Unit.rows()
+    if draft.who is None:
+        raise AllowanceError("unit.column")
+    return dp.Unit.column(draft.who, draft.each)
+
+
+def count_people(draft: Draft) -> None:
+    """Where an id column says who is who, the number of people is that of its different values."""
+    if draft.many == "more" and draft.who is not None and draft.who not in draft.ids and draft.path is not None:
+        draft.ids[draft.who] = people_of(draft.path, draft.dialect, draft.who, draft.bad_records)
 
 
 def relation(draft: Draft) -> str:

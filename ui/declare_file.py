@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,7 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import plain, say
 from dpengine.samples import SAMPLES
 from dpengine.schema import Schema
-from dpengine.survey import is_parquet, names_of, survey
+from dpengine.survey import files_of, is_parquet, names_of, survey
 from ui import declare_upload as uploads
 from ui import nav
 from ui.declare import begin, complain, heading, kept, onwards, problem, start_over
@@ -35,6 +36,7 @@ def choose(draft: Draft) -> None:
         st.html(f'<p class="muted">{escape(say("data.file.kept"))}</p>')
         if given is not None:
             _take(draft, given)
+        _on_server(draft)
         complain(draft)
         if draft.path is not None:
             st.html(f'<p>{escape(say("data.file.ready", file=draft.file))}</p>')
@@ -46,6 +48,19 @@ def choose(draft: Draft) -> None:
     _here_already()
 
 
+def _on_server(draft: Draft) -> None:
+    """Files too large to upload: they are put into the workspace's files/ folder and picked by name."""
+    found = uploads.waiting(workspace().folder / "files")
+    with st.expander(say("data.file.large_title")):
+        st.html(f'<p class="muted">{escape(say("data.file.large_how", folder=str(workspace().folder / "files")))}</p>')
+        if not found:
+            return
+        names = [path.name for path in found]
+        picked = st.selectbox(say("data.file.large_pick"), names, index=None, key=f"declare-large-{draft.uploads}")
+        if picked is not None:
+            _open(draft, found[names.index(picked)], picked)
+
+
 def _take(draft: Draft, given: Any) -> None:
     """Keep the upload on the server and look at its first line. What was said about an earlier file stays."""
     draft.uploads += 1  # a fresh uploader, so that the server lets go of its copy
@@ -55,14 +70,19 @@ def _take(draft: Draft, given: Any) -> None:
     except AllowanceError as complaint:
         draft.complaint = complaint
         st.rerun()
+    _open(draft, path, str(given.name))
+
+
+def _open(draft: Draft, path: Path, name: str) -> None:
     try:
-        dialect = Dialect() if is_parquet(path) else _guess(path)
+        dialect = Dialect() if is_parquet(path) else _guess(files_of(path)[0])
     except AllowanceError as complaint:
         uploads.drop(path)
-        draft.complaint = complaint
+        draft.complaint, draft.uploads = complaint, draft.uploads + 1
         st.rerun()
     uploads.drop(draft.path)
-    shown = "".join(sign for sign in str(given.name) if sign.isprintable()).strip()
+    draft.uploads += 1
+    shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
     draft.dialect, draft.bad_records, draft.rows, draft.name = dialect, "refuse", None, ""
     draft.go("names")
@@ -117,7 +137,8 @@ def names(draft: Draft) -> None:
         if fault is not None:
             raise fault
 
-    if onwards(draft, check, "data.names.next"):
+    again, draft.again = draft.again and fault is None, False
+    if onwards(draft, check, "data.names.next") or again:
         draft.chosen = [name for name in draft.chosen if name in draft.names]
         path, dialect, bad_records = draft.path, draft.dialect, draft.bad_records
         begin(draft, "survey", lambda tell: survey(path, dialect, bad_records, tell))
@@ -216,10 +237,11 @@ def _mend(draft: Draft, complaint: AllowanceError | None) -> None:
 def _breaks(draft: Draft) -> None:
     st.session_state["declare-line_breaks"] = True
     _changed(draft, line_breaks=True)
+    draft.again = True
 
 
 def _empty(draft: Draft) -> None:
-    draft.bad_records, draft.complaint, draft.pressed = "empty", None, False
+    draft.bad_records, draft.complaint, draft.pressed, draft.again = "empty", None, False, True
 
 
 def unmarked(text: str) -> str:

@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from dpengine.messages import say
+from dpengine.unit import MOST_ROWS_EACH
 from ui import declare_draft as drafts
 from ui.declare import complain, heading, kept, onwards
 from ui.declare_draft import Draft
@@ -23,12 +24,20 @@ def rows(draft: Draft) -> None:
             format_func=lambda one: say(f"data.unit.{one}_label"),
             captions=[say(f"data.unit.{one}_means") for one in options], label_visibility="collapsed",
         )
-        if draft.many is not None:
+        if draft.many == "one" or draft.who is not None:
             draft.complaint = None
         if draft.many == "more":
-            st.html(f'<p class="warn" role="status">{escape(say("data.unit.more"))}</p>')
-        else:
-            complain(draft)
+            draft.who = st.selectbox(
+                say("data.unit.who"), draft.names, index=None, key=kept("declare-who", draft.who),
+                placeholder=say("data.unit.who_none"), help=say("data.unit.who_help"), width=420,
+            )
+            given = st.number_input(
+                say("data.unit.each"), 1, MOST_ROWS_EACH, key=kept("declare-each", draft.each),
+                help=say("data.unit.each_help"), width=420,
+            )
+            draft.each = int(given)
+            st.html(f'<p class="muted">{escape(say("data.unit.each_means"))}</p>')
+        complain(draft)
     if onwards(draft, lambda: drafts.unit(draft)):
         draft.forth()
         st.rerun()
@@ -53,5 +62,8 @@ def secret(draft: Draft) -> None:
             draft.complaint = None
         complain(draft)
     if onwards(draft, lambda: drafts.relation(draft)):
+        if draft.relation == "replace":
+            with st.spinner(say("data.relation.counting")):
+                drafts.count_people(draft)
         draft.forth()
         st.rerun()

@@ -18,6 +18,7 @@ class Task:
     def __init__(self, purpose: str, work: Work) -> None:
         self.purpose = purpose
         self.share = 0.0
+        self._stopped = False
         self.result: Any = None
         self.error: AllowanceError | None = None
         self._over = threading.Event()
@@ -27,7 +28,7 @@ class Task:
         try:
             self.result = work(self._tell)
         except AllowanceError as refusal:
-            self.error = refusal
+            self.error = refusal.with_traceback(None)  # its frames may hold cells
         except Exception as fault:  # its text may hold a cell: only its kind goes to the log
             logging.getLogger("allowance").error("%s a table failed: %s", self.purpose, type(fault).__name__)
             self.error = AllowanceError("data.failed")
@@ -35,7 +36,13 @@ class Task:
             self._over.set()
 
     def _tell(self, share: float) -> None:
+        if self._stopped:
+            raise AllowanceError("load.cancelled")  # the loader removes what it wrote
         self.share = min(max(share, self.share), 1.0)
+
+    def stop(self) -> None:
+        """Ask the work to end at its next step."""
+        self._stopped = True
 
     @property
     def over(self) -> bool:

@@ -39,6 +39,15 @@ def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
     return path
 
 
+def waiting(folder: Path) -> list[Path]:
+    """What the owner put into the folder for large files: tables, and folders of tables; links are not followed."""
+    if not folder.is_dir():
+        return []
+    kinds = (".csv", ".tsv", ".txt", ".parquet")
+    found = (path for path in folder.iterdir() if not path.is_symlink() and not path.name.startswith("."))
+    return sorted(path for path in found if path.is_dir() or path.suffix.lower() in kinds)
+
+
 def drop(path: Path | None) -> None:
     if path is not None and _OURS.fullmatch(path.name):
         path.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -10,14 +11,29 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import Parameter
+from dpengine.dates import Date
 from dpengine.exact import text_of
 from dpengine.messages import plain, say
-from dpengine.schema import Category, Number
+from dpengine.schema import Category, Column, ItemSet, Number
 
 STATE = "ask"
-ORDER = ("median", "mean", "count", "proportion", "histogram", "top_item", "sum", "quantile", "variance", "crosstab")
-_JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many")
+ORDER = (
+    "median",
+    "mean",
+    "count",
+    "proportion",
+    "histogram",
+    "top_item",
+    "sum",
+    "quantile",
+    "variance",
+    "crosstab",
+    "noisy_argmax",
+    "fit_check",
+)
+_JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "options")
 MOST_CONDITIONS = 5
+MOST_GROUPS = 8
 USUAL = {"epsilon": "0.1"}
 
 
@@ -28,7 +44,7 @@ def state(table: dp.Table) -> dict[str, Any]:
     if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
         kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
         st.session_state[STATE] = kept
-    if kept["q"] not in dp.catalogue or not choices(table, kept["q"]):
+    if kept["q"] not in ORDER or not choices(table, kept["q"]):
         kept["q"] = next(key for key in ORDER if choices(table, key))
     return dict(kept)
 
@@ -66,7 +82,12 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 def choices(table: dp.Table, key: str) -> list[str]:
     """The declared columns a question can be about; a question without a column needs one to set a condition on."""
-    kinds = {"column.number": (Number,), "column.category": (Category,), "column.any": (Number, Category)}
+    kinds: dict[str, tuple[type[Column], ...]] = {
+        "column.number": (Number,), "column.ordered": (Number, dp.Date),
+        "column.category": (Category,),
+        "column.listed": (Category, ItemSet),
+        "column.any": (Number, Category, ItemSet, dp.Date),
+    }  # fmt: skip
     for parameter in dp.catalogue[key].card.parameters:
         if parameter.kind in kinds:
             return table.schema.of_kind(*kinds[parameter.kind])
@@ -91,15 +112,17 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             columns = choices(table, key)
             now = given.get("column") if given.get("column") in columns else columns[0]
             chosen["column"] = _picker("form.column", columns, now, str, f"ask-column-{key}")
-        st.markdown(say("form.for.count" if key == "count" else "form.for"), width="content")
-        counted = key == "count" and table.facts.people is not None and not given.get("by")
-        choice = _picker(
-            "form.who",
-            ["everyone", "some"],
-            "some" if given.get("where") or counted else "everyone",
-            lambda one: say(f"form.who.{one}.count" if key == "count" else f"form.who.{one}"),
-            f"ask-who-{key}",
-        )
+        choice = "everyone"
+        if "where" in parameters:
+            st.markdown(say("form.for.count" if key == "count" else "form.for"), width="content")
+            counted = key == "count" and table.facts.people is not None and not given.get("by")
+            choice = _picker(
+                "form.who",
+                ["everyone", "some"],
+                "some" if given.get("where") or counted else "everyone",
+                lambda one: say(f"form.who.{one}.count" if key == "count" else f"form.who.{one}"),
+                f"ask-who-{key}",
+            )
         groups = table.schema.of_kind(Category)
         if "by" in parameters and groups:
             st.markdown(say("form.by"), width="content")
@@ -110,8 +133,10 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     if "of" in parameters:
         st.html(f'<p class="muted">{say("form.of_title")}</p>')
         chosen["of"] = conditions(table, given.get("of") or [], "of")
+    if "options" in parameters:
+        chosen["options"] = _options(table, given.get("options"))
     if choice == "some":
-        if "of" in parameters:
+        if "of" in parameters or "options" in parameters:
             st.html(f'<p class="muted">{say("form.where_title")}</p>')
         chosen["where"] = conditions(table, given.get("where") or [], "where")
     for parameter in parameters.values():
@@ -218,6 +243,23 @@ def conditions(table: dp.Table, rows: list[Any], kind: str) -> list[Any]:
     return built
 
 
+def _options(table: dp.Table, given: Any) -> list[Any]:
+    """Groups of people to compare, each with its own conditions."""
+    known = [one for one in given if isinstance(one, list)] if isinstance(given, list) else []
+    counter = f"ask-options-{table.name}"
+    count = st.session_state.setdefault(counter, min(max(len(known), 2), MOST_GROUPS))
+    built = []
+    for place in range(count):
+        st.html(f'<p class="muted">{say("form.option", number=place + 1)}</p>')
+        built.append(conditions(table, known[place] if place < len(known) else [], f"option{place}"))
+    with st.container(horizontal=True):
+        if count < MOST_GROUPS:
+            st.button(say("form.option_add"), key="ask-more-options", on_click=_more, args=(counter, 1))
+        if count > 2:
+            st.button(say("form.option_remove"), key="ask-less-options", on_click=_more, args=(counter, -1))
+    return [one for one in built if one]
+
+
 def _more(counter: str, step: int) -> None:
     st.session_state[counter] += step
 
@@ -231,8 +273,8 @@ def _condition(table: dp.Table, row: list[Any] | None, place: str) -> list[Any] 
     name = str(left.selectbox(say("form.where_column"), columns, index=start, key=f"where-column-{place}"))
     column = table.schema[name]
     same = row is not None and row[0] == name
-    if isinstance(column, Category):
-        ops = ["in", "not in"]
+    if isinstance(column, Category | ItemSet):
+        ops = ["in", "not in"] if isinstance(column, Category) else ["has", "has none of"]
         op = str(
             middle.selectbox(
                 say("form.where_op"),
@@ -258,7 +300,30 @@ def _condition(table: dp.Table, row: list[Any] | None, place: str) -> list[Any] 
             key=f"where-op-{name}-{place}",
         )
     )
-    return [name, op, _numbers(column, op, row[2] if same and row and row[1] == op else None, name, place, right)]
+    now = row[2] if same and row and row[1] == op else None
+    pick = _dates if isinstance(column, Date) else _numbers
+    return [name, op, pick(column, op, now, name, place, right)]  # type: ignore[arg-type]
+
+
+def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -> Any:
+    first, last = date.fromisoformat(column.value(0)), date.fromisoformat(column.value(column.size - 1))
+
+    def inside(text: Any, usual: date) -> date:
+        try:
+            return min(max(date.fromisoformat(str(text)), first), last)
+        except ValueError:
+            return usual
+
+    if op == "between":
+        ends = now if isinstance(now, list) and len(now) == 2 else [None, None]
+        places = where.columns(2)
+        picked = [
+            at.date_input(say(label), inside(end, usual), first, last, key=f"where-{label}-{name}-{place}")
+            for at, label, end, usual in zip(places, ("form.from", "form.to"), ends, (first, last), strict=True)
+        ]
+        return [one.isoformat() for one in picked]
+    key = f"where-date-{op}-{name}-{place}"
+    return where.date_input(say("form.value"), inside(now, first), first, last, key=key).isoformat()
 
 
 def _numbers(column: Number, op: str, now: Any, name: str, place: str, where: Any) -> Any:

@@ -22,9 +22,9 @@ def draw(table: dp.Table) -> None:
 
 
 def complain(sentence: str | None) -> None:
-    """What keeps the chosen table from being opened."""
+    """What keeps the page, or the chosen table, from being shown."""
     if sentence:
-        st.html(f'<div class="refused" role="alert"><b>{escape(say("meter.none"))}</b> {escape(sentence)}</div>')
+        st.html(f'<div class="refused" role="alert"><b>{escape(say("page.trouble"))}</b> {escape(sentence)}</div>')
 
 
 def show_price(table: dp.Table, preview: dp.Preview | None) -> None:
@@ -59,7 +59,7 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | None) -> None:
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:
     """Whose allowance it is, and its terms; ε is not mentioned to a newcomer before the first answer."""
-    parts = [table.name]
+    parts = [say("meter.table", table=table.name)]
     if table.practice:
         parts.append(say("meter.practice"))
     if meter.charges or not table.practice:

@@ -1,5 +1,6 @@
 """The frame: look, navigation, and the meter on every page before the page itself runs."""
 
+import logging
 import sys
 from pathlib import Path
 
@@ -9,13 +10,21 @@ if str(ROOT) not in sys.path:  # Streamlit puts ui/ on the import path, the pack
 
 import streamlit as st  # noqa: E402
 
+import dpengine as dp  # noqa: E402
+from dpengine.messages import say  # noqa: E402
 from ui import frame, nav, style  # noqa: E402
-from ui.state import current_table  # noqa: E402
+from ui.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
 style.apply()
 page = st.navigation(list(nav.pages().values()), position="top")
-table = current_table()
+table = open_table(FIRST_TABLE) if page.url_path == "" else current_table()  # Start asks of Town, whatever is open
 frame.complain(st.session_state.pop("complaint", None))
 frame.draw(table)
-page.run()
+try:
+    page.run()
+except dp.AllowanceError as complaint:
+    frame.complain(str(complaint))
+except Exception as fault:  # its text may hold a value: the log gets its kind, the page one sentence
+    logging.getLogger("allowance").error("page %s failed: %s", page.title, type(fault).__name__)
+    frame.complain(say("page.failed"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -43,6 +44,8 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
         ranked = dict.fromkeys(sorted(names, key=names.count, reverse=True))
         tally: dict[str, float] = {name: names.count(name) for name in ranked}
         charts.bars(tally, None, say("preview.times"), alt, f"chart-{key}", simulated=True)
+    elif isinstance(drawn[0], str):  # days
+        st.html(f'<p class="lead">{escape(say("preview.days", first=min(drawn), last=max(drawn)))}</p>')
     else:
         charts.dots(drawn, title, alt, f"chart-{key}")
 

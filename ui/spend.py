@@ -32,13 +32,16 @@ STEPS = (
     "2",
     "3",
 )
+_TABLE = "ask-epsilon-table"
 _EPSILON = "ask-epsilon"  # the one that counts, as text
 
 
-def start_from(given: Any) -> None:
-    """Take ε from a link or from how the form was left."""
-    if _EPSILON not in st.session_state:
-        st.session_state[_EPSILON] = str(given or "0.1")
+def start_from(table: dp.Table, given: Any) -> None:
+    """Take ε from a link or from how the form was left; else what a first question of this table is worth asking at."""
+    if _EPSILON not in st.session_state or st.session_state.get(_TABLE) != table.name:
+        usual = table.suggestions()[:1]
+        st.session_state[_EPSILON] = str(given or (text_of(usual[0].epsilon) if usual else "0.1"))
+        st.session_state[_TABLE] = table.name
 
 
 def choose(table: dp.Table) -> str:

@@ -13,6 +13,7 @@ from ui.web import visitor_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_TABLE = "town"
+NOBODY = "local"
 
 
 def workspace() -> dp.Workspace:
@@ -21,7 +22,7 @@ def workspace() -> dp.Workspace:
 
 def visitor() -> str:
     """The browser's random name from its cookie; without one (a notebook, a test) everybody is the same visitor."""
-    return visitor_of(st.context.cookies) or "local"
+    return visitor_of(st.context.cookies) or NOBODY
 
 
 def open_table(name: str) -> dp.Table:

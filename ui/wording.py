@@ -57,6 +57,11 @@ def rounded_range(low: float, high: float) -> tuple[str, str]:
     return _print(_exact(low), step, ROUND_FLOOR), _print(_exact(high), step, ROUND_CEILING)
 
 
+def printed_range(low: Any, high: Any) -> tuple[str, str]:
+    """A range of numbers rounded outwards; one of days as it is."""
+    return (low, high) if isinstance(low, str) else rounded_range(low, high)
+
+
 def _exact(value: float) -> Decimal:
     """The decimal a float prints as: 1.63 is 1.63, not the binary fraction a hair below it."""
     return Decimal(str(value))
@@ -77,7 +82,8 @@ def promise_words(promise: Promise) -> str:
         code = "promise.within" if promise.of == 1 else "promise.within_all"
         return say(code, alpha=amount(promise), of=promise.of, chance=chance(promise.beta)) + _guess(promise)
     if isinstance(promise, Rank):
-        return say("promise.rank", share=percent(min(promise.share, Fraction(1))), chance=chance(promise.beta)) + _guess(promise)
+        share = percent(min(promise.share, Fraction(1)))
+        return say("promise.rank", share=share, chance=chance(promise.beta)) + _guess(promise)
     if isinstance(promise, NearBest):
         return say("promise.near_best", gap=promise.gap, chance=chance(promise.beta))
     assert isinstance(promise, NoPromise)
@@ -146,7 +152,7 @@ def axis(query: dp.Query) -> str:
 def range_words(answer: dp.Answer) -> str:
     """How far the truth may be, in the promise's own kind."""
     if isinstance(answer.interval, tuple):
-        low, high = rounded_range(*answer.interval)
+        low, high = printed_range(*answer.interval)
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
     promise = answer.promise
     if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):

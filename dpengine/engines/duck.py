@@ -25,17 +25,19 @@ from dpengine.needs import (
     Cells,
     Count,
     Counts,
+    Faults,
     Histogram,
     Hits,
     Integers,
+    ItemCounts,
     Need,
     Ranks,
     RanksBy,
     Spread,
     Statistic,
 )  # fmt: skip
-from dpengine.predicate import AnyOf, Clause, Range
-from dpengine.schema import MISSING, Code, Schema
+from dpengine.predicate import AnyOf, Clause, Has, Range
+from dpengine.schema import MISSING, Code, ItemSet, Schema
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "1GB",
@@ -57,6 +59,11 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def every_row(coded: Path) -> Path:
+    """Beside the rows that count, where a person has several and holds a set: all rows, coded alike."""
+    return coded.with_name(f"{coded.stem}.every.parquet")
+
+
 class DuckEngine:
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -65,6 +72,7 @@ class DuckEngine:
 
     def read(self, need: Need, coded: Path, schema: Schema) -> Statistic:
         """Exactly `need.of(rows)`. A damaged or absent file is the only thing that can go wrong."""
+        coded = every_row(coded) if isinstance(need, ItemCounts) and need.people else coded
         if not coded.is_file():  # an absent name with a * in it would be taken for a pattern
             raise AllowanceError("engine.unreadable")
         try:
@@ -85,8 +93,15 @@ class DuckEngine:
         import ibis  # half a second: only those who read data wait for it
 
         names = {name: f"c{place}" for place, name in enumerate(schema.columns)}
-        extra = ["person"] if isinstance(need, Count) and need.people else []
-        table = ibis.table(dict.fromkeys([*names.values(), *extra], "int64"), name="coded")
+        kinds = dict.fromkeys(names.values(), "int64")
+        kinds |= {names[name]: "array<int64>" for name in schema.of_kind(ItemSet)}
+        if isinstance(need, Count | ItemCounts) and need.people:
+            kinds["person"] = "int64"
+        if isinstance(need, ItemCounts) and need.cut:
+            kinds[cut_name(names[need.column])] = "array<int64>"
+        if isinstance(need, Faults):
+            kinds[_fault(need, names)] = "int64"
+        table = ibis.table(kinds, name="coded")
         lists: dict[str, pa.Table] = {}
         rows = table
         if need.where.clauses:
@@ -102,7 +117,10 @@ class DuckEngine:
             rows = cursor.from_parquet(str(coded))
             # Codes are stored as narrow as they fit, and DuckDB computes in the stored width: 64 bits before any
             # arithmetic, or a large code would overflow and one person's value decide whether a release fails.
-            wide = rows.project(", ".join(f"{name}::BIGINT AS {name}" for name in rows.columns))
+            # Items of a set are only looked for and counted.
+            kept = [name if str(kind).endswith("[]") else f"{name}::BIGINT AS {name}"
+                    for name, kind in zip(rows.columns, rows.types, strict=True)]  # fmt: skip
+            wide = rows.project(", ".join(kept))
             asked = wide.query("coded", sql)
             found = asked.fetchnumpy() if asked is not None else {}
         finally:
@@ -120,6 +138,12 @@ def _asked(need: Need, rows: Any, names: dict[str, str], lists: dict[str, pa.Tab
     if isinstance(need, Counts):
         met = [reduce(and_, [_holds(clause, rows, names, lists) for clause in one.clauses]) for one in need.options]
         return rows.aggregate(**{f"n{place}": one.sum().coalesce(0).cast("int64") for place, one in enumerate(met)})
+    if isinstance(need, ItemCounts):
+        items = rows[cut_name(names[need.column]) if need.cut else names[need.column]].unnest()
+        held = rows.select(*([rows.person] if need.people else []), item=items)
+        return held.group_by(held.item).aggregate(rows=held.person.nunique() if need.people else held.count())
+    if isinstance(need, Faults):
+        return rows.aggregate(rows=rows[_fault(need, names)].sum().coalesce(0).cast("int64"))
     if isinstance(need, Histogram | Ranks):
         rows = rows.filter(rows[names[need.column]] != MISSING)
         return rows.group_by(code=rows[names[need.column]]).aggregate(rows=rows.count()).order_by("code")
@@ -143,12 +167,24 @@ def _asked(need: Need, rows: Any, names: dict[str, str], lists: dict[str, pa.Tab
     return rows.group_by(group=group).aggregate(s0=rows.count(), **sums)
 
 
+def _fault(need: Faults, names: dict[str, str]) -> str:
+    """Where the coded file keeps the flag: f3 for the column c3, `fault` for any."""
+    return "fault" if need.column is None else f"f{names[need.column].removeprefix('c')}"
+
+
+def cut_name(column: str) -> str:
+    """Where the coded file keeps `needs.cut` of a column."""
+    return f"{column}k"
+
+
 def _shaped(need: Need, found: dict[str, Integers]) -> Statistic:
     """Every declared cell and group, the empty ones too, in the declared order."""
-    if isinstance(need, Count):
+    if isinstance(need, Count | Faults):
         return int(found["rows"][0])
     if isinstance(need, Counts):
         return tuple(int(found[f"n{place}"][0]) for place in range(len(need.options)))
+    if isinstance(need, ItemCounts):
+        return _placed(found["item"], found["rows"], need.size)
     if isinstance(need, Ranks):
         return Spread(found["code"], found["rows"])
     if isinstance(need, Histogram):
@@ -185,6 +221,9 @@ def _holds(clause: Clause, table: Any, names: dict[str, str], lists: dict[str, p
         parts = [_holds(part, table, names, lists) for part in clause.parts]
         return reduce(or_, parts) if parts else ibis.literal(False)
     code = table[names[clause.column]]
+    if isinstance(clause, Has):
+        found = reduce(or_, [code.contains(one) for one in clause.codes]) if clause.codes else ibis.literal(False)
+        return ~found if clause.none else found
     if isinstance(clause, Range):
         return code.between(max(clause.low, MISSING + 1), clause.high)
     runs = _runs(clause.codes)

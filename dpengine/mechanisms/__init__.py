@@ -7,6 +7,9 @@ from types import MappingProxyType
 from dpengine.contract import Query
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.crosstab import Crosstab
+from dpengine.mechanisms.find_range import FindRange
+from dpengine.mechanisms.find_values import FindValues
+from dpengine.mechanisms.fit_check import FitCheck
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.mean import Mean
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
@@ -21,6 +24,7 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
         query.card.key: query
         for query in (
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
+            FitCheck, FindRange, FindValues,
         )
     }
 )

@@ -5,6 +5,9 @@ Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006,
 Statistic   one count per bin. A person holds at most m rows: L1 change m under add/remove, 2m under replace-one.
 Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent. Under replace-one with one row per person exactly
             two bins change, by one each, so the loss is two independent parts of ε/2 (cheaper than one of ε).
+Sets        of a person's set at most k items count, chosen by `itemsets` from the set alone: one bar per item; at most
+            Δ = min(k, items) bars change under add/remove and min(2k, items) under replace-one (those in one set and
+            not in the other), by one each whatever the number of rows: Δ independent parts of ε/Δ.
 Accuracy    all k bars at once within t, by a union bound: each except with probability β/k.
 Cost        one scan.
 """
@@ -21,15 +24,16 @@ from dpengine.bounds import laplace_reach, least_count_error
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
-from dpengine.exact import floor, read_number, text_of
+from dpengine.exact import floor, read_number
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import plain, say
-from dpengine.schema import Category, Number
+from dpengine.schema import Category, ItemSet, Ordered
 from dpengine.wording import who
 
 USUAL_BINS = 10
 MOST_BINS = 1_000
+MOST_PARTS = 100  # of one loss in the ledger; beyond it, one part of ε, which is dearer and as true
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +59,9 @@ class Histogram(Query):
         name = str(given["column"])
         column = facts.schema[name]
         bins = given.get("bins")
-        if isinstance(column, Category):
+        if isinstance(column, ItemSet) and column.at_most is None:
+            raise AllowanceError("items.size_needed", column=name)
+        if isinstance(column, Category | ItemSet):
             if bins not in (None, USUAL_BINS):
                 raise AllowanceError("bins.category", column=name)
             return {"column": name, "starts": tuple(range(column.size))}
@@ -63,7 +69,7 @@ class Histogram(Query):
 
     def own_json(self) -> dict[str, Any]:
         column = self.facts.schema[self.column]
-        if isinstance(column, Category):
+        if isinstance(column, Category | ItemSet):
             return {"column": self.column}
         return {"column": self.column, "bins": [column.value(start) for start in self.starts]}
 
@@ -73,31 +79,46 @@ class Histogram(Query):
     def labels(self) -> list[str]:
         """The public names of the bars."""
         column = self.facts.schema[self.column]
-        if isinstance(column, Category):
+        if isinstance(column, Category | ItemSet):
             return list(column.labels)
         ends = [*self.starts[1:], column.size]
         pairs = list(zip(self.starts, ends, strict=True))
         rounded = [_span(plain(column.value(a)), plain(column.value(b - 1))) for a, b in pairs]
         if len(set(rounded)) == len(rounded):
             return rounded
-        values = [[text_of(column.lower + code * column.step) for code in (a, b - 1)] for a, b in pairs]
+        values = [[column.text(code) for code in (a, b - 1)] for a, b in pairs]
         return [_span(low, high) for low, high in values]
 
-    def need(self) -> needs.Histogram:
+    @property
+    def set_size(self) -> int | None:
+        """How many items of one person count; None where a row holds one value."""
+        column = self.facts.schema[self.column]
+        return column.at_most if isinstance(column, ItemSet) else None
+
+    def need(self) -> needs.Histogram | needs.ItemCounts:
+        if self.set_size is not None:
+            several = self.facts.unit.id_column is not None
+            return needs.ItemCounts(self.column, len(self.starts), self.where, several, cut=True)
         return needs.Histogram(self.column, self.starts, self.facts.schema[self.column].size, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return value
 
     def sensitivity(self) -> Sensitivity:
-        rows = self.facts.unit.at_most
-        return Sensitivity("l1", 2 * rows if self.facts.relation == "replace" else rows)
+        moves = 2 if self.facts.relation == "replace" else 1
+        if self.set_size is not None:
+            return Sensitivity("l1", min(moves * self.set_size, len(self.starts)))
+        return Sensitivity("l1", moves * self.facts.unit.at_most)
 
     @property
     def scale(self) -> Fraction:
         return self.sensitivity().bound / self.epsilon
 
     def loss(self) -> Loss:
+        if self.set_size is not None:
+            parts = self.sensitivity().bound
+            each = Pure(self.epsilon / parts)
+            return Together((each,) * parts) if 1 < parts <= MOST_PARTS else Pure(self.epsilon)
         if self.facts.relation == "replace" and self.facts.unit.at_most == 1:
             return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
         return Pure(self.epsilon)
@@ -126,14 +147,14 @@ def _span(low: str, high: str) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def read_bins(column: Number, bins: Any) -> tuple[int, ...]:
+def read_bins(column: Ordered, bins: Any) -> tuple[int, ...]:
     """Where each bin starts on the grid: from a number of equal bins or a list of rising edges."""
     if isinstance(bins, (list, tuple)):
-        codes = [(read_number(edge, "bins") - column.lower) / column.step for edge in bins]
+        codes = [column.place(edge, "bins") for edge in bins]
         if not codes or any(b <= a for a, b in pairwise(codes)):
             raise AllowanceError("bins.rising")
         if codes[0] < 0 or codes[-1] >= column.size:
-            raise AllowanceError("bins.outside", lower=column.lower, upper=column.upper)
+            raise AllowanceError("bins.outside", lower=column.value(0), upper=column.value(column.size - 1))
         starts = sorted({0} | {-floor(-code) for code in codes})
     else:
         wanted = read_number(bins, "bins")

@@ -101,7 +101,7 @@ class NoisyArgmax(Query):
         return noisy.index(max(noisy))
 
     def law(self, value: tuple[int, ...]) -> Finite:
-        """Pr[i wins] = Σ_z Pr[c_i + Z = z]·Π_{j<i} Pr[c_j + Z < z]·Π_{j>i} Pr[c_j + Z ≤ z]; what is left out is e^-70."""
+        """Pr[i wins] = Σ_z Pr[c_i + Z = z]·Π_{j<i} Pr[c_j + Z < z]·Π_{j>i} Pr[c_j + Z ≤ z]; the rest is e^-70."""
         laws = [Laplace(count, self.scale) for count in value]
         reach = int(self.scale * 70) + 2
         chances: dict[int, Decimal] = {}

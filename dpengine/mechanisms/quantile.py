@@ -60,7 +60,7 @@ class Quantile(Query):
         picture="point",
         caveats=("rank",),
         parameters=(
-            Parameter("column", "column.number", required=True),
+            Parameter("column", "column.ordered", required=True),
             Parameter("share", "share", default="0.9", required=True),
             Parameter("with_range", "switch", default=True),
             Parameter("by", "by"),
@@ -76,7 +76,7 @@ class Quantile(Query):
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
         name = str(given["column"])
-        facts.schema.number(name)
+        facts.schema.ordered(name)
         with_range = given.get("with_range", True)
         if not isinstance(with_range, bool):
             raise AllowanceError("query.switch", name=say("param.with_range.label"))
@@ -241,7 +241,7 @@ class Quantile(Query):
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         """A range is widened to hold all three draws, which keeps its promise; a sentinel is the declared bound."""
-        column = self.facts.schema.number(self.column)
+        column = self.facts.schema.ordered(self.column)
         width = len(self.sides)
         told: list[tuple[Any, Any]] = []
         for first in range(0, len(raw), width):

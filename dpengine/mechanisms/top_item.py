@@ -3,7 +3,9 @@
 Guarantee   ε-DP, and ε-bounded range.
 Theorem     exponential mechanism: McSherry and Talwar 2007, Thm 6; utility Thm 7.
 Statistic   q(r) = number of rows with value r; Δq = m under both relations. Under add/remove all scores move one
-            way (monotone), so the factor 2 is not needed: rate ε/m; under replace-one ε/(2m).
+            way (monotone), so the factor 2 is not needed: rate ε/m; under replace-one ε/(2m). For a column of sets q(r)
+            = number of people who hold r, in one of their rows that meet the condition: every person moves each
+            score by one at most, whatever the size of the sets and the number of rows, so Δq = 1.
 Draw        r with probability ∝ exp(rate·q(r)), exactly, over the public list; rows without an answer do not compete.
 Accuracy    q(chosen) ≥ best − g with probability ≥ 1−β, g = ⌈ln(|R|/β)/rate⌉ − 1.
 Several     k items in order by peeling: each draw costs ε/k and the chosen one no longer competes.
@@ -28,6 +30,7 @@ from dpengine.exact import read_number
 from dpengine.laws import Finite, weighted
 from dpengine.loss import Exponential, Loss, Together
 from dpengine.messages import say
+from dpengine.schema import Category
 from dpengine.wording import who
 
 MOST_ITEMS = 20
@@ -42,7 +45,7 @@ class TopItem(Query):
         picture="label",
         caveats=("ties",),
         parameters=(
-            Parameter("column", "column.category", required=True),
+            Parameter("column", "column.listed", required=True),
             Parameter("how_many", "number", default=1),
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
@@ -55,7 +58,7 @@ class TopItem(Query):
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
         name = str(given["column"])
-        facts.schema.category(name)
+        facts.schema.listed(name)
         wanted = read_number(given.get("how_many", 1), say("param.how_many.label"))
         if wanted.denominator != 1 or not 1 <= wanted <= MOST_ITEMS:
             raise AllowanceError("top.how_many", most=MOST_ITEMS)
@@ -74,18 +77,27 @@ class TopItem(Query):
 
     def candidates(self) -> list[int]:
         """The codes that compete: all but a label that only stands for “no answer”."""
-        column = self.facts.schema.category(self.column)
+        column = self.facts.schema.listed(self.column)
+        if not isinstance(column, Category):
+            return list(range(column.size))
         return [code for code, label in enumerate(column.labels) if label != column.missing or label in column.values]
 
-    def need(self) -> needs.Histogram:
-        size = self.facts.schema[self.column].size
+    @property
+    def each(self) -> int:
+        """How many rows of a person can hold the same value."""
+        return self.facts.unit.at_most if isinstance(self.facts.schema[self.column], Category) else 1
+
+    def need(self) -> needs.Histogram | needs.ItemCounts:
+        column, size = self.facts.schema[self.column], self.facts.schema[self.column].size
+        if not isinstance(column, Category):
+            return needs.ItemCounts(self.column, size, self.where, self.facts.unit.id_column is not None)
         return needs.Histogram(self.column, tuple(range(size)), size, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(value[code] for code in self.candidates())
 
     def sensitivity(self) -> Sensitivity:
-        return Sensitivity("linf", self.facts.unit.at_most)
+        return Sensitivity("linf", self.each)
 
     @property
     def rate(self) -> Fraction:
@@ -108,7 +120,7 @@ class TopItem(Query):
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
         codes, scores = self.candidates(), np.array(self.measured(value), dtype=np.int64)
         sizes = np.ones(len(codes), dtype=np.int64)
-        most = None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
+        most = None if self.facts.people is None else self.facts.people * self.each
         chosen = []
         for _ in range(self.how_many):
             gaps = np.where(sizes > 0, np.where(sizes > 0, scores, 0).max() - scores, 0)
@@ -137,7 +149,7 @@ class TopItem(Query):
         return []
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        column = self.facts.schema.category(self.column)
+        column = self.facts.schema.listed(self.column)
         if self.how_many == 1:
             return Released(column.value(raw[0]))
         return Released({column.value(code): place for place, code in enumerate(raw, start=1)})

@@ -32,10 +32,11 @@ def code(cells: list[str | None], *columns: Column, dialect: Dialect = COMMA) ->
         pq.write_table(pa.table({key: pa.array(cells, pa.string()) for key in schema.columns}), raw)
         encode(raw, schema, dialect, coded)
         table = pq.read_table(coded)
-        assert table.column_names == [f"c{place}" for place in range(len(columns))]
+        flags = [*(f"f{place}" for place in range(len(columns))), "fault"]
+        assert table.column_names == [*(f"c{place}" for place in range(len(columns))), *flags]
         assert table.num_rows == len(cells) and stat.S_IMODE(coded.stat().st_mode) == 0o600
         assert len(list(Path(name).iterdir())) == 2
-        return [column.to_pylist() for column in table.columns]
+        return [column.to_pylist() for column in table.columns[: len(columns)]]
 
 
 def slow_number(cell: str | None, column: Number, dialect: Dialect) -> int:
@@ -169,8 +170,8 @@ def test_the_smallest_whole_type(tmp_path: Path) -> None:
     pq.write_table(pa.table({str(last): ["1e12", "", "3"] for last in kinds}), tmp_path / "raw")
     encode(tmp_path / "raw", schema, COMMA, tmp_path / "coded")
     found = pq.read_table(tmp_path / "coded")
-    assert found.schema.types == list(kinds.values())
-    assert [column.to_pylist() for column in found.columns] == [[last, -1, 3] for last in kinds]
+    assert found.schema.types[: len(kinds)] == list(kinds.values())
+    assert [column.to_pylist() for column in found.columns[: len(kinds)]] == [[last, -1, 3] for last in kinds]
 
 
 def test_columns_are_found_by_their_exact_name(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_columns_are_found_by_their_exact_name(tmp_path: Path) -> None:
     pq.write_table(pa.table([[str(place)] for place in range(len(names))], names=names), tmp_path / "raw")
     wanted = list(reversed(names))
     encode(tmp_path / "raw", Schema({name: Number(0, 9) for name in wanted}), COMMA, tmp_path / "coded")
-    assert [column[0].as_py() for column in pq.read_table(tmp_path / "coded").columns] == [7, 6, 5, 4, 3, 2, 1, 0]
+    assert [column[0].as_py() for column in pq.read_table(tmp_path / "coded").columns[:8]] == [7, 6, 5, 4, 3, 2, 1, 0]
 
 
 def test_what_cannot_be_coded_is_said(tmp_path: Path) -> None:
@@ -209,5 +210,5 @@ def test_from_a_czech_file_to_codes(tmp_path: Path) -> None:
     assert loading.load(tmp_path / "lidé.csv", CZECH, tmp_path / "raw", b"s").rows == 4
     schema = Schema({"město": Category(["Plzeň", "Brno"]), "plat": Number(0, 3000, "0.5")})
     encode(tmp_path / "raw", schema, CZECH, tmp_path / "coded")
-    town, pay = pq.read_table(tmp_path / "coded").columns
+    town, pay = pq.read_table(tmp_path / "coded").columns[:2]
     assert (town.to_pylist(), pay.to_pylist()) == ([0, 0, 3, 1], [2469, 4000, -1, -1])

@@ -89,11 +89,13 @@ def check_silence(error: BaseException) -> None:
 
 
 def test_places_that_hold_no_file(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
     for source, code in [
         (tmp_path / "none.csv", "load.absent"), (tmp_path / "none.parquet", "load.absent"),
         (put(tmp_path, "a,b\n", "x.parquet"), "load.not_parquet"),
         (put(tmp_path, b"PAR1zebra7421", "y.parquet"), "load.unreadable"),
-        (tmp_path, "load.unreadable"), (tmp_path / "a\0b.csv", "load.unreadable"),
+        (empty, "load.folder_empty"), (tmp_path / "a\0b.csv", "load.unreadable"),
         (None, "load.unreadable"), (3, "load.unreadable"),
     ]:
         with pytest.raises(AllowanceError) as refusal:
@@ -208,3 +210,25 @@ def test_two_hundred_thousand_rows(tmp_path: Path) -> None:
     damaged = put(tmp_path, source.read_bytes() + b"only one cell\n" + b"1,2,3\n" * 5000)
     assert load(damaged, BREAKS, tmp_path / "raw.parquet", SECRET, bad_records="empty").rows == 205_001
     assert load(damaged, COMMA, tmp_path / "raw.parquet", SECRET, bad_records="empty").rows == 209_001  # lines
+
+
+def test_a_folder_of_files_is_one_table(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name, text in (("b.csv", "a,b\n3,z\n"), ("a.csv", "a,b\n1,x\n2,y\n"), ("notes.md", "no table")):
+        (folder / name).write_text(text)
+    loaded = load(folder, COMMA, tmp_path / "raw.parquet", SECRET)
+    assert loaded.rows == 3 and loaded.columns == ("a", "b")
+    (folder / "c.csv").write_text("a,c\n9,w\n")
+    with pytest.raises(AllowanceError) as refusal:
+        load(folder, COMMA, tmp_path / "raw2.parquet", SECRET)
+    assert refusal.value.code == "load.folder_names" and not (tmp_path / "raw2.parquet").exists()
+
+
+def test_a_cancelled_load_leaves_nothing_behind(tmp_path: Path) -> None:
+    def stop(share: float) -> None:
+        raise AllowanceError("load.cancelled")
+
+    with pytest.raises(AllowanceError, match="stopped"):
+        load(put(tmp_path, "a\n1\n"), COMMA, tmp_path / "raw.parquet", SECRET, stop)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".csv"]

@@ -1,6 +1,9 @@
 """What is said while a file becomes a table."""
 
 SENTENCES: dict[str, str] = {
+    "load.folder_empty": "This folder holds no file that can be read; put files ending in {kinds} into it.",
+    "load.folder_names": "The files of this folder have different columns; a table needs the same first line in each.",
+    "load.cancelled": "Loading was stopped. Nothing was kept.",
     "dialect.unreadable": "This description of the file cannot be read; choose separator and encoding again.",
     "dialect.separator": "The separator must be one sign that stands between cells, such as a comma, a semicolon or "
     "a tab.",

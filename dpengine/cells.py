@@ -1,0 +1,101 @@
+"""What one raw cell says under the declared dialect: a number or none, a public power-of-two band, a misfit or not.
+
+Every rule is total and looks at that one cell and at what was declared.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+
+from dpengine.dates import Date
+from dpengine.dialect import Dialect
+from dpengine.schema import Category, Column, Number, normal
+
+LONGEST_NUMBER = 400  # characters; longer cells are no numbers
+LEAST_POWER, MOST_POWER = -10, 40
+_SPACES = " \u00a0\u2009\u202f"  # plain, no-break, thin, narrow no-break
+_ENDLESS = re.compile(r"([+-]?)(?:inf|infinity|∞)", re.IGNORECASE)
+
+_POSITIVE = [Decimal(2) ** power for power in range(LEAST_POWER, MOST_POWER + 1)]
+EDGES: tuple[Decimal, ...] = (*(-edge for edge in reversed(_POSITIVE)), Decimal(0), *_POSITIVE)
+BANDS = len(EDGES) - 1
+
+
+def band(number: str) -> int | None:
+    """Which band EDGES[i] ≤ x < EDGES[i+1] a number lies in, as `number_reader` writes it; beyond the ends it counts in
+    the last one there, and what is no number in none."""
+    if number == "nan":
+        return None
+    return min(max(bisect_right(EDGES, Decimal(number)) - 1, 0), BANDS - 1)
+
+
+def misfit(column: Column, dialect: Dialect) -> Callable[[str], bool]:
+    """Whether a cell does not fit its declaration: out of range, not in the list, unreadable. An empty cell fits."""
+    if isinstance(column, Category):
+        listed = {"", *map(normal, column.values), normal(column.unknown), normal(column.missing)}
+        listed |= {other for other, _ in column.aliases}
+        return lambda cell: normal(cell) not in listed
+    if isinstance(column, Number):
+        plain = number_reader(dialect)
+        low, high = _float(column.lower), _float(column.upper)
+
+        def outside(cell: str) -> bool:
+            number = plain(cell)
+            if number in ("nan", "inf", "-inf"):
+                return bool(cell.strip())
+            if low < float(number) < high:  # rounding keeps order, so this is exact
+                return False
+            return not column.lower <= Fraction(Decimal(number)) <= column.upper
+
+        return outside
+    if isinstance(column, Date):
+        return lambda cell: bool(cell.strip()) and not 0 <= _or(column.day(cell), -1) < column.size
+    items, between = {"", *map(normal, column.values)}, column.separator
+    return lambda cell: any(normal(item) not in items for item in (cell.split(between) if between else [cell]))
+
+
+def _or(day: int | None, other: int) -> int:
+    return other if day is None else day
+
+
+def _float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _group_signs(thousands: str) -> str:
+    return _SPACES if thousands == " " else "'’" if thousands == "'" else thousands
+
+
+def number_reader(dialect: Dialect) -> Callable[[str], str]:
+    """A cell as Python writes numbers, "nan" where it is none: 1500, 1500.5, .5, 1.5e3 in the declared signs, with a
+    thousands sign only where groups of digits can meet, and inf. Nothing else is stripped: no currency, no percent."""
+    point = re.escape(dialect.decimal)
+    whole = r"\d+"
+    if dialect.thousands:
+        sign = f"[{re.escape(_group_signs(dialect.thousands))}]"
+        whole = rf"(?:\d{{1,3}}(?:{sign}\d{{2,3}})*{sign}\d{{3}}|\d+)"  # 1,234,567 and 12,34,567
+    grammar = re.compile(rf"[+-]?(?:{whole}(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d{{1,3}})?", re.ASCII)
+    dropped = str.maketrans("", "", _group_signs(dialect.thousands))
+
+    def plain(text: str) -> str:
+        text = text.strip()
+        if len(text) > LONGEST_NUMBER:
+            return "nan"
+        digits = text.replace(dialect.decimal, "", 1)
+        if digits.isdecimal() and digits.isascii():
+            return text.replace(dialect.decimal, ".")
+        text = text.replace("−", "-")
+        if grammar.fullmatch(text):
+            return text.translate(dropped).replace(dialect.decimal, ".")
+        endless = _ENDLESS.fullmatch(text)
+        return "nan" if endless is None else "-inf" if endless[1] == "-" else "inf"
+
+    return plain

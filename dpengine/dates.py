@@ -1,0 +1,119 @@
+"""A Date column: days on the public grid first, first+1, …, last. ISO text outside, day numbers inside.
+
+How a cell is read is declared and total, one cell at a time: year of four digits, month and day in the declared order
+with the same sign . / or - between them; a cell that starts with a year of four digits is year, month, day in any
+order; a time of day after it is cut off. All else is unreadable, and counts as missing. Days out of range are clamped.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any
+
+from dpengine.errors import AllowanceError
+
+ORDERS = ("ymd", "dmy", "mdy")
+LONGEST_DATE = 60  # characters; longer cells are no dates
+_TIME = r"(?:(?:T| +)\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?(?: ?[AaPp][Mm])?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?)?"
+_YEAR_FIRST = re.compile(rf"(\d{{4}})([./-]) ?(\d{{1,2}})\2 ?(\d{{1,2}}){_TIME}", re.ASCII)
+_YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-]) ?(\d{{1,2}})\2 ?(\d{{4}}){_TIME}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Date:
+    """A day from `first` to `last`; `order` says how the file writes it."""
+
+    first: date
+    last: date
+    order: str
+
+    def __init__(self, first: Any, last: Any, order: str = "ymd") -> None:
+        low, high = read_date(first, "first"), read_date(last, "last")
+        if not low < high:
+            raise AllowanceError("date.reversed")
+        if order not in ORDERS:
+            raise AllowanceError("date.order", orders=ORDERS)
+        for name, value in {"first": low, "last": high, "order": order}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        """How many days."""
+        return (self.last - self.first).days + 1
+
+    @property
+    def shape(self) -> str:
+        """The public guess for previews."""
+        return "even"
+
+    @property
+    def complete(self) -> bool:
+        """Does every row have a value, by declaration? A row without a day is left out."""
+        return False
+
+    @property
+    def diameter(self) -> Fraction:
+        return Fraction(self.size - 1)
+
+    @property
+    def kappa(self) -> Fraction:
+        return Fraction(1)
+
+    def value(self, code: int) -> str:
+        return date.fromordinal(self.first.toordinal() + code).isoformat()
+
+    def text(self, code: int) -> str:
+        return self.value(code)
+
+    def place(self, value: Any, name: str = "value") -> Fraction:
+        """Where a public date lies, in days from the first; also outside the range."""
+        return Fraction((read_date(value, name) - self.first).days)
+
+    def plain(self, value: Any) -> str:
+        """A public date with its one writing."""
+        return read_date(value, "value").isoformat()
+
+    def code(self, value: Any) -> int:
+        """The day, clamped into the range; for public values typed into a form."""
+        return min(max(int(self.place(value)), 0), self.size - 1)
+
+    def day(self, cell: str) -> int | None:
+        """Days from the first one, before clamping; None where the cell is no date."""
+        text = cell.strip()
+        if len(text) > LONGEST_DATE:
+            return None
+        found = _YEAR_FIRST.fullmatch(text)
+        if found:
+            year, month, day = found[1], found[3], found[4]
+        else:
+            found = _YEAR_LAST.fullmatch(text)
+            if not found or self.order == "ymd":
+                return None
+            year = found[4]
+            day, month = (found[1], found[3]) if self.order == "dmy" else (found[3], found[1])
+        try:
+            return (date(int(year), int(month), int(day)) - self.first).days
+        except ValueError:
+            return None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "kind": "date", "first": self.first.isoformat(), "last": self.last.isoformat(), "order": self.order,
+        }  # fmt: skip
+
+
+def read_date(value: Any, name: str) -> date:
+    """A public date as a form or a notebook gives it: a date, or ISO text."""
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", value.strip(), re.ASCII):
+        try:
+            return date.fromisoformat(value.strip())
+        except ValueError:
+            pass
+    raise AllowanceError("date.unreadable", name=name)

@@ -1,0 +1,34 @@
+"""Needs of a raw column, read off the raw Parquet file one row group at a time.
+
+Each different text of a group is looked at once, so memory grows with the different values and not with the rows.
+Nothing a cell holds can make a reading fail.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpengine.errors import AllowanceError
+from dpengine.rawneeds import RawNeed, RawStatistic
+
+
+def read_raw(need: RawNeed, rows: Path, place: int) -> RawStatistic:
+    """Exactly `need.of(rows)`, where the need's column is the one at `place` in the file."""
+    found: Counter[str | None] = Counter()
+    try:
+        with pq.ParquetFile(rows, memory_map=False) as file:
+            name = file.schema_arrow.names[place]
+            for group in range(file.num_row_groups):
+                cells: Any = file.read_row_group(group, columns=[name])
+                counted = cells.column(cells.schema.get_field_index(name)).combine_chunks().value_counts()
+                texts, counts = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
+                for text, count in zip(texts, counts, strict=True):
+                    found[text] += count
+    except (pa.ArrowException, OSError, IndexError):
+        raise AllowanceError("engine.unreadable") from None
+    return need.of_cells(found.items())

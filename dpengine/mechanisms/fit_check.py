@@ -1,0 +1,93 @@
+"""How many rows hold a cell that does not fit the declaration: out of range, not in the list, unreadable.
+
+Guarantee   ε-DP under replace-one and under add/remove.
+Theorem     discrete Laplace (geometric) mechanism: Ghosh, Roughgarden, Sundararajan 2009, Thm 1.1; Dwork et al. 2006.
+Statistic   c = #{rows flagged}, in one column or in any declared one. A flag looks at its own row and at the
+            declaration; an empty cell is no misfit. One person holds at most m rows, so |c − c′| ≤ m under both
+            relations.
+Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/m).
+Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/m)/(1+e^(−ε/m)).
+Cost        one scan of one small column, written when the table was coded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine import needs
+from dpengine.bounds import laplace_reach, least_count_error
+from dpengine.coins import Coins
+from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.laws import Independent, Laplace
+from dpengine.loss import Loss, Pure
+from dpengine.messages import say
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitCheck(Query):
+    card: ClassVar[Card] = Card(
+        key="fit_check",
+        version=1,
+        picture="number",
+        caveats=("empty",),
+        parameters=(
+            Parameter("column", "column.any"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    column: str | None = None
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        name = given.get("column")
+        if name in (None, ""):
+            return {"column": None}
+        facts.schema[str(name)]  # refuses one that is not declared
+        return {"column": str(name)}
+
+    def own_json(self) -> dict[str, Any]:
+        return {} if self.column is None else {"column": self.column}
+
+    def used(self) -> set[str]:
+        """What does not fit depends on everything that was declared."""
+        return set(self.facts.schema.columns) if self.column is None else {self.column}
+
+    def sentence(self) -> str:
+        return say("sentence.fit_check" if self.column is None else "sentence.fit_check_column", column=self.column)
+
+    def need(self) -> needs.Faults:
+        return needs.Faults(self.column)
+
+    def measured(self, value: int) -> tuple[int, ...]:
+        return (value,)
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l1", self.facts.unit.at_most)
+
+    @property
+    def scale(self) -> Fraction:
+        return self.sensitivity().bound / self.epsilon
+
+    def loss(self) -> Loss:
+        return Pure(self.epsilon)
+
+    def promise(self) -> Within:
+        reach = Fraction(laplace_reach(self.scale, self.beta))
+        return Within(reach, 1, self.beta, least_count_error(self.epsilon, self.beta))
+
+    def coarse(self) -> Fraction:
+        """A twentieth of the people: a declaration that fits fewer than that is worth another look."""
+        return Fraction(self.facts.about, 20)
+
+    def draw(self, value: int, coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.laplace([value], self.scale))
+
+    def law(self, value: int) -> Independent:
+        return Independent((Laplace(value, self.scale),))
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        reach = int(self.promise().alpha)
+        return Released(raw[0], (raw[0] - reach, raw[0] + reach))

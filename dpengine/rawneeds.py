@@ -1,0 +1,79 @@
+"""Statistics of a raw column, before any schema: for owners who do not know its range or its values, and buy them.
+
+As in `needs`, each carries its meaning over a list of rows (`of`; a row holds the cell's text, or None) and a made-up
+version (`imagine`). The column is named by the file's header, which is public. Rows without a usable cell are left out.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dpengine.cells import BANDS, band, number_reader
+from dpengine.dialect import Dialect
+from dpengine.predicate import Row
+from dpengine.schema import LONGEST_VALUE, normal
+
+USUAL = Dialect()
+Cells = Iterable[tuple[str | None, int]]  # different texts, and how many rows hold each
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Rows per public power-of-two band (`cells.EDGES`)."""
+
+    column: str
+    dialect: Dialect = USUAL
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        return self.of_cells((row[self.column], 1) for row in rows)
+
+    def of_cells(self, cells: Cells) -> tuple[int, ...]:
+        plain, counts = number_reader(self.dialect), [0] * BANDS
+        for text, rows in cells:
+            place = None if text is None else band(plain(text))
+            if place is not None:
+                counts[place] += rows
+        return tuple(counts)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        """Numbers from 1 to 1,024, most of them in the middle."""
+        first, weights = BANDS // 2 + 11, (1, 2, 3, 5, 8, 8, 5, 3, 2, 1)
+        counts = [0] * BANDS
+        for place, weight in enumerate(weights):
+            counts[first + place] = people * weight // sum(weights)
+        return tuple(counts)
+
+
+@dataclass(frozen=True)
+class Values:
+    """The different values, as `schema.normal` writes them, and the rows of each. Longer values than a list may hold,
+    and values with signs that cannot be printed, do not take part."""
+
+    column: str
+
+    def of(self, rows: Sequence[Row]) -> tuple[tuple[str, int], ...]:
+        return self.of_cells((row[self.column], 1) for row in rows)
+
+    def of_cells(self, cells: Cells) -> tuple[tuple[str, int], ...]:
+        found: Counter[str] = Counter()
+        for text, rows in cells:
+            value = normal(text or "")
+            if value and len(value) <= LONGEST_VALUE and _printable(value):
+                found[value] += rows
+        return tuple(sorted(found.items()))
+
+    def imagine(self, people: int, shape: str) -> tuple[tuple[str, int], ...]:
+        return tuple((f"value {place}", people // 2**place) for place in range(1, 11))
+
+
+def _printable(value: str) -> bool:
+    """No sign that controls, formats, breaks lines, or has no meaning of its own."""
+    kinds = [unicodedata.category(sign) for sign in value]
+    return not any(kind.startswith("C") or kind in ("Zl", "Zp") for kind in kinds)
+
+
+RawNeed = Bands | Values
+RawStatistic = tuple[int, ...] | tuple[tuple[str, int], ...]

@@ -1,0 +1,74 @@
+"""A table declared anew: coded again from the raw rows, on the budget it has.
+
+One process at a time, under a lock in the table's folder: the new coded file is written beside the old one, then
+version and schema change in one transaction of the registry. Questions under way keep reading the file they began with:
+one old version stays. Also here: the raw rows that count, for questions about columns that are not declared.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpengine.errors import AllowanceError
+from dpengine.persons import keep_rows
+from dpengine.registry import Record, Registry
+from dpengine.schema import Schema
+from dpengine.unit import Unit
+
+RAW, COUNTED = "raw.parquet", "counted.parquet"
+
+
+def names_of(folder: Path) -> tuple[str, ...]:
+    """The columns of the raw file, in its order."""
+    try:
+        with pq.ParquetFile(folder / RAW, memory_map=False) as file:
+            return tuple(file.schema_arrow.names)
+    except (pa.ArrowException, OSError):
+        raise AllowanceError("engine.unreadable") from None
+
+
+def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
+    """The raw rows that count: all of them, or at most the declared number of each person, chosen once and kept."""
+    if unit.id_column is None:
+        return folder / RAW
+    counted = folder / COUNTED
+    if not counted.is_file():
+        fresh = Path(tempfile.mkdtemp(prefix=".", dir=folder))  # two questions at once do not meet in one file
+        try:
+            keep_rows(folder / RAW, names_of(folder), unit, secret, fresh / COUNTED)
+            os.replace(fresh / COUNTED, counted)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    return counted
+
+
+def revise(
+    registry: Registry, name: str, folder: Path, schema: Schema, code: Callable[[Sequence[str], Record], None]
+) -> Record:  # fmt: skip
+    """Code the table under another schema and say so in the registry; what is wrong leaves everything as it was."""
+    with (folder / "revise.lock").open("a") as lock:
+        os.chmod(lock.name, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel drops it on a kill
+        old = registry.get(name)
+        if old is None:
+            raise AllowanceError("table.unknown", name=name)
+        header = names_of(folder)
+        for column in schema.columns:
+            if column not in header:
+                raise AllowanceError("column.absent", column=column, columns=list(header))
+        new = replace(old, version=old.version + 1, schema=schema.as_json(), header=list(header))
+        code(header, new)
+        with registry.transaction() as rows:
+            registry.update(rows, new)
+        for file in folder.glob(f"coded-{old.version - 1}.*"):
+            file.unlink(missing_ok=True)
+        return new

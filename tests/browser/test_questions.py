@@ -1,0 +1,37 @@
+"""Questions beyond the first: by group, in combinations, the largest of several; each asked once and answered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from browser.steps import go, settled, shot
+
+INCOME = {"q": "mean", "column": "monthly_income", "by": "district", "epsilon": "0.2"}
+GROUPS = [[["age", ">=", 65]], [["age", "<=", 40]]]
+QUESTIONS: list[tuple[str, str, dict[str, Any], str]] = [
+    ("by-group-mean", "town", INCOME, "12 answers"),
+    ("crosstab", "town", {"q": "crosstab", "columns": ["way_to_work", "has_car"], "epsilon": "0.1"}, "12 answers"),
+    ("share", "town", {"q": "proportion", "of": [["has_car", "in", ["yes"]]], "epsilon": "0.05"}, "About"),
+    ("several-top", "town", {"q": "top_item", "column": "district", "how_many": 3, "epsilon": "0.1"}, "Station"),
+    ("largest", "town", {"q": "noisy_argmax", "options": GROUPS, "epsilon": "0.05"}, "age is at most 40"),
+    ("films", "films", {"q": "top_item", "column": "films", "epsilon": "0.2"}, ""),
+    ("visits", "visits", {"q": "count", "people": True, "where": [["cost", ">=", 100]], "epsilon": "0.3"}, "About"),
+]
+
+
+@pytest.mark.parametrize(("name", "table", "asked", "expected"), QUESTIONS, ids=[one[0] for one in QUESTIONS])
+def test_a_question_from_its_link_to_its_answer(
+    page: Any, name: str, table: str, asked: dict[str, Any], expected: str
+) -> None:
+    told = {key: value if isinstance(value, str) else json.dumps(value) for key, value in asked.items()}
+    go(page, f"/ask?{urlencode({'table': table} | told)}")
+    page.locator(".st-key-ask-go button").click()
+    page.locator(".headline").wait_for()
+    settled(page)
+    shot(page, f"question-{name}")
+    assert expected in page.locator(".headline").inner_text()
+    assert "100 %" not in page.locator(".meter").inner_text()
+    assert page.locator(".refused").count() == 0

@@ -1,0 +1,56 @@
+"""Grouped needs, computed by the engine over Parquet, against their meaning over a list of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpengine.engines.duck import DuckEngine
+from dpengine.needs import Cells, Count, Counts, Hits, Moments, RanksBy, Spread
+from dpengine.predicate import read_predicate
+from dpengine.schema import Category, Number, Schema
+
+SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "d": Category(["p", "q"])})
+WHERES: list[Any] = [None, [["x", ">", 3]], [["c", "in", ["a"]]], [["any", [["x", "<", 2], ["d", "in", ["q"]]]]]]
+ROW = st.fixed_dictionaries(
+    {"x": st.integers(-1, 9), "c": st.integers(0, 3), "d": st.integers(0, 3), "person": st.integers(0, 5)}
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, Spread):
+        return np.array_equal(one.codes, other.codes) and np.array_equal(one.counts, other.counts)
+    if isinstance(one, tuple) and one and isinstance(one[0], Spread):
+        return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
+    return bool(one == other)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(ROW, max_size=25), chosen=st.sampled_from(WHERES))
+def test_grouped_needs_say_what_they_mean(tmp_path: Path, rows: list[dict[str, int]], chosen: Any) -> None:
+    columns = {f"c{place}": pa.array([row[name] for row in rows], pa.int8()) for place, name in enumerate("xcd")}
+    columns["person"] = pa.array([row["person"] for row in rows], pa.int64())
+    path = tmp_path / "coded.parquet"
+    pq.write_table(pa.table(columns), path)
+    where = read_predicate(chosen, SCHEMA)
+    hit = read_predicate([["any", [["x", "<", 5], ["d", "in", ["p"]]]]], SCHEMA)
+    engine = DuckEngine()
+    for need in (
+        Count(where, people=True),
+        Counts((hit, read_predicate([["x", ">=", 5]], SCHEMA)), where),
+        Cells(("c", "d"), (4, 4), where),
+        Cells(("x", "d"), (10, 4), where),
+        Hits(hit, None, 1, where),
+        Hits(hit, "c", 4, where),
+        Moments("x", 10, 1, None, 1, where),
+        Moments("x", 10, 2, "c", 4, where),
+        RanksBy("x", 10, "c", 4, where),
+    ):
+        assert same(engine.read(need, path, SCHEMA), need.of(rows)), need
+        need.imagine(100, "skewed")

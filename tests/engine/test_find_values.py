@@ -1,0 +1,176 @@
+"""Finding values: (ε, δ) by exact enumeration, since which values can appear depends on the data.
+
+The law of one present value: not released with its chance below the threshold, else its noisy count. Values are
+independent, so the hockey-stick divergence of two neighbouring tables is a sum over the products of these outcomes,
+with the far tail of each value lumped into one (there the ratio of the two laws is constant: lumping loses nothing).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise, product
+from typing import Any
+
+import pytest
+from battery import HEADER, POSSIBLE_ROWS, SCHEMA, allowed_failures, build, neighbours
+
+from dpengine.coins import SystemCoins
+from dpengine.contract import Facts
+from dpengine.errors import AllowanceError
+from dpengine.loss import Approximate
+from dpengine.mechanisms.find_values import MOST_FOUND, FindValues, chance_of_new, least_threshold
+from dpengine.rawneeds import Values
+from dpengine.unit import RELATIONS, Unit
+
+every_relation = pytest.mark.parametrize("relation", RELATIONS)
+
+
+def query_of(relation: str, epsilon: str, delta: str, rows: int = 1, about: int = 100, **more: Any) -> FindValues:
+    unit = Unit.rows() if rows == 1 else Unit.column("who", at_most=rows)
+    facts = Facts("small", SCHEMA, unit, relation, about, HEADER)  # type: ignore[arg-type]
+    query = FindValues.build(facts, {"column": "raw text", "epsilon": epsilon, "delta": delta} | more)
+    assert isinstance(query, FindValues)
+    return query
+
+
+def outcomes(count: int, threshold: int, scale: float, last: int) -> list[float]:
+    """Chances of: not released, threshold, threshold+1, …, last−1, last or more. A value that is absent never shows."""
+    if count == 0:
+        return [1.0] + [0.0] * (last - threshold + 1)
+    ratio = math.exp(-1 / scale)
+
+    def at_least(j: int) -> float:
+        return ratio**j / (1 + ratio) if j >= 0 else 1 - ratio ** (1 - j) / (1 + ratio)
+
+    tails = [at_least(j - count) for j in range(threshold, last + 1)]
+    return [1 - tails[0], *(a - b for a, b in pairwise(tails)), tails[-1]]
+
+
+def hockey_stick(one: Counter[str], other: Counter[str], query: FindValues, threshold: int | None = None) -> float:
+    """Σ (P − e^ε·Q)₊ over everything that can be released."""
+    at, scale = threshold or query.threshold, float(query.scale)
+    names = sorted(one.keys() | other.keys())
+    last = max(at, max(one.values(), default=0), max(other.values(), default=0)) + 2
+    first = [outcomes(one[name], at, scale, last) for name in names]
+    second = [outcomes(other[name], at, scale, last) for name in names]
+    worst, factor = 0.0, math.exp(query.epsilon)
+    for places in product(range(last - at + 2), repeat=len(names)):
+        p = math.prod(row[place] for row, place in zip(first, places, strict=True))
+        q = math.prod(row[place] for row, place in zip(second, places, strict=True))
+        worst += max(0.0, p - factor * q)
+    return worst
+
+
+def people(rows: int) -> list[Counter[str]]:
+    """Every person with at most so many rows over three values."""
+    return [Counter(one) for size in range(rows + 1) for one in combinations_with_replacement("abc", size)]
+
+
+@every_relation
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.01"), ("3", "0.005"), ("0.5", "0.01")])
+def test_exact_epsilon_and_delta_on_small_tables(relation: str, rows: int, epsilon: str, delta: str) -> None:
+    query = query_of(relation, epsilon, delta, rows)
+    around = query.threshold
+    rests = [Counter(), Counter(a=1), Counter(a=1, b=2), Counter(a=around - 1, b=around), Counter(a=around + 2)]
+    everyone = people(rows)
+    pairs = [(Counter[str](), one) for one in everyone] if relation == "add_remove" else product(everyone, repeat=2)
+    worst = 0.0
+    for (one, other), rest in product(list(pairs), rests):
+        for first, second in ((rest + one, rest + other), (rest + other, rest + one)):
+            worst = max(worst, hockey_stick(first, second, query))
+    assert worst <= float(query.delta) * (1 + 1e-9)
+    assert worst >= float(query.delta) * 0.15, "the threshold wastes what was paid"
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_a_planted_lower_threshold_is_caught(rows: int) -> None:
+    """A threshold that forgets the person's own rows releases a new value too often."""
+    query = query_of("add_remove", "1", "0.01", rows)
+    low = query.threshold - rows
+    worst = max(hockey_stick(Counter(), one, query, low) for one in people(rows)) if low > 0 else 1.0
+    other = max(hockey_stick(one, Counter(), query, low) for one in people(rows)) if low > 0 else 1.0
+    assert max(worst, other) > 0.01
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 7])
+def test_the_threshold_is_the_least_and_its_chance_the_worst(rows: int) -> None:
+    for scale, delta in product((Fraction(rows), Fraction(10 * rows), Fraction(rows, 3)), ("1e-3", "1e-7", "1e-20")):
+        found = least_threshold(scale, rows, Fraction(delta))
+        assert chance_of_new(scale, rows, found) <= float(delta) < chance_of_new(scale, rows, found - 1)
+        ratio = math.exp(-1 / scale)
+        counts = range(1, rows + 1)
+        shares = [parts for size in counts for parts in combinations_with_replacement(counts, size)]
+        worst = max(sum(ratio ** (found - k) for k in parts) for parts in shares if sum(parts) <= rows) / (1 + ratio)
+        assert math.isclose(worst, chance_of_new(scale, rows, found), rel_tol=1e-9)
+
+
+@every_relation
+@pytest.mark.parametrize("unit", [None, Unit.column("who", at_most=2)])
+def test_one_person_moves_the_counts_by_what_is_claimed(relation: str, unit: Unit | None) -> None:
+    query = build("find_values", {"column": "raw text", "delta": "1e-6"}, relation, unit=unit)
+    worst = 0
+    for one, other in neighbours(relation, unit):
+        before, after = (Counter(dict(query.need().of(rows))) for rows in (one, other))
+        worst = max(worst, ((before - after) + (after - before)).total())
+    assert worst == query.sensitivity().bound
+
+
+@every_relation
+def test_samples_follow_the_law_and_the_loss_is_what_was_asked(relation: str) -> None:
+    """3,000 draws; false alarm below 1e-6 by the exact binomial tail on both sides."""
+    query = query_of(relation, "2", "1e-3")
+    value, draws, coins = (("ann", query.threshold), ("bo", 1)), 3_000, SystemCoins()
+    seen = [dict(query.draw(value, coins)) for _ in range(draws)]
+    ratio = math.exp(-1 / query.scale)
+    chance = 1 / (1 + ratio)  # a count at the threshold is released
+    shown = sum("ann" in one for one in seen)
+    assert draws - shown <= allowed_failures(draws, 1 - chance) and shown <= allowed_failures(draws, chance)
+    assert sum("bo" in one for one in seen) <= allowed_failures(draws, 1e-3)
+    assert all(count >= query.threshold for one in seen for count in one.values())
+    assert query.loss() == Approximate(Fraction(2), Fraction(1, 1000))
+
+
+def test_what_is_never_released() -> None:
+    rows = [{"v": text} for text in ["x" * 201, "tab\there", "line\nbreak", "a\u202eb", "\ue000", "", "  ", None]]
+    assert Values("v").of(rows) == ()
+    assert Values("v").of([{"v": " Ann "}, {"v": "ANN"}, {"v": "no\u00a0break"}]) == (("ann", 2), ("no\u00a0break", 1))
+
+
+def test_at_most_so_many_and_the_largest_first() -> None:
+    query = query_of("add_remove", "20", "1e-3", about=10_000)
+    value = tuple((f"v{place:04}", 100 + 100 * place) for place in range(MOST_FOUND + 50))
+    found = query.draw(value, SystemCoins())
+    assert len(found) == MOST_FOUND and found[0][0] == f"v{MOST_FOUND + 49:04}" and found[-1][0] == "v0050"
+    assert query.draw((), SystemCoins()) == () and query.finish(()).value == {}
+    told = query.finish(found)
+    assert query.listed(told.value) == [name for name, _ in found]
+
+
+@every_relation
+def test_the_promise_holds_for_released_and_for_missing_values(relation: str) -> None:
+    """β = 0.2, 1,000 draws over values around the threshold; a value that does not appear counts as 0."""
+    query = query_of(relation, "1", "1e-4", about=400, beta="0.2")
+    value = tuple((f"v{place}", 4 * place + 1) for place in range(30))
+    coins, draws, broken, missed = SystemCoins(), 1_000, 0, 0
+    for _ in range(draws):
+        released = query.finish(query.draw(value, coins))
+        broken += any(abs(released.value.get(name, 0) - count) > query.promise().alpha for name, count in value)
+        truth = dict(value)
+        missed += any(not low <= truth[name] <= high for name, (low, high) in released.interval.items())
+    assert broken <= allowed_failures(draws, 0.2) and missed <= allowed_failures(draws, 0.2)
+
+
+@pytest.mark.parametrize("delta", [0, 1, "", None, "-1e-6", "0.5", "nan", "much", True, [1]])
+def test_a_bad_delta_is_one_clear_sentence(delta: Any) -> None:
+    with pytest.raises(AllowanceError) as refused:
+        build("find_values", {"column": "raw text", "delta": delta}, "replace")
+    assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+
+
+def test_an_empty_column_finds_nothing() -> None:
+    query = build("find_values", {"column": "raw text", "delta": "1e-6"}, "replace")
+    nobody = [row | {"raw text": None} for row in POSSIBLE_ROWS]
+    assert query.release(query.need().of(nobody), SystemCoins()).value == {}

@@ -1,0 +1,187 @@
+"""What does not fit, where the numbers lie, which values occur: bought before or after a table is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from battery import allowed_failures, build
+
+import dpengine as dp
+from dpengine.cells import BANDS, EDGES, band, misfit
+from dpengine.coding import encode
+from dpengine.coins import SystemCoins
+from dpengine.needs import Faults
+from dpengine.rawneeds import Bands, Values
+from dpengine.unit import RELATIONS
+from dpengine.workspace import Workspace
+
+USUAL = dp.Dialect()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    opened = Workspace(tmp_path / "var")
+    yield opened
+    opened.close()
+
+
+def add(workspace: Workspace, frame: Any, **changes: Any) -> dp.Table:
+    given: dict[str, Any] = {
+        "schema": dp.Schema({"pay": dp.Number(0, 100), "town": dp.Category(["Mill", "Hill"])}),
+        "unit": dp.Unit.rows(), "relation": "replace", "budget": dp.Budget("99", "1e-6"),
+    }  # fmt: skip
+    return workspace.add_table("people", frame, **(given | changes))
+
+
+def test_misfits_by_hand() -> None:
+    number = dp.Number(0, 10, step="0.5", missing=3)
+    closed = dp.Category(["Mill", "Hill"], unknown="Hill", missing="Mill", aliases={"m": "Mill"})
+    items, one = dp.ItemSet(["a", "b"]), dp.ItemSet(["a b", "c"], separator=None)
+    fits: list[tuple[Any, list[str]]] = [
+        (number, ["", "  ", "0", "10", "10.0", "3.3", "+5", "1e1"]),
+        (closed, ["", "mill", " HILL ", "M"]),
+        (dp.Category(["x"]), ["other", "no answer", "X"]),
+        (dp.Date("1990-01-01", "1990-12-31"), ["", "1990-01-01", "1990/12/31 10:00"]),
+        (items, ["", "a", "A|b", "b||a", " b "]),
+        (one, ["a b", "C", ""]),
+    ]
+    faults: list[tuple[Any, list[str]]] = [
+        (number, ["-0.0001", "10.00000000000000000000001", "inf", "-inf", "ten", "nan", "5 €", "1e999"]),
+        (closed, ["other", "Mil", "-"]),
+        (dp.Category(["x"]), ["y"]),
+        (dp.Date("1990-01-01", "1990-12-31"), ["1989-12-31", "1991-01-01", "31.12.1990", "soon"]),
+        (items, ["c", "a|c", "a,b"]),
+        (one, ["a", "b c"]),
+    ]
+    for wanted, cases in ((False, fits), (True, faults)):
+        for column, cells in cases:
+            assert {cell: misfit(column, USUAL)(cell) for cell in cells} == dict.fromkeys(cells, wanted)
+
+
+def test_flags_in_the_coded_file_are_what_the_engine_counts(workspace: Workspace, tmp_path: Path) -> None:
+    schema = dp.Schema({"pay": dp.Number(0, 100), "town": dp.Category(["Mill", "Hill"])})
+    cells = {"pay": ["5", "500", None, "x", "7"], "town": ["Mill", "Hull", "Hill", "Hull", None]}
+    pq.write_table(pa.table({name: pa.array(texts, pa.string()) for name, texts in cells.items()}), tmp_path / "raw")
+    encode(tmp_path / "raw", schema, USUAL, tmp_path / "coded")
+    found = pq.read_table(tmp_path / "coded").to_pydict()
+    assert (found["f0"], found["f1"], found["fault"]) == ([0, 1, 0, 1, 0], [0, 1, 0, 1, 0], [0, 1, 0, 1, 0])
+    rows = [
+        {"fault": any_, "fault pay": pay, "fault town": town}
+        for any_, pay, town in zip(found["fault"], found["f0"], found["f1"], strict=True)
+    ]
+    for need in (Faults(), Faults("pay"), Faults("town")):
+        assert workspace.engine.read(need, tmp_path / "coded", schema) == need.of(rows) == 2
+
+
+@pytest.mark.parametrize("unit", [dp.Unit.rows(), dp.Unit.column("who", at_most=2)], ids=["rows", "id"])
+def test_fit_check_from_a_file(workspace: Workspace, unit: dp.Unit) -> None:
+    frame = pd.DataFrame({"who": range(400), "pay": ["5"] * 300 + ["500"] * 100, "town": ["Mill"] * 350 + ["?"] * 50})
+    table = add(workspace, frame, unit=unit)
+    every, town = (table.ask(table.query("fit_check", epsilon="10", **more)) for more in ({}, {"column": "town"}))
+    assert abs(every.value - 100) < 12 and abs(town.value - 50) < 12 and town.interval[0] <= town.value
+    assert "town" in town.sentence and set(every.receipt["claim"]["bounds"]) == {"pay", "town"}
+    with pytest.raises(dp.AllowanceError, match="nobody"):
+        table.query("fit_check", column="nobody", epsilon="1")
+
+
+# --- find_range
+
+
+def test_bands_by_hand() -> None:
+    places = {"0": 0, "-0": 0, "0.0009": 0, "1": 1, "1.999": 1, "2": 2, "1000": 512, "1e30": 2**39, "inf": 2**39}
+    places |= {"-1": -1, "-1.5": -2, "-3": -4, "-1e30": -(2**40), "-inf": -(2**40), "-0.0001": -(2**-10)}
+    for text, lower in places.items():
+        assert EDGES[band(text) or 0] == lower
+    assert band("nan") is None and len(EDGES) == BANDS + 1 == 103 and sorted(EDGES) == list(EDGES)
+
+
+@pytest.mark.parametrize("unit", [dp.Unit.rows(), dp.Unit.column("who", at_most=1)], ids=["rows", "id"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_range_of_an_undeclared_column(workspace: Workspace, unit: dp.Unit, relation: str) -> None:
+    """Ages 18 to 90 in a column that nobody declared; a few impossible ones do not show."""
+    ages = [str(18 + place % 73) for place in range(2_000)] + ["-5", "99999", "old", None, "1,5"]
+    frame = pd.DataFrame({"who": range(2_005), "pay": "5", "town": "Mill", "age": ages, "empty": None})
+    about = 2_000 if relation == "add_remove" else None
+    table = add(workspace, frame, unit=unit, relation=relation, about_rows=about)
+    query = table.query("find_range", column="age", epsilon="2")
+    assert table.preview(query).useful and table.rehearse(query)[0].value == {"lower": 1, "upper": 1024}
+    answer = table.ask(query, request_id="range")
+    assert answer.value == {"lower": 16, "upper": 128} and answer.interval is None
+    assert workspace.job("range").answer is not None and list(table.recall(query)[0].value) == ["lower", "upper"]
+    nothing = table.ask(table.query("find_range", column="empty", epsilon="2"))
+    assert list(nothing.value) == ["lower", "upper"]
+    with pytest.raises(dp.AllowanceError) as refused:
+        table.query("find_range", column="nobody", epsilon="1")
+    assert refused.value.code == "column.absent"
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_range_keeps_its_promise(relation: str) -> None:
+    """β = 0.2, 1,000 draws: no band with more than 2t rows is left out, and no empty end is kept."""
+    query = build("find_range", {"column": "raw number", "beta": "0.2"}, relation, "1", about=1_000)
+    many = int(query.promise().amount) + 1
+    counts = [0] * BANDS
+    counts[60], counts[65], counts[70] = many, 3, many
+    coins, draws = SystemCoins(), 1_000
+    drawn = [query.release(tuple(counts), coins).value for _ in range(draws)]
+    wrong = sum(one != {"lower": EDGES[60], "upper": EDGES[71]} for one in drawn)
+    assert wrong <= allowed_failures(draws, 0.2)
+    empty = sum(query.release((0,) * BANDS, coins).value["lower"] is not None for _ in range(draws))
+    assert empty <= allowed_failures(draws, 0.2)
+
+
+def test_a_declared_decimal_sign_counts(workspace: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("pay;town;weight\n" + "5;Mill;70,5\n" * 900)
+    table = add(workspace, path, dialect=dp.Dialect(separator=";", decimal=","))
+    assert table.ask(table.query("find_range", column="weight", epsilon="5")).value == {"lower": 64, "upper": 128}
+
+
+# --- find_values
+
+
+@pytest.mark.parametrize("unit", [dp.Unit.rows(), dp.Unit.column("who", at_most=2)], ids=["rows", "id"])
+def test_the_values_of_an_undeclared_column(workspace: Workspace, unit: dp.Unit) -> None:
+    jobs = ["Cook", " cook", "COOK", "Nurse"] * 400 + ["spy zebra7421", None, ""]
+    frame = pd.DataFrame({"who": range(len(jobs)), "pay": "5", "town": "Mill", "job": jobs, "empty": None})
+    table = add(workspace, frame, unit=unit)
+    reserve = table.meter().delta_reserve
+    query = table.query("find_values", column="job", epsilon="4", delta=reserve / 10)
+    assert table.preview(query).admissible and table.rehearse(query)
+    answer = table.ask(query, request_id="values")
+    assert list(answer.value) == ["cook", "nurse"] and abs(answer.value["cook"] - 1_200) < 40
+    assert answer.interval["cook"][0] <= answer.value["cook"] <= answer.interval["cook"][1]
+    assert table.meter().spent_delta == reserve / 10
+    again = workspace.job("values").answer
+    assert again is not None and again.value == answer.value and again.interval == answer.interval
+    assert table.ask(table.query("find_values", column="empty", epsilon="4", delta=reserve / 10)).value == {}
+
+
+def test_a_delta_above_the_reserve_is_refused_by_the_ledger(workspace: Workspace) -> None:
+    table = add(workspace, pd.DataFrame({"pay": ["5"], "town": ["Mill"]}))
+    reserve = table.meter().delta_reserve
+    query = table.query("find_values", column="town", epsilon="1", delta=reserve + Fraction(1, 10**12))
+    assert not table.preview(query).admissible
+    with pytest.raises(dp.BudgetExceeded) as refused:
+        table.ask(query)
+    assert refused.value.code == "budget.exceeded_delta" and table.meter().charges == 0
+    table.ask(table.query("find_values", column="town", epsilon="1", delta=reserve))
+    with pytest.raises(dp.BudgetExceeded):
+        table.ask(table.query("find_values", column="town", epsilon="1", delta="1e-12"))
+
+
+def test_raw_needs_mean_what_the_engine_reads(workspace: Workspace, tmp_path: Path) -> None:
+    from dpengine.engines.raw import read_raw
+
+    cells = ["5", " 5 ", None, "-3.5", "x", "İ", "i̇", "tab\t", "1e99", "5"] * 3
+    pq.write_table(pa.table({"a": ["9"] * 30, "b": pa.array(cells, pa.string())}), tmp_path / "raw", row_group_size=7)
+    rows = [{"b": cell} for cell in cells]
+    for need in (Bands("b"), Values("b")):
+        assert read_raw(need, tmp_path / "raw", 1) == need.of(rows)

@@ -1,0 +1,28 @@
+"""“Five questions this table can answer”, priced, for somebody who has just arrived."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from ui import nav, preview
+from ui.wording import percent, short_promise
+
+
+def show(table: dp.Table) -> None:
+    found = table.suggestions()
+    if not found:
+        return
+    st.html(f"<h3>{escape(say('suggest.title'))}</h3>")
+    with st.container(key="suggest", horizontal=True):
+        for place, query in enumerate(found):
+            price = table.preview(query)
+            with st.container(key=f"card-suggest-{place}", width=310):
+                st.page_link(nav.page("ask"), label=query.sentence(), query_params=preview.link(table, query))
+                st.html(
+                    f'<span class="muted">{escape(short_promise(price.promise))}</span><br>'
+                    f'<span class="take-words">{escape(percent(price.fraction))}</span>'
+                )

@@ -13,12 +13,14 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 checksum = $(firstword $(shell cksum < $(1) 2>/dev/null))
 RUN_STAMP := $(VENV)/.installed-run-$(call checksum,requirements.txt)
 TEST_STAMP := $(VENV)/.installed-test-$(call checksum,requirements.txt)-$(call checksum,requirements-dev.txt)
+PEERS_VENV := build/bench-venv
+PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers.txt)
 
 # The first interpreter that starts and is new enough. `make run PYTHON=/path/to/python3.12` chooses another.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run test lint lock clean samples browser
+.PHONY: help venv run test lint lock clean samples browser bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +40,14 @@ lint: $(TEST_STAMP) ## ruff and mypy
 samples: ## write the sample tables in data/ again, byte for byte
 	@$(need_python)
 	@"$(PYTHON)" data/make_samples.py
+
+bench: $(TEST_STAMP) browser ## speed and error beside other tools, written to bench/results.md (BENCH_ARGS="--sizes 100000": short)
+	@test -e $(PEERS_STAMP) || { $(need_python); echo "Building $(PEERS_VENV) for the tools we compare with."; \
+		rm -rf $(PEERS_VENV) && mkdir -p build && { $(call new_venv,$(PEERS_VENV)); } && \
+		$(PEERS_VENV)/bin/python -m pip --disable-pip-version-check --no-input install -q --require-hashes \
+			-r bench/requirements-peers.txt >build/bench-peers.log 2>&1 && touch $(PEERS_STAMP) || { \
+		rm -rf $(PEERS_VENV); echo "They did not install (build/bench-peers.log): the tables will say so."; }; }
+	@$(PY) -m bench $(BENCH_ARGS)
 
 lock: ## pin the requirements again from the .in files (UPGRADE=1 for the newest versions)
 	@$(need_python)

@@ -138,7 +138,7 @@ def test_what_it_adds_up_to(people: dp.Table) -> None:
     assert "if all had been fixed in advance" in told
     assert all(name in told for name in ("simple addition", "the lecture’s bound", "zCDP"))
     fit = people.more_like_last()
-    assert fit is not None and f"About {fit.more} more questions like the last one fit;" in told
+    assert fit is not None and f"About {fit.more} more questions like the last one fit." in told
 
 
 def test_verifying_tells_the_head_and_finds_one_that_was_kept(home: Workspace, people: dp.Table) -> None:

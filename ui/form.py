@@ -327,7 +327,9 @@ def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -
 
 
 def _numbers(column: Number, op: str, now: Any, name: str, place: str, where: Any) -> Any:
-    bounds = (float(column.lower), float(column.upper), float(column.step))
+    whole = column.step.denominator == 1 and column.lower.denominator == 1
+    kind: type[int] | type[float] = int if whole else float  # a whole number is not shown as 65.00
+    bounds = (kind(column.lower), kind(column.upper), kind(column.step))
     if op == "between":
         low, high = where.columns(2)
         ends = now if isinstance(now, list) and len(now) == 2 else bounds[:2]
@@ -351,8 +353,8 @@ def _numbers(column: Number, op: str, now: Any, name: str, place: str, where: An
 
 def _inside(value: Any, bounds: tuple[float, float, float]) -> float:
     try:
-        return min(max(float(value), bounds[0]), bounds[1])
-    except (TypeError, ValueError):
+        return type(bounds[0])(min(max(float(value), bounds[0]), bounds[1]))
+    except (TypeError, ValueError, OverflowError):
         return bounds[0]
 
 

@@ -117,8 +117,8 @@ def test_a_stranger(page: Any, server: Any) -> None:
     assert page.locator(".names li", has_text="<b>Opomba</b>").count() == 1  # shown as it is written
     page.get_by_role("button", name="Yes, go on", exact=True).click()
     assert "If cells of this file hold line breaks, say so" in bringing.refused()
-    bringing.look("line-breaks").press("Yes, cells hold line breaks", "Are these the columns?", "told")
-    bringing.press("Yes, go on", "Can one person", "unit").pick("every person has one row")
+    bringing.look("line-breaks").press("Yes, cells hold line breaks", "Can one person", "unit")
+    bringing.pick("every person has one row")
     bringing.press("Go on", "Is it a secret", "relation").pick("being in it is secret too")
     bringing.fill("About how many people", "600").press("Go on", "Which columns", "columns")
     bringing.choose("Leto rojstva", "Spol", "Kadilec", "Mesečna plača (EUR)", 'Ocena "zadovoljstva"')

@@ -50,7 +50,7 @@ def test_an_empty_budget_refuses_kindly_also_at_night(open_page: Callable[..., A
     shot(page, "dark-refused")
     assert page.locator(".st-key-ask-go button").is_disabled()
     (refusal,) = page.locator(".refused").all_inner_texts()
-    assert "left" in refusal and "\n" not in refusal and len(refusal) < 200
+    assert "used up" in refusal and "\n" not in refusal and len(refusal) < 200
     assert table_of(page, server, "residents").meter() == spent
     go(page, "/ledger?table=residents")
     shot(page, "dark-ledger")

@@ -25,7 +25,7 @@ SENTENCES: dict[str, str] = {
     "ledger.more.nothing": "Nothing is left to ask with; every answer above stays free to look at.",
     "ledger.more.none": "Another question like the last one does not fit any more; a less exact one may.",
     "ledger.more.one": "About one more question like the last one fits.",
-    "ledger.more.many": "About {more} more questions like the last one fit; many small questions share a fixed part of the cost.",
+    "ledger.more.many": "About {more} more questions like the last one fit.",
     "ledger.more.lots": "More than a million questions like the last one fit.",
     "ledger.more.cheaper": "The more small questions there are, the less each one adds.",
     "ledger.others": "The same history by other accountings, if all had been fixed in advance",

@@ -19,7 +19,7 @@ if picked != table.name:
     choose_table(str(picked))
     st.rerun()
 
-request = job.current_request()
+request = job.newest(table, job.current_request())
 asked = job.look(request) if request else None
 if asked is not None and not asked.over:
     st.stop()
@@ -39,7 +39,7 @@ with left, st.container(key="card-spend"):
     try:
         query = table.query(key, **given)
     except dp.AllowanceError as complaint:
-        refusal = refusal or str(complaint)
+        job.hint(str(complaint))
     if query is not None:
         price = table.preview(query)
         just_answered = asked is not None and asked.answer is not None and asked.answer.query == query

@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import plain, say
 from ui import charts, exports
-from ui.wording import axis, headline, printed_range, range_words
+from ui.wording import axis, headline, limits, printed_range, range_words
 
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
@@ -40,7 +40,7 @@ def picture(answer: dp.Answer, key: str) -> None:
         st.html(f'<p class="lead">{escape(range_words(answer))}</p>')
     else:
         alt = f"{headline(answer)}. {range_words(answer)}"
-        charts.point(answer.value, answer.interval, title, alt, f"chart-{key}")
+        charts.point(answer.value, answer.interval, title, alt, f"chart-{key}", limits(answer.query))
 
 
 def bars_alt(answer: dp.Answer) -> str:

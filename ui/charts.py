@@ -79,18 +79,22 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
     _show(figure, alt, key)
 
 
-def point(value: float, interval: tuple[float, float] | None, title: str, alt: str, key: str) -> None:
-    """One answer on its axis, its range as a soft band."""
+def point(
+    value: float, interval: tuple[float, float] | None, title: str, alt: str, key: str,
+    limits: tuple[float, float] | None = None,
+) -> None:  # fmt: skip
+    """One answer on its axis, its range as a soft band; the axis does not run far beyond what is possible."""
     colours = palette()
     low, high = interval or (value, value)
-    pad = max((high - low) * 6, abs(value) * 0.15, 1e-9)
+    pad = max((high - low) * 4, abs(value) * 0.1, 1e-9)
+    least, most = limits or (low - pad, high + pad)
+    room = (high - low) * 0.2
+    span = [min(low - room, max(low - pad, least)), max(high + room, min(high + pad, most))]
     figure = _figure(150, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
     if interval:
         figure.add_shape(type="rect", x0=low, x1=high, y0=0.25, y1=0.75, fillcolor=colours.left_soft, line={"width": 0})
     figure.add_shape(type="line", x0=value, x1=value, y0=0.1, y1=0.9, line={"color": colours.left, "width": 3})
-    figure.update_xaxes(
-        range=[low - pad, high + pad], showline=True, ticks="outside", title={"text": escape(title)}, tickformat=","
-    )
+    figure.update_xaxes(range=span, showline=True, ticks="outside", title={"text": escape(title)}, tickformat=",")
     _show(figure, alt, key)
 
 

@@ -17,6 +17,8 @@ from dpengine.messages import plain, say
 from dpengine.schema import Category, Column, ItemSet, Number
 
 STATE = "ask"
+_ROUND = "form-round"
+_ARRIVED = "form-arrived"
 ORDER = (
     "median",
     "mean",
@@ -42,11 +44,30 @@ def state(table: dp.Table) -> dict[str, Any]:
     arriving = {name: st.query_params[name] for name in st.query_params if name not in ("table", "answer")}
     kept = st.session_state.get(STATE)
     if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
+        _forget_pickers()
         kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
         st.session_state[STATE] = kept
     if kept["q"] not in ORDER or not choices(table, kept["q"]):
-        kept["q"] = next(key for key in ORDER if choices(table, key))
+        first = next(iter(table.suggestions()), None)
+        if first is not None and first.card.key in ORDER:
+            kept["q"], kept["given"] = first.card.key, first.parameters() | kept["given"]
+        else:
+            kept["q"] = next(key for key in ORDER if choices(table, key))
     return dict(kept)
+
+
+def _forget_pickers() -> None:
+    """A question that arrives by a link replaces what the pickers held: new ones take the place of the old, because a
+    browser would go on showing what it has."""
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, -1) + 1
+    st.session_state[_ARRIVED] = True
+    for key in [key for key in st.session_state if str(key).startswith(("ask-", "where-"))]:
+        if not str(key).startswith("ask-table"):
+            del st.session_state[key]
+
+
+def _round() -> str:
+    return f"-{st.session_state[_ROUND]}" if st.session_state.get(_ROUND) else ""
 
 
 def _read(arriving: dict[str, str]) -> dict[str, Any]:
@@ -76,7 +97,8 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     answer = st.query_params.get("answer")
     if answer:
         wanted["answer"] = answer
-    if dict(st.query_params) != wanted:
+    arrived = st.session_state.pop(_ARRIVED, False)  # a link to this very page leaves the browser's address as it was
+    if arrived or dict(st.query_params) != wanted:
         st.query_params.from_dict(wanted)
 
 
@@ -151,6 +173,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
 
 def _picker(label: str, options: list[str], now: str, words: Any, key: str) -> str:
     """A selectbox as wide as the word in it."""
+    key += _round()
     shown = st.session_state.get(key, now)
     longest = len(words(shown if shown in options else now))
     picked = st.selectbox(
@@ -166,7 +189,7 @@ def _picker(label: str, options: list[str], now: str, words: Any, key: str) -> s
 
 
 def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen: dict[str, Any], key: str) -> Any:
-    widget = f"ask-{parameter.name}-{key}"
+    widget = f"ask-{parameter.name}-{key}{_round()}"
     if parameter.kind == "share":
         text = st.text_input(parameter.label, _percents(given, parameter), help=parameter.help, key=widget, width=260)
         return _shares(text)
@@ -232,7 +255,7 @@ def conditions(table: dp.Table, rows: list[Any], kind: str) -> list[Any]:
     with st.container(key=f"card-{kind}"):
         for place in range(count):
             row = simple[place] if place < len(simple) else None
-            one = _condition(table, row, f"{kind}-{place}")
+            one = _condition(table, row, f"{kind}-{place}{_round()}")
             if one is not None:
                 built.append(one)
         with st.container(horizontal=True):

@@ -5,6 +5,8 @@ The id is in the URL from the click on, so a reload, a second tab or a restart f
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import streamlit as st
 
 import dpengine as dp
@@ -14,6 +16,8 @@ from ui.state import workspace
 from ui.wording import html_lines
 
 _NEXT = "_next_request"
+_SEEN = "_seen_answer"
+JUST_NOW = timedelta(minutes=1)
 
 
 def ask_button(label: str, table: dp.Table, query: dp.Query, key: str, disabled: bool = False) -> None:
@@ -56,6 +60,20 @@ def renew(request: str) -> None:
         del waiting[place]
 
 
+def newest(table: dp.Table, request: str | None) -> str | None:
+    """The question in the URL; in a new session the one charged after it just now, whose id a quick reload lost."""
+    if st.session_state.get(_SEEN):
+        return request
+    st.session_state[_SEEN] = True
+    known = workspace().ledger.find(request) if request else None
+    for entry in table.history(1):
+        age = datetime.now(UTC) - datetime.fromisoformat(entry.charge.at)
+        if known is not None and entry.charge.seq > known.charge.seq and age < JUST_NOW:
+            st.query_params["answer"] = entry.charge.request
+            return entry.charge.request
+    return request
+
+
 def look(request: str) -> dp.Job:
     """Where the question in the URL stands. Until it is over the page shows that it waits, and nothing else."""
     job = workspace().job(request)
@@ -73,6 +91,11 @@ def _waiting(request: str) -> None:
     if workspace().job(request).over:
         st.rerun()
     st.html(f'<p class="muted" role="status">{html_lines(say("job.waiting"))}</p>')
+
+
+def hint(sentence: str) -> None:
+    """What the form still needs; nothing was asked yet."""
+    st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
 
 
 def refused(sentence: str) -> None:

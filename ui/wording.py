@@ -149,6 +149,19 @@ def axis(query: dp.Query) -> str:
     return str(getattr(query, "column", say("chart.people")))
 
 
+def limits(query: dp.Query) -> tuple[float, float] | None:
+    """What an answer can be, from public facts: a share, a number of people, a place in the declared range."""
+    promise = query.promise()
+    if isinstance(promise, Within) and promise.unit == "percent":
+        return 0.0, 100.0
+    if isinstance(promise, Within) and promise.unit == "people":
+        return 0.0, float(query.facts.about * query.facts.unit.at_most)
+    column = query.facts.schema.columns.get(str(getattr(query, "column", "")))
+    if isinstance(column, dp.Number) and query.card.key != "sum":
+        return float(column.lower), float(column.upper)
+    return None
+
+
 def range_words(answer: dp.Answer) -> str:
     """How far the truth may be, in the promise's own kind."""
     if isinstance(answer.interval, tuple):

@@ -35,3 +35,16 @@ def test_a_question_from_its_link_to_its_answer(
     assert expected in page.locator(".headline").inner_text()
     assert "100 %" not in page.locator(".meter").inner_text()
     assert page.locator(".refused").count() == 0
+
+
+def test_a_suggested_question_fills_the_sentence(page: Any) -> None:
+    go(page, "/ask?table=town")
+    cards = page.locator("[class*=st-key-card-suggest] a")
+    assert 3 <= cards.count() <= 5
+    page.get_by_role("link", name="The share of those where has_car is yes").click()
+    page.wait_for_url("**q=proportion**")
+    settled(page)
+    assert page.locator("[class*=st-key-ask-kind] input").input_value() == "share"
+    page.locator(".st-key-ask-go button").click()
+    page.locator(".headline", has_text="%").wait_for()
+    shot(page, "question-suggested")

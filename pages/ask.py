@@ -19,10 +19,14 @@ if picked != table.name:
     choose_table(str(picked))
     st.rerun()
 
-request = job.newest(table, job.current_request())
+request = job.current_request()
 asked = job.look(request) if request else None
 if asked is not None and not asked.over:
     st.stop()
+later = job.newer(table, request) if request else None
+if later is not None:
+    words = say("ask.newer", sentence=later.claim["sentence"])
+    st.html(f'<p class="warn"><a href="{history.answer_link(later)}" target="_self">{escape(words)}</a></p>')
 if asked is not None and asked.answer is not None:
     answer.show(asked.answer)
     st.divider()

@@ -10,13 +10,13 @@ from datetime import UTC, datetime, timedelta
 import streamlit as st
 
 import dpengine as dp
+from dpengine.entries import Charge
 from dpengine.messages import say
 from dpengine.table import new_request
 from ui.state import workspace
 from ui.wording import html_lines
 
 _NEXT = "_next_request"
-_SEEN = "_seen_answer"
 JUST_NOW = timedelta(minutes=1)
 
 
@@ -60,18 +60,14 @@ def renew(request: str) -> None:
         del waiting[place]
 
 
-def newest(table: dp.Table, request: str | None) -> str | None:
-    """The question in the URL; in a new session the one charged after it just now, whose id a quick reload lost."""
-    if st.session_state.get(_SEEN):
-        return request
-    st.session_state[_SEEN] = True
-    known = workspace().ledger.find(request) if request else None
+def newer(table: dp.Table, request: str) -> Charge | None:
+    """A question charged just now, after the one in the URL: a quick reload loses its id, so the page points to it."""
+    known = workspace().ledger.find(request)
     for entry in table.history(1):
         age = datetime.now(UTC) - datetime.fromisoformat(entry.charge.at)
         if known is not None and entry.charge.seq > known.charge.seq and age < JUST_NOW:
-            st.query_params["answer"] = entry.charge.request
-            return entry.charge.request
-    return request
+            return entry.charge
+    return None
 
 
 def look(request: str) -> dp.Job:

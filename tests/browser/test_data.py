@@ -43,9 +43,13 @@ class Bringing:
         return self.look(step)
 
     def pick(self, text: str) -> Bringing:
-        """One of several answers."""
-        self.page.locator('[data-testid="stRadio"] [role="radiogroup"] label', has_text=text).first.click()
-        settled(self.page, quiet_ms=100)
+        """One of several answers; clicked again when the page was just being drawn anew under the first click."""
+        label = self.page.locator('[data-testid="stRadio"] [role="radiogroup"] label', has_text=text).first
+        for _ in range(3):
+            label.click()
+            settled(self.page, quiet_ms=200)
+            if label.locator("input").is_checked():
+                break
         return self
 
     def choose(self, *columns: str) -> Bringing:

@@ -87,7 +87,7 @@ SENTENCES: dict[str, str] = {
     "ask.table": "Table",
     "ask.button": "Ask — takes {share}",
     "ask.button_again": "Ask anew — takes {share}",
-    "ask.just_asked": "This is the answer to your last question.",
+    "ask.newer": "You asked something newer a moment ago: {sentence}. See that answer.",
     "ask.paid": "You have already paid for an answer to this very question. Seeing it again is free.",
     "ask.again_free": "Show the paid answer",
     "ask.nothing_left": "The allowance of this table is used up. Earlier answers stay free to see; nothing more can be asked of it.",

@@ -47,8 +47,8 @@ with left, st.container(key="card-spend"):
     if query is not None:
         price = table.preview(query)
         just_answered = asked is not None and asked.answer is not None and asked.answer.query == query
-        if not just_answered:
-            frame.show_price(table, price)
+        # Drawn again also without a price: the answer may have been charged after the frame was drawn.
+        frame.show_price(table, None if just_answered else price)
         spend.describe(table, query, price)
         spend.exactly(table, query)
         paid = table.recall(query)

@@ -43,6 +43,7 @@ def first_question() -> None:
 
 
 def after(found: dp.Answer) -> None:
+    frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
     answer.show(found)
     st.html(f"<h3>{escape(say('start.next'))}</h3>")
     for column, (title, key, parameters) in zip(st.columns(3), NEXT, strict=True):

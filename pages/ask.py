@@ -28,6 +28,7 @@ if later is not None:
     words = say("ask.newer", sentence=later.claim["sentence"])
     st.html(f'<p class="warn"><a href="{history.answer_link(later)}" target="_self">{escape(words)}</a></p>')
 if asked is not None and asked.answer is not None:
+    frame.show_price(table, None)  # again: the answer may have been charged after the frame was drawn
     answer.show(asked.answer)
     st.divider()
 
@@ -47,8 +48,8 @@ with left, st.container(key="card-spend"):
     if query is not None:
         price = table.preview(query)
         just_answered = asked is not None and asked.answer is not None and asked.answer.query == query
-        # Drawn again also without a price: the answer may have been charged after the frame was drawn.
-        frame.show_price(table, None if just_answered else price)
+        if not just_answered:
+            frame.show_price(table, price)
         spend.describe(table, query, price)
         spend.exactly(table, query)
         paid = table.recall(query)

@@ -168,7 +168,8 @@ def _number(column: Number, dialect: Dialect) -> Coder:
         numbers = [plain(text) for text in texts]
         if not sure:
             return np.array([exact(number) for number in numbers], dtype=np.int64)
-        places = (np.array([float(number) for number in numbers]) - float(column.lower)) / float(column.step)
+        with np.errstate(over="ignore"):  # a huge number becomes infinite and is clamped; a warning would tell of it
+            places = (np.array([float(number) for number in numbers]) - float(column.lower)) / float(column.step)
         places = np.clip(places, -1, last + 1)
         found = np.where(np.isnan(places), absent, np.clip(np.rint(places), 0, last)).astype(np.int64)
         for at in np.flatnonzero(np.abs(places - np.floor(places) - 0.5) < 0.002):

@@ -9,7 +9,8 @@ nothing in the data can make a reading fail.
 from __future__ import annotations
 
 import threading
-from functools import reduce
+from dataclasses import dataclass
+from functools import lru_cache, reduce
 from itertools import pairwise
 from math import prod
 from operator import and_, or_
@@ -90,43 +91,59 @@ class DuckEngine:
         return cursor
 
     def _read(self, need: Need, coded: Path, schema: Schema) -> Statistic:
-        import ibis  # half a second: only those who read data wait for it
+        sets = schema.of_kind(ItemSet)
+        plan = _compiled(need, tuple((name, name in sets) for name in schema.columns))
+        return _shaped(need, self._run(plan, coded))
 
-        names = {name: f"c{place}" for place, name in enumerate(schema.columns)}
-        kinds = dict.fromkeys(names.values(), "int64")
-        kinds |= {names[name]: "array<int64>" for name in schema.of_kind(ItemSet)}
-        if isinstance(need, Count | ItemCounts) and need.people:
-            kinds["person"] = "int64"
-        if isinstance(need, ItemCounts) and need.cut:
-            kinds[cut_name(names[need.column])] = "array<int64>"
-        if isinstance(need, Faults):
-            kinds[_fault(need, names)] = "int64"
-        table = ibis.table(kinds, name="coded")
-        lists: dict[str, pa.Table] = {}
-        rows = table
-        if need.where.clauses:
-            rows = table.filter(reduce(and_, [_holds(clause, table, names, lists) for clause in need.where.clauses]))
-        asked = _asked(need, rows, names, lists)
-        return _shaped(need, self._run(str(ibis.to_sql(asked, dialect="duckdb")), lists, coded))
-
-    def _run(self, sql: str, lists: dict[str, pa.Table], coded: Path) -> dict[str, Integers]:
+    def _run(self, plan: Plan, coded: Path) -> dict[str, Integers]:
         cursor = self._cursor(coded.parent)
         try:
-            for name, values in lists.items():
+            for name, values in plan.lists:
                 cursor.register(name, values)
-            rows = cursor.from_parquet(str(coded))
-            # Codes are stored as narrow as they fit, and DuckDB computes in the stored width: 64 bits before any
-            # arithmetic, or a large code would overflow and one person's value decide whether a release fails.
-            # Items of a set are only looked for and counted.
-            kept = [name if str(kind).endswith("[]") else f"{name}::BIGINT AS {name}"
-                    for name, kind in zip(rows.columns, rows.types, strict=True)]  # fmt: skip
-            wide = rows.project(", ".join(kept))
-            asked = wide.query("coded", sql)
-            found = asked.fetchnumpy() if asked is not None else {}
+            found = cursor.execute(plan.sql, [str(coded)]).fetchnumpy()
         finally:
-            for name in lists:
+            for name, _ in plan.lists:
                 cursor.unregister(name)
         return {name: np.array(values, dtype=np.int64) for name, values in found.items()}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A need as one SQL statement over the file named by its parameter, and the long lists it looks things up in."""
+
+    sql: str
+    lists: tuple[tuple[str, pa.Table], ...]
+
+
+@lru_cache(maxsize=128)
+def _compiled(need: Need, columns: tuple[tuple[str, bool], ...]) -> Plan:
+    """From public facts alone, so it is kept: Ibis takes 3 to 5 ms to compile, as long as a million rows take to read.
+
+    `columns` are the declared names in order, each with whether it holds sets.
+    """
+    import ibis  # half a second: only those who read data wait for it
+
+    names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}
+    kinds = {names[name]: "array<int64>" if of_sets else "int64" for name, of_sets in columns}
+    if isinstance(need, Count | ItemCounts) and need.people:
+        kinds["person"] = "int64"
+    if isinstance(need, ItemCounts) and need.cut:
+        kinds[cut_name(names[need.column])] = "array<int64>"
+    if isinstance(need, Faults):
+        kinds[_fault(need, names)] = "int64"
+    table = ibis.table(kinds, name="coded")
+    lists: dict[str, pa.Table] = {}
+    rows = table
+    if need.where.clauses:
+        rows = table.filter(reduce(and_, [_holds(clause, table, names, lists) for clause in need.where.clauses]))
+    sql = str(ibis.to_sql(_asked(need, rows, names, lists), dialect="duckdb"))
+    # Codes are stored as narrow as they fit, and DuckDB computes in the stored width: 64 bits before any arithmetic,
+    # or a large code would overflow and one person's value decide whether a release fails. Items of a set are only
+    # looked for and counted.
+    wide = ", ".join(f"{name}::BIGINT AS {name}" if kind == "int64" else name for name, kind in kinds.items())
+    source = f"WITH coded AS NOT MATERIALIZED (SELECT {wide} FROM read_parquet(?))"
+    sql = f"{source}, {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f"{source} {sql}"
+    return Plan(sql, tuple(lists.items()))
 
 
 def _asked(need: Need, rows: Any, names: dict[str, str], lists: dict[str, pa.Table]) -> Any:

@@ -142,7 +142,7 @@ def claim_of(query: Query) -> dict[str, Any]:
     return query.describe() | {
         "digest": query.digest(),
         "sentence": query.sentence(),
-        "theorem": query.card.theorem,
+        "theorem": query.theorem,
         "relation": facts.relation,
         "unit": facts.unit.as_json(),
         "about": facts.about,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine.exact import ceiling, down, exp_decimal, ln_above, ln_below
+from dpengine.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
 
 BETA = Fraction(1, 20)  # “95 times in 100”
 
@@ -29,6 +30,34 @@ def choice_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
     Pr[gap ≥ t] ≤ |R|·exp(−rate·t); the least such integer t, less one.
     """
     return max(ceiling(ln_above(Fraction(candidates) / beta) / rate) - 1, 0)
+
+
+@lru_cache(maxsize=1024)
+def gaussian_reach(variance: Fraction, beta: Fraction) -> int:
+    """A t with Pr[|Z| > t] ≤ β for discrete Gaussian noise Pr[Z=z] ∝ exp(−z²/(2·variance)).
+
+    Pr[Z ≥ t+1] ≤ Pr[N(0, v) ≥ t] (Canonne, Kamath, Steinke 2020, Prop. 25), so Pr[|Z| > t] ≤ erfc(t/√(2v)).
+    The least such t, in floats with a part in 10^9 to spare, far above their error.
+    """
+    width = math.sqrt(2 * float_above(variance)) * (1 + 1e-12)
+    wanted = float(beta) * (1 - 1e-9)
+    low, high = 0, 1
+    while math.erfc(high / width) > wanted:
+        low, high = high, 2 * high
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if math.erfc(middle / width) > wanted else (low, middle)
+    return low
+
+
+@lru_cache(maxsize=1024)
+def flip_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
+    """Permute-and-flip with integer scores: with probability ≥ 1−β the gap to the best is at most this.
+
+    Let K of the candidates that are t or more below come up. The best one comes up too, so one of the K is chosen with
+    probability at most E[K/(K+1)] ≤ E[K]/2 ≤ |R|·exp(−rate·t)/2: half of the exponential mechanism's bound.
+    """
+    return choice_gap(rate, candidates, 2 * beta)
 
 
 def least_count_error(epsilon: Fraction, beta: Fraction) -> Fraction:

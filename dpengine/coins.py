@@ -78,6 +78,28 @@ class Coins(ABC):
             if height < surely or self._under(height, size, rate * gap, shift):
                 return block, self._below(size, total.bit_length() + _SPARE)
 
+    def flip(self, gaps: Integers, rate: Fraction, most: int | None = None) -> int:
+        """Permute-and-flip (McKenna and Sheldon 2020): in a random order each candidate flips a coin that comes up
+        with probability exp(-rate*gap), and the first that comes up is chosen. The best one's always does.
+
+        Drawn so: all flip at once, and one of those that came up is chosen uniformly. That is the same law, because
+        the first of them in a random order is any of them with equal chance; and the work is the same on every table,
+        except with a probability below 2^-25 (a million candidates), when a flip is too close for floats.
+        """
+        gaps, _, total = _checked(gaps, np.ones(len(gaps), dtype=np.int64), rate, most)
+        gaps = gaps - gaps.min()
+        levels, tables = _layout(rate, total, most)
+        drawn = self.bits(64 * total).to_bytes(8 * total, "little")
+        points = (np.frombuffer(drawn, dtype="<u8") >> np.uint64(64 - _ROOM)).astype(np.int64)
+        chances = _powers(gaps, levels, tables)
+        chances *= 2.0**_ROOM
+        came_up = points < (chances * (1 - _MARGIN)).astype(np.int64)
+        unsure = ~came_up & (points <= (chances * (1 + _MARGIN)).astype(np.int64))
+        for place in np.flatnonzero(unsure).tolist():
+            came_up[place] = self._under(int(points[place]), 1, rate * int(gaps[place]), _ROOM)
+        ones = np.flatnonzero(came_up)
+        return int(ones[self._below(len(ones), total.bit_length() + _SPARE)])
+
     def _below(self, bound: int, width: int) -> int:
         """A uniform integer in [0, bound) from `width` bits, so that what is asked for can be a public number.
 
@@ -213,19 +235,26 @@ def _envelope(gaps: Integers, sizes: Integers, levels: int, tables: tuple[Floats
     adds 2^-53. Gaps in the tail get the weight of its nearest gap: more than theirs, and less than the one step that
     every block with candidates gets, so nothing there is kept unseen. The same holds where a float underflows.
     """
-    capped = np.minimum(gaps, levels)
-    np.maximum(capped, 0, out=capped)  # an empty block may lie above the best one that is not
-    weights = sizes.astype(np.float64)
-    for place, table in enumerate(tables):
-        digits = capped >> (_DIGIT * place)
-        if place + 1 < len(tables):
-            digits &= (1 << _DIGIT) - 1
-        weights *= table.take(digits)
+    weights = _powers(gaps, levels, tables)
+    weights *= sizes
     shift = _ROOM - math.frexp(float(weights.sum()))[1]
     weights *= 2.0**shift
     steps = (weights * (1 + _MARGIN)).astype(np.int64)
     steps += sizes > 0
     return steps, weights, shift
+
+
+def _powers(gaps: Integers, levels: int, tables: tuple[Floats, ...]) -> Floats:
+    """exp(-rate*gap) for gaps up to `levels`, as a product of table entries; beyond, that of `levels`."""
+    capped = np.minimum(gaps, levels)
+    np.maximum(capped, 0, out=capped)  # an empty block may lie above the best one that is not
+    powers = np.ones(len(gaps))
+    for place, table in enumerate(tables):
+        digits = capped >> (_DIGIT * place)
+        if place + 1 < len(tables):
+            digits &= (1 << _DIGIT) - 1
+        powers *= table.take(digits)
+    return powers
 
 
 def _weight_bounds(size: int, exponent: Fraction, shift: int) -> tuple[int, int]:

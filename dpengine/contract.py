@@ -200,12 +200,15 @@ class Query(ABC):
     where: Predicate = EVERYONE
     by: str | None = None  # a Category: one answer for each of its values
     beta: Fraction = field(default=BETA)
+    noise: str = ""  # one of `noises`, "" for the usual one
+
+    noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
 
     @classmethod
     def build(cls, facts: Facts, parameters: dict[str, Any]) -> Self:
         """From public facts and the JSON of a form; refuses in one sentence what it cannot use."""
         given = dict(parameters)
-        known = {parameter.name for parameter in cls.card.parameters} | {"beta"}
+        known = {parameter.name for parameter in cls.card.parameters} | {"beta"} | ({"noise"} if cls.noises else set())
         strange = sorted(given.keys() - known)
         if strange:
             raise AllowanceError("query.parameter", name=strange[0][:60], names=sorted(known))
@@ -225,7 +228,10 @@ class Query(ABC):
             "epsilon": read_epsilon(given.pop("epsilon", None)),
             "where": read_predicate(given.pop("where", None), facts.schema),
             "beta": read_beta(given.pop("beta", None)),
+            "noise": str(given.pop("noise", None) or ""),
         }
+        if fields["noise"] not in ("", *cls.noises):
+            raise AllowanceError("query.noise", noises=list(cls.noises))
         return cls(**fields, **cls.read(facts, given))
 
     @classmethod
@@ -319,20 +325,31 @@ class Query(ABC):
             given["where"] = self.where.as_json()
         if self.beta != BETA:
             given["beta"] = text_of(self.beta)
+        if self.noise:
+            given["noise"] = self.noise
         return given
 
     def describe(self) -> dict[str, Any]:
         return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
 
     def digest(self, without_epsilon: bool = False) -> str:
-        """A name for this very question, from public facts only."""
+        """A name for this very question, from public facts only, whatever noise it is answered with."""
         told = self.describe()
+        told["parameters"].pop("noise", None)
         if without_epsilon:
             told["parameters"].pop("epsilon")
         return hashlib.sha256(canonical(told).encode()).hexdigest()
 
     def at(self, epsilon: Fraction) -> Self:
         return replace(self, epsilon=epsilon)
+
+    def with_noise(self, noise: str) -> Self:
+        return replace(self, noise=noise)
+
+    @property
+    def theorem(self) -> str:
+        """Why it is private, for the noise it is answered with."""
+        return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
 
 
 def canonical(data: Any) -> str:

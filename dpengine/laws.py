@@ -30,13 +30,21 @@ class Laplace:
 
 
 @dataclass(frozen=True)
+class Normal:
+    """center + discrete Gaussian noise, Pr[Z=z] ∝ exp(−z²/(2·variance)), on all integers."""
+
+    center: int
+    variance: Fraction
+
+
+@dataclass(frozen=True)
 class Independent:
     """Several independent outcomes released together."""
 
     parts: tuple[Law, ...]
 
 
-Law = Finite | Laplace | Independent
+Law = Finite | Laplace | Normal | Independent
 
 
 def weighted(gaps: Mapping[Any, int], rate: Fraction) -> Finite:
@@ -47,16 +55,41 @@ def weighted(gaps: Mapping[Any, int], rate: Fraction) -> Finite:
     return Finite({outcome: weight / total for outcome, weight in weights.items()})
 
 
+def flipped(gaps: Mapping[Any, int], rate: Fraction) -> Finite:
+    """Permute-and-flip's law: of those whose coin came up one is chosen, p_i·E[1/(1 + how many others came up)]."""
+    best = min(gaps.values())
+    chances = {outcome: exp_decimal(-rate * (gap - best)) for outcome, gap in gaps.items()}
+    found: dict[Any, Decimal] = {}
+    for outcome, own in chances.items():
+        others = [Decimal(1)]  # the law of how many others came up
+        for other, p in chances.items():
+            if other != outcome:
+                more = [Decimal(0), *(p * part for part in others)]
+                others = [(1 - p) * a + b for a, b in zip([*others, Decimal(0)], more, strict=True)]
+        found[outcome] = own * sum((part / (many + 1) for many, part in enumerate(others)), Decimal(0))
+    return Finite(found)
+
+
 def chance(law: Law, outcome: Any) -> Decimal:
     if isinstance(law, Finite):
         return law.chances.get(outcome, Decimal(0))
     if isinstance(law, Laplace):
         ratio = exp_decimal(-1 / law.scale)
         return (1 - ratio) / (1 + ratio) * exp_decimal(-abs(Fraction(outcome - law.center)) / law.scale)
+    if isinstance(law, Normal):
+        return exp_decimal(-Fraction(outcome - law.center) ** 2 / (2 * law.variance)) / _normal_total(law.variance)
     product = Decimal(1)
     for part, one in zip(law.parts, outcome, strict=True):
         product *= chance(part, one)
     return product
+
+
+@lru_cache(maxsize=256)
+def _normal_total(variance: Fraction) -> Decimal:
+    """Σ_z exp(−z²/(2·variance)); beyond the window lies less than e^-70."""
+    reach = math.isqrt(int(140 * variance)) + 2
+    half = sum((exp_decimal(-Fraction(z * z) / (2 * variance)) for z in range(1, reach + 1)), Decimal(0))
+    return 1 + 2 * half
 
 
 def above(law: Laplace, value: int) -> Decimal:
@@ -82,6 +115,8 @@ def max_divergence(first: Law, second: Law) -> Decimal:
         if first.scale != second.scale:
             raise ValueError("laws of different noise are not compared")
         return decimal_of(abs(first.center - second.center) / first.scale)
+    if isinstance(first, Normal) and isinstance(second, Normal):
+        return Decimal(0) if first == second else Decimal("Infinity")
     if isinstance(first, Finite) and isinstance(second, Finite):
         worst = Decimal("-Infinity")
         for outcome, p in first.chances.items():
@@ -100,6 +135,10 @@ def renyi(first: Law, second: Law, order: float) -> float:
         if first.scale != second.scale:
             raise ValueError("laws of different noise are not compared")
         return _renyi_of_shift(abs(first.center - second.center), float(first.scale), order)
+    if isinstance(first, Normal) and isinstance(second, Normal):
+        if first.variance != second.variance:
+            raise ValueError("laws of different noise are not compared")
+        return _renyi_of_normal(abs(first.center - second.center), float(first.variance), order)
     if isinstance(first, Finite) and isinstance(second, Finite):
         if any(p and not second.chances.get(outcome) for outcome, p in first.chances.items()):
             return math.inf
@@ -118,3 +157,17 @@ def _renyi_of_shift(shift: int, scale: float, order: float) -> float:
         for place in range(-reach, reach + 1)
     )
     return math.log(math.fsum(terms)) / (order - 1)
+
+
+@lru_cache(maxsize=4096)
+def _renyi_of_normal(shift: int, variance: float, order: float) -> float:
+    """Of discrete Gaussian noise and the same noise moved by `shift`; the terms peak at −shift·(order−1)."""
+    reach = int(math.sqrt(140 * variance)) + 2
+    peak = round(-shift * (order - 1))
+    norm = math.fsum(math.exp(-z * z / (2 * variance)) for z in range(-reach, reach + 1))
+    most = shift * shift * order * (order - 1) / (2 * variance)  # of the exponent, taken out so that nothing overflows
+    terms = (
+        math.exp((-z * z * order + (z - shift) ** 2 * (order - 1)) / (2 * variance) - most)
+        for z in range(peak - reach, peak + reach + 1)
+    )
+    return (math.log(math.fsum(terms) / norm) + most) / (order - 1)

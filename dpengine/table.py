@@ -20,6 +20,7 @@ from dpengine.answers import (
     make_preview,
     released_as_json,
 )
+from dpengine.cheapest import cheapest, closing
 from dpengine.contract import Facts, Query, Released, canonical, least_epsilon
 from dpengine.errors import AllowanceError
 from dpengine.jobs import carry_release
@@ -79,6 +80,14 @@ class Table:
     def least_epsilon(self, query: Query, wish: Fraction) -> Fraction | None:
         """The least ε whose promise is as good as wished, or None."""
         return least_epsilon(query, wish)
+
+    def cheapest(self, query: Query) -> Query:
+        """The same question with the noise that promises most, where that costs nothing more now or later."""
+        return cheapest(query, self._budget.rule, self._standing().totals)
+
+    def closing(self, query: Query) -> Query | None:
+        """The same question with better noise that closes the pure clause: a person must choose that."""
+        return closing(query, self._budget.rule, self._standing().totals)
 
     def rehearse(self, query: Query, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""
@@ -150,8 +159,12 @@ class Table:
     def _standing(self) -> Standing:
         return self._workspace.ledger.standing(self._budget.id)
 
+    def _same(self, facts: Facts) -> bool:
+        """Also where a list holds the same values in another order or under other names."""
+        return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.schema.as_json())
+
     def _carry(self, query: Query, request: str) -> Callable[[], Entry]:
-        if canonical(query.facts.schema.as_json()) != canonical(self.schema.as_json()) or query.facts != self.facts:
+        if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
         workspace, facts, record = self._workspace, self.facts, self._record
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui import answer, form, frame, history, job, preview, spend, suggest
+from ui import answer, form, frame, history, job, noise, preview, spend, suggest
 from ui.state import choose_table, current_table, table_names
 from ui.wording import percent
 
@@ -40,18 +40,21 @@ with left, st.container(key="card-spend"):
     given["epsilon"] = spend.choose(table)
     form.remember(table, key, given)
     refusal = st.session_state.pop("refusal", None)
-    query = None
+    query = usual = None
     try:
-        query = table.query(key, **given)
+        usual = table.query(key, **given)
+        query = noise.best(table, usual)
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
-    if query is not None:
+    if query is not None and usual is not None:
         price = table.preview(query)
         just_answered = asked is not None and asked.answer is not None and asked.answer.query == query
         if not just_answered:
             frame.show_price(table, price)
         spend.describe(table, query, price)
-        spend.exactly(table, query)
+        noise.tell(query, usual)
+        spend.exactly(table, usual)
+        noise.offer(table, usual)
         paid = table.recall(query)
         if paid and not just_answered:
             st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')

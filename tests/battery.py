@@ -18,7 +18,7 @@ from dpengine.accountant.costs import cost
 from dpengine.coins import SystemCoins
 from dpengine.contract import Facts, Query
 from dpengine.dates import Date
-from dpengine.laws import Finite, Independent, Laplace, Law, chance, max_divergence, renyi
+from dpengine.laws import Finite, Independent, Laplace, Law, Normal, chance, max_divergence, renyi
 from dpengine.mechanisms import catalogue
 from dpengine.needs import Spread, cut
 from dpengine.predicate import Row
@@ -103,6 +103,12 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("find_range", {"column": "raw number"}),
     ("find_values", {"column": "raw text", "delta": "1e-6"}),
     ("top_item", {"column": "s"}),
+    ("top_item", {"column": "t", "noise": "permute_and_flip"}),
+    ("top_item", {"column": "t", "how_many": 2, "noise": "permute_and_flip"}),
+    ("top_item", {"column": "s", "noise": "permute_and_flip", "where": [["x", ">=", 1]]}),
+    ("histogram", {"column": "c", "noise": "gaussian"}),
+    ("histogram", {"column": "s", "noise": "gaussian"}),
+    ("crosstab", {"columns": ["c", "d"], "noise": "gaussian"}),
     ("top_item", {"column": "s", "how_many": 2, "where": [["x", ">=", 1]]}),
 ]
 
@@ -254,8 +260,8 @@ def _cells(law: Law, column: Any) -> list[tuple[Any, float]]:
     if isinstance(law, Finite):
         assert set(column) <= set(law.chances), "an outcome outside the law"
         return [(lambda one, outcome=outcome: one == outcome, float(p)) for outcome, p in law.chances.items()]
-    assert isinstance(law, Laplace)
-    reach = max(int(law.scale), 1)
+    assert isinstance(law, Laplace | Normal)
+    reach = max(int(law.scale) if isinstance(law, Laplace) else math.isqrt(int(law.variance)), 1)
     middle = sum(chance(law, law.center + place) for place in range(-reach, reach + 1))
     exact = chance(law, law.center)
     return [

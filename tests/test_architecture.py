@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("loading",),
     ("coding", "itemsets"),
     ("mechanisms", "accountant", "rehearsal"),
-    ("suggestions",),
+    ("suggestions", "cheapest"),
     ("budget",),
     ("entries",),
     ("chain", "workers"),

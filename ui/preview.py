@@ -53,6 +53,6 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
 def link(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """A question as URL parameters of the Ask page."""
     told = {"table": table.name, "q": query.card.key}
-    for name, value in query.parameters().items():
+    for name, value in query.with_noise("").parameters().items():
         told[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return told

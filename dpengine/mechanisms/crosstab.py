@@ -3,7 +3,8 @@
 Guarantee   ε-DP. Every combination of declared values is in the answer, on every table.
 Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1.
 Statistic   one count per combination: L1 change m under add/remove, 2m under replace-one.
-Draw        every count + Laplace(Δ/ε); under replace-one two cells change, so the loss is two parts of ε/2.
+Draw        every count + Laplace(Δ/ε); under replace-one two cells change, so the loss is two parts of ε/2. Or
+            Gaussian noise, as for a histogram.
 Accuracy    all cells at once, by a union bound.
 Cost        one scan.
 """

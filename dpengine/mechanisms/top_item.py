@@ -1,13 +1,15 @@
 """Which value of a list is the most common, or the several most common in order.
 
-Guarantee   ε-DP, and ε-bounded range.
-Theorem     exponential mechanism: McSherry and Talwar 2007, Thm 6; utility Thm 7.
+Guarantee   ε-DP, and with the usual noise ε-bounded range.
+Theorem     exponential mechanism: McSherry and Talwar 2007, Thm 6; utility Thm 7. Or permute-and-flip: McKenna and
+            Sheldon 2020, Thm 2; never farther from the best, but its Rényi loss is that of any ε-DP mechanism.
 Statistic   q(r) = number of rows with value r; Δq = m under both relations. Under add/remove all scores move one
             way (monotone), so the factor 2 is not needed: rate ε/m; under replace-one ε/(2m). For a column of sets q(r)
             = number of people who hold r, in one of their rows that meet the condition: every person moves each
             score by one at most, whatever the size of the sets and the number of rows, so Δq = 1.
 Draw        r with probability ∝ exp(rate·q(r)), exactly, over the public list; rows without an answer do not compete.
-Accuracy    q(chosen) ≥ best − g with probability ≥ 1−β, g = ⌈ln(|R|/β)/rate⌉ − 1.
+            Permute-and-flip: in a random order the first whose coin, with chance exp(−rate·(best − q(r))), comes up.
+Accuracy    q(chosen) ≥ best − g with probability ≥ 1−β, g = ⌈ln(|R|/β)/rate⌉ − 1; permute-and-flip |R|/2 for |R|.
 Several     k items in order by peeling: each draw costs ε/k and the chosen one no longer competes.
 Cost        one scan and k draws over |R| candidates.
 """
@@ -17,24 +19,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpengine import needs
-from dpengine.bounds import choice_gap, least_choice_gap
+from dpengine.bounds import choice_gap, flip_gap, least_choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, NearBest, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number
-from dpengine.laws import Finite, weighted
-from dpengine.loss import Exponential, Loss, Together
+from dpengine.laws import Finite, flipped, weighted
+from dpengine.loss import Exponential, Loss, Pure, Together
 from dpengine.messages import say
+from dpengine.needs import Integers
 from dpengine.schema import Category
 from dpengine.wording import who
 
 MOST_ITEMS = 20
 MOST_LISTED = 50_000
+MOST_FLIPPED = 60  # candidates: the law of permute-and-flip takes their cube
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +57,8 @@ class TopItem(Query):
         ),
     )
 
+    noises: ClassVar[tuple[str, ...]] = ("permute_and_flip",)
+
     column: str
     how_many: int = 1
 
@@ -65,8 +72,8 @@ class TopItem(Query):
         return {"column": name, "how_many": int(wanted)}
 
     def __post_init__(self) -> None:
-        if self.how_many >= len(self.candidates()):
-            raise AllowanceError("top.how_many", most=min(len(self.candidates()) - 1, MOST_ITEMS))
+        if self.how_many >= len(self.candidates):
+            raise AllowanceError("top.how_many", most=min(len(self.candidates) - 1, MOST_ITEMS))
 
     def own_json(self) -> dict[str, Any]:
         return {"column": self.column} | ({"how_many": self.how_many} if self.how_many > 1 else {})
@@ -75,12 +82,14 @@ class TopItem(Query):
         code = "sentence.top_item" if self.how_many == 1 else "sentence.top_items"
         return say(code, many=self.how_many, column=self.column, who=who(self.where))
 
-    def candidates(self) -> list[int]:
+    @cached_property
+    def candidates(self) -> Integers:
         """The codes that compete: all but a label that only stands for “no answer”."""
         column = self.facts.schema.listed(self.column)
-        if not isinstance(column, Category):
-            return list(range(column.size))
-        return [code for code, label in enumerate(column.labels) if label != column.missing or label in column.values]
+        codes: Integers = np.arange(column.size, dtype=np.int64)
+        if isinstance(column, Category) and column.missing not in column.values:
+            codes = np.delete(codes, column.code(column.missing))
+        return codes
 
     @property
     def each(self) -> int:
@@ -94,7 +103,7 @@ class TopItem(Query):
         return needs.Histogram(self.column, tuple(range(size)), size, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(value[code] for code in self.candidates())
+        return tuple(np.array(value, dtype=np.int64)[self.candidates].tolist())
 
     def sensitivity(self) -> Sensitivity:
         return Sensitivity("linf", self.each)
@@ -105,42 +114,49 @@ class TopItem(Query):
         return self.epsilon / self.how_many / (moves * self.sensitivity().bound)
 
     def loss(self) -> Loss:
-        part = Exponential(self.epsilon / self.how_many)
+        each = self.epsilon / self.how_many
+        part: Loss = Pure(each) if self.noise else Exponential(each)
         return Together((part,) * self.how_many) if self.how_many > 1 else part
 
     def promise(self) -> NearBest:
-        size = len(self.candidates())
+        size = len(self.candidates)
         floor = least_choice_gap(self.epsilon, size, self.beta)
-        return NearBest(choice_gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
+        gap = flip_gap if self.noise else choice_gap
+        return NearBest(gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
 
     def coarse(self) -> Fraction:
         """An even share of the people: with a larger gap almost any item could win."""
-        return Fraction(self.facts.about, len(self.candidates()))
+        return Fraction(self.facts.about, len(self.candidates))
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        codes, scores = self.candidates(), np.array(self.measured(value), dtype=np.int64)
-        sizes = np.ones(len(codes), dtype=np.int64)
+        codes = self.candidates
+        scores = np.array(value, dtype=np.int64)[codes]
         most = None if self.facts.people is None else self.facts.people * self.each
-        chosen = []
+        chosen: list[int] = []
         for _ in range(self.how_many):
-            gaps = np.where(sizes > 0, np.where(sizes > 0, scores, 0).max() - scores, 0)
-            block, _offset = coins.choose(gaps, sizes, self.rate, most)
-            sizes[block] = 0
-            chosen.append(codes[block])
+            gaps = scores.max() - scores
+            if self.noise:
+                place = coins.flip(gaps, self.rate, most)
+            else:
+                place, _ = coins.choose(gaps, np.ones_like(gaps), self.rate, most)
+            chosen.append(int(codes[place]))
+            codes, scores = np.delete(codes, place), np.delete(scores, place)
         return tuple(chosen)
 
     def law(self, value: tuple[int, ...]) -> Finite | None:
         """Every order of the chosen items; None where there are too many to list."""
-        if len(self.candidates()) ** self.how_many > MOST_LISTED:
+        size = len(self.candidates)
+        if size**self.how_many > MOST_LISTED or (self.noise and size > MOST_FLIPPED):
             return None
-        scores = dict(zip(self.candidates(), self.measured(value), strict=True))
+        law = flipped if self.noise else weighted
+        scores = dict(zip(self.candidates.tolist(), self.measured(value), strict=True))
         chances: dict[tuple[int, ...], Decimal] = {(): Decimal(1)}
         for _ in range(self.how_many):
             longer: dict[tuple[int, ...], Decimal] = {}
             for chosen, chance in chances.items():
                 left = {code: score for code, score in scores.items() if code not in chosen}
                 best = max(left.values())
-                step = weighted({code: best - score for code, score in left.items()}, self.rate)
+                step = law({code: best - score for code, score in left.items()}, self.rate)
                 longer |= {(*chosen, code): chance * part for code, part in step.chances.items()}
             chances = longer
         return Finite(chances)

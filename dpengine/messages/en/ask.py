@@ -4,6 +4,7 @@ SENTENCES: dict[str, str] = {
     "query.unknown": "There is no question called “{key}”; choose one of: {keys}.",
     "query.parameter": "“{name}” is not part of this question; it takes: {names}.",
     "query.missing": "Fill in “{name}” first.",
+    "query.noise": "That noise is not on offer here: leave it out, or choose one of: {noises}.",
     "query.relation": "“{title}” cannot be asked of a table where being in it is secret.",
     "query.switch": "“{name}” is either on or off.",
     "epsilon.missing": "Say how much of the allowance this question may take.",

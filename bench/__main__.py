@@ -53,6 +53,8 @@ def main() -> None:
     results["selection"] = _part("selection", startup.selection)
     results["imports"] = _part("imports", lambda: startup.imports(PEERS))
     results["page"] = _part("page", page.measure)
+    _say("a large CSV")
+    results["bigfile"] = _part("bigfile", lambda: _json(Path(sys.executable), "bench.bigfile"))
     results |= {"machine": _machine([*load, os.getloadavg()[0]]), "versions": _versions(results["times"], sizes)}
     (BUILD / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False))
     target = (ROOT / "bench" if sizes == list(SIZES) else BUILD) / "results.md"

@@ -33,6 +33,9 @@ def verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
     chosen = results["selection"]["median"] * 1e3
     yield Verdict("one million candidates selected in < 50 ms", f"{chosen:.1f} ms", chosen < 50)
     yield _page(results["page"])
+    big = results["bigfile"]
+    held = big["peak_mb"] - big["before_mb"]
+    yield Verdict(f"{big['bytes'] / 1e9:.1f} GB CSV: < 1 GB of memory", f"{held:,.0f} MB", held < 1000)
     yield from _errors(results["accuracy"])
 
 

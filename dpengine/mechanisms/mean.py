@@ -19,21 +19,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine import needs
 from dpengine.bounds import laplace_reach
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.contract import Card, Parameter, Released, Sensitivity, Within
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
+from dpengine.mechanisms.of_numbers import OfNumbers
 from dpengine.messages import say
 from dpengine.ratios import ratio, ratio_range
 from dpengine.wording import who
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mean(Query):
+class Mean(OfNumbers):
     card: ClassVar[Card] = Card(
         key="mean",
         version=1,
@@ -47,24 +48,8 @@ class Mean(Query):
         ),
     )
 
-    column: str
-
-    @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
-        name = str(given["column"])
-        facts.schema.number(name)
-        return {"column": name}
-
-    def own_json(self) -> dict[str, Any]:
-        return {"column": self.column}
-
     def sentence(self) -> str:
         return say("sentence.mean", column=self.column, who=who(self.where, self.by))
-
-    @property
-    def half(self) -> int:
-        """h: how far a doubled code can be from the middle."""
-        return self.facts.schema[self.column].size - 1
 
     @property
     def known(self) -> int | None:

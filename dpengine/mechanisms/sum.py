@@ -16,24 +16,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine import needs
 from dpengine.bounds import laplace_reach
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.contract import Card, Parameter, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure
+from dpengine.mechanisms.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.messages import say
 from dpengine.wording import who
 
-MOST_ROWS = 10**10
-MOST_SUM = 2**62
-
 
 @dataclass(frozen=True, kw_only=True)
-class Sum(Query):
+class Sum(OfNumbers):
     card: ClassVar[Card] = Card(
         key="sum",
         version=1,
@@ -47,20 +45,9 @@ class Sum(Query):
         ),
     )
 
-    column: str
-
     def __post_init__(self) -> None:
         if self._largest * MOST_ROWS > MOST_SUM:
             raise AllowanceError("sum.overflow", column=self.column)
-
-    @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
-        name = str(given["column"])
-        facts.schema.number(name)
-        return {"column": name}
-
-    def own_json(self) -> dict[str, Any]:
-        return {"column": self.column}
 
     def sentence(self) -> str:
         return say("sentence.sum", column=self.column, who=who(self.where, self.by))

@@ -16,25 +16,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, sqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine import needs
 from dpengine.bounds import laplace_reach
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.contract import Card, Parameter, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
+from dpengine.mechanisms.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.messages import say
 from dpengine.ratios import ratio, ratio_range
 from dpengine.wording import who
 
-MOST_ROWS = 10**10
-MOST_SUM = 2**62
-
 
 @dataclass(frozen=True, kw_only=True)
-class Variance(Query):
+class Variance(OfNumbers):
     card: ClassVar[Card] = Card(
         key="variance",
         version=1,
@@ -47,27 +45,12 @@ class Variance(Query):
         ),
     )
 
-    column: str
-
     def __post_init__(self) -> None:
         if 2 * self.half**2 * MOST_ROWS > MOST_SUM:
             raise AllowanceError("variance.overflow", column=self.column, most=isqrt(MOST_SUM // MOST_ROWS // 2))
 
-    @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
-        name = str(given["column"])
-        facts.schema.number(name)
-        return {"column": name}
-
-    def own_json(self) -> dict[str, Any]:
-        return {"column": self.column}
-
     def sentence(self) -> str:
         return say("sentence.variance", column=self.column, who=who(self.where))
-
-    @property
-    def half(self) -> int:
-        return self.facts.schema[self.column].size - 1
 
     def need(self) -> needs.Moments:
         return needs.Moments(self.column, self.half + 1, 2, None, 1, self.where)

@@ -1,0 +1,30 @@
+"""What the questions about sums of one number column share: reading the column, and keeping sums below 64 bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpengine.contract import Facts, Query
+
+MOST_ROWS = 10**10
+MOST_SUM = 2**62  # declared bounds times MOST_ROWS stay below it, so that no table can make a sum overflow
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfNumbers(Query):
+    column: str
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        name = str(given["column"])
+        facts.schema.number(name)
+        return {"column": name}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"column": self.column}
+
+    @property
+    def half(self) -> int:
+        """h: how far a doubled code can be from the middle of the grid."""
+        return self.facts.schema[self.column].size - 1

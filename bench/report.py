@@ -118,9 +118,10 @@ def _memory(results: dict[str, Any]) -> Iterator[str]:
     yield from _table(["", *(f"{rows:,} rows" for rows in results["sizes"])], lines)
     big = results["bigfile"]
     size, rows = f"{big['bytes'] / 1e9:.2f} GB", f"{big['rows']:,} rows"
-    yield f"A CSV of {size} ({rows}, 6 columns, 4 of them declared), given by its path: {big['load']:.0f} s to bring it in,"
-    yield f"fingerprint included; {big['peak_mb']:,.0f} MB at most, {big['before_mb']:,.0f} MB of them held before. Its first"
-    yield f"answer (a mean by 40 groups) took {big['answer']:.1f} s."
+    yield f"A CSV of {size} ({rows}, 6 columns, 4 of them declared), given by its path:"
+    yield f"{big['load']:.0f} s to bring it in, fingerprint included;"
+    yield f"{big['peak_mb']:,.0f} MB at most, {big['before_mb']:,.0f} MB of them held before."
+    yield f"Its first answer (a mean by 40 groups) took {big['answer']:.1f} s."
     yield ""
 
 

@@ -286,10 +286,10 @@ def _tail(seen: int, draws: int, probability: float) -> float:
     return min(1.0, 2 * math.exp(-draws * divergence))
 
 
-def allowed_failures(draws: int, beta: float) -> int:
-    """The least k with Pr[Bin(draws, β) > k] ≤ FALSE_ALARM."""
+def allowed_failures(draws: int, beta: float, alarm: float = FALSE_ALARM) -> int:
+    """The least k with Pr[Bin(draws, β) > k] ≤ alarm."""
     total, k = 0.0, -1
-    while total < 1 - FALSE_ALARM:
+    while total < 1 - alarm:
         k += 1
         log = math.lgamma(draws + 1) - math.lgamma(k + 1) - math.lgamma(draws - k + 1)
         total += math.exp(log + k * math.log(beta) + (draws - k) * math.log1p(-beta))

@@ -26,14 +26,18 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("mechanisms", "accountant", "rehearsal"),
     ("suggestions", "cheapest"),
     ("budget",),
+    ("fits",),
     ("entries",),
     ("chain", "workers"),
     ("ledgerfile",),
     ("ledger",),
     ("answers", "jobs", "samples", "registry"),
+    ("whatif",),
+    ("curves",),
     ("statement", "revision"),
     ("table",),
     ("workspace",),
+    ("__main__",),
     ("__init__",),
 )
 LEVEL = {name: place for place, layer in enumerate(LAYERS) for name in layer}

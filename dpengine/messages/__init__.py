@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 LANGUAGES = ("en",)
-AREAS = ("declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page")
+AREAS = ("declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "whatif")
 
 language: ContextVar[str] = ContextVar("language", default="en")
 

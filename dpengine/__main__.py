@@ -1,0 +1,28 @@
+"""Commands: `python -m dpengine <command>`. Each is a module with `main(arguments) -> exit code`."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from dpengine.errors import AllowanceError
+from dpengine.messages import say
+
+COMMANDS: dict[str, str] = {
+    "fits": "dpengine.fits",
+}
+
+
+def main(arguments: list[str]) -> int:
+    if not arguments or arguments[0] not in COMMANDS:
+        print(say("command.unknown", commands=sorted(COMMANDS)), file=sys.stderr)
+        return 2
+    try:
+        return int(import_module(COMMANDS[arguments[0]]).main(arguments[1:]))
+    except AllowanceError as complaint:
+        print(complaint, file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

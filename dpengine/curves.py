@@ -1,0 +1,79 @@
+"""What the What-if page draws: errors along ε, people and questions, two medians on made-up people, and odds.
+
+Formulas of public facts; only `two_medians` draws, with the real coins, on a made-up table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from dpengine.accountant.filter import Rule
+from dpengine.coins import SystemCoins
+from dpengine.contract import LEAST_EPSILON, MOST_EPSILON, Promise, Query, Rank
+from dpengine.exact import exp_decimal, up
+from dpengine.mechanisms.quantile import Median
+from dpengine.needs import Ranks
+from dpengine.whatif import GRAIN, MOST_PEOPLE, most_each, with_people
+
+STEPS = 12  # points for each power of ten on a log axis
+MOST_IMAGINED = 10_000  # people in a simulation
+
+
+def shown(promise: Promise) -> Fraction:
+    """The size of a promise in the unit it is told in: ranks in percent of people."""
+    return promise.amount * 100 if isinstance(promise, Rank) else promise.amount
+
+
+def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, grain: int) -> list[Fraction]:
+    """Even steps on a log axis about `middle`, which is one of them."""
+    steps = range(-decades * STEPS // 2, decades * STEPS // 2 + 1)
+    found = {Fraction(round(float(middle) * 10 ** (step / STEPS) * grain), grain) for step in steps} | {middle}
+    return sorted(one for one in found if least <= one <= most)
+
+
+def along_epsilon(query: Query) -> list[tuple[Fraction, Fraction]]:
+    """(ε of one question, error)."""
+    found = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
+    return [(epsilon, shown(query.at(epsilon).promise())) for epsilon in found]
+
+
+def along_people(query: Query) -> list[tuple[Fraction, Fraction]]:
+    """(people, error)."""
+    found = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_PEOPLE), 4, 1)
+    return [(people, shown(with_people(query, int(people)).promise())) for people in found]
+
+
+def along_questions(rule: Rule, query: Query, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
+    """(k, error of each of k answers under one allowance); it ends where no spend is small enough."""
+    counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
+    each = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
+    return [(count, shown(query.at(epsilon).promise())) for count, epsilon in each if epsilon is not None]
+
+
+def suspicion(prior: Fraction, epsilon: Fraction) -> Fraction:
+    """From a suspicion of `prior` to at most this after everything released: odds grow by e^ε at most; rounded up."""
+    odds = Fraction(exp_decimal(epsilon)) * prior
+    return min(up(odds / (1 - prior + odds), 10**9), Fraction(1))
+
+
+def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
+    """The true median of made-up people; answers by noise added to it, and by the exponential mechanism.
+
+    One person can move a median from one end of the range to the other (its global sensitivity is the whole range), so
+    noise added to it must be that large; a choice among grid points by rank is not moved so. Same ε, one answer each.
+    """
+    people = min(query.facts.about, MOST_IMAGINED)
+    point = replace(query, with_range=False, facts=replace(query.facts, about=people))
+    column = query.facts.schema.number(query.column)
+    spread = Ranks(query.column, column.size).imagine(people, shape)
+    middle = int(spread.codes[np.searchsorted(np.cumsum(spread.counts), (people + 1) // 2)])
+    coins = SystemCoins()
+    scale = Fraction(column.size - 1) / query.epsilon
+    noisy = coins.laplace([middle] * times, scale)
+    chosen = [point.draw(spread, coins)[0] for _ in range(times)]
+    ends = (0, column.size - 1)  # an answer outside the range is told as its end
+    values = [[float(column.value(min(max(code, ends[0]), ends[1]))) for code in codes] for codes in (noisy, chosen)]
+    return float(column.value(middle)), values[0], values[1]

@@ -1,0 +1,81 @@
+"""How many questions of one kind fit an allowance, and how much each of many may take, under every accounting.
+
+`filter` is the rule that decides here: it holds also for a person who picks each question after seeing answers.
+`basic`, `lecture` and `zcdp` are read with the whole δ, for a plan *fixed in advance* (basic holds for any).
+
+    python -m dpengine fits --epsilon 1 --delta 1e-6 --each 0.01 0.05 0.1
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from types import MappingProxyType, ModuleType
+
+from dpengine.accountant import basic, filter, lecture, zcdp
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.history import History
+from dpengine.budget import Budget
+from dpengine.contract import read_epsilon
+from dpengine.exact import text_of
+from dpengine.loss import Exponential, Loss, Pure
+from dpengine.messages import say
+
+FIXED: MappingProxyType[str, ModuleType] = MappingProxyType({"basic": basic, "lecture": lecture, "zcdp": zcdp})
+ACCOUNTINGS = (*FIXED, "filter")
+MOST = 10**6  # questions: nobody asks more
+
+
+def holds(accounting: str, rule: Rule, loss: Loss, count: int) -> bool:
+    """Do so many releases of this loss stay within the allowance?"""
+    if accounting == "filter":
+        return filter.fits(rule, Totals.NOTHING, cost(loss, rule.alpha), count) >= count
+    epsilon = FIXED[accounting].epsilon_of(_times(History.of([loss]), count), rule.delta)
+    return epsilon is not None and epsilon <= rule.epsilon
+
+
+def how_many(rule: Rule, loss: Loss) -> dict[str, int]:
+    """By accounting: the most releases of this loss that stay within the allowance, at most MOST."""
+    return {name: largest(partial(holds, name, rule, loss), 0, MOST) for name in ACCOUNTINGS}
+
+
+def largest(true: Callable[[int], bool], low: int, high: int) -> int:
+    """The largest number up to `high` for which it is true, if it is true at `low` and at first only."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if true(middle) else (low, middle - 1)
+    return low
+
+
+def _times(each: History, count: int) -> History:
+    """So many entries of one kind: sums are rounded once per entry, so this is exact."""
+    assert each.epsilon is not None and each.squares is not None
+    return History(count, count * each.epsilon, count * each.squares, count * each.rho, count * each.delta)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m dpengine fits", description=say("fits.about"))
+    parser.add_argument("--epsilon", default="1", help=say("fits.epsilon"))
+    parser.add_argument("--delta", default="1e-6", help=say("fits.delta"))
+    parser.add_argument("--each", nargs="+", default=["0.01", "0.05", "0.1"], help=say("fits.each"))
+    given = parser.parse_args(arguments)
+    print("\n".join(lines(Budget(given.epsilon, given.delta), [read_epsilon(each) for each in given.each])))
+    return 0
+
+
+def lines(budget: Budget, sizes: Sequence[Fraction]) -> list[str]:
+    """The table as text: a row for each accounting, a column for each size of question."""
+    all_slack = Rule.make(budget.epsilon, budget.delta, slack_share=Fraction(1))
+    rows = [(say(f"fits.{name}"), [how_many(all_slack, Pure(size))[name] for size in sizes]) for name in FIXED]
+    for words, rule in (("fits.filter_all", all_slack), ("fits.filter", budget.rule())):
+        for kind in (Pure, Exponential):
+            counts = [how_many(rule, kind(size))["filter"] for size in sizes]
+            rows.append((say(f"{words}_{kind.__name__.lower()}"), counts))
+    head = (say("fits.head"), [text_of(size) for size in sizes])
+    printed = [head, *((words, [str(count) for count in counts]) for words, counts in rows)]
+    wide = max(len(words) for words, _ in printed)
+    told = [f"{words:<{wide}}" + "".join(f"{cell:>9}" for cell in cells) for words, cells in printed]
+    return [say("fits.title", epsilon=text_of(budget.epsilon), delta=text_of(budget.delta)), "", *told]

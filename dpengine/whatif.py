@@ -1,0 +1,286 @@
+"""What if: four numbers of which any three give the fourth, from public facts alone. No table is needed or touched.
+
+    allowance (ε, δ) · people n · questions k · what each answer is worth
+
+The question is the real one: its own `promise` and `loss`, and the filter's own rule, so every number is the one Ask
+would show. With e the ε of one question,
+
+    k fits           the filter admits k releases of loss(e);
+    the wish holds   promise(n, e) ≤ wish.
+
+A promise never grows with e or with n, and a price never falls with e, so each of the four is found by bisection: the
+most e that k questions may take, the least e that keeps a wish, the least allowance for k, the least n for a wish.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+from dpengine import fits
+from dpengine.accountant.filter import Rule
+from dpengine.answers import round_up_two
+from dpengine.budget import MOST_EPSILON as MOST_ALLOWANCE
+from dpengine.budget import Budget
+from dpengine.contract import LEAST_EPSILON, MOST_EPSILON, Facts, NoPromise, Promise, Query, Rank, least_epsilon
+from dpengine.errors import AllowanceError
+from dpengine.exact import ceiling, read_number
+from dpengine.mechanisms import catalogue
+from dpengine.messages import say
+from dpengine.schema import Category, ItemSet, Number, Schema
+from dpengine.unit import Unit, read_relation
+
+FIND = ("promise", "epsilon", "people", "questions")
+MOST_PEOPLE = 10**12
+MOST_VALUES = 10_000
+GRAIN = 10**6  # ε is found to a millionth
+_TYPED = {  # what a person types in place of a column, and the column it becomes
+    "column.number": "range", "column.ordered": "range", "column.listed": "values", "column.any": "values",
+}  # fmt: skip
+_FILLED = {"share", "of", "epsilon"}
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")
+
+
+def offered() -> tuple[str, ...]:
+    """The questions about people that need no more of a column than its public size."""
+    return tuple(
+        key
+        for key, query in catalogue.items()
+        if any(parameter.kind == "where" for parameter in query.card.parameters)
+        and all(one.kind in _FILLED | _TYPED.keys() for one in query.card.parameters if one.required)
+    )
+
+
+def typed(key: str) -> set[str]:
+    """Which public facts a question needs typed: “range”, “values”, “share”."""
+    kinds = {parameter.kind for parameter in catalogue[key].card.parameters}
+    return {_TYPED[kind] for kind in kinds & _TYPED.keys()} | kinds & {"share"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Three numbers of the four and a question; the fourth, named by `find`, holds a stand-in."""
+
+    find: str
+    query: Query
+    budget: Budget
+    questions: int
+    wish: Fraction
+
+
+@dataclass(frozen=True)
+class Solved:
+    """All four. `query` is one of the questions, at its own ε and number of people."""
+
+    find: str
+    query: Query
+    budget: Budget
+    questions: int
+    any_size: bool = False  # the promise is the same for any number of people
+
+    @property
+    def promise(self) -> Promise:
+        return self.query.promise()
+
+    @property
+    def useful(self) -> bool:
+        return self.promise.amount <= self.query.coarse()
+
+    @property
+    def people(self) -> int:
+        return self.query.facts.about
+
+
+# --- reading what was typed -------------------------------------------------------------------------------------------
+
+
+def number(text: str, name: str) -> Fraction:
+    """“1,000”, “0,1” and “5 %” as people write them."""
+    plain = str(text).strip().rstrip("%").replace(" ", "").replace("\u202f", "")
+    plain = plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain.replace(",", ".")
+    return read_number(plain, name)
+
+
+def whole(text: str, field: str, most: int, least: int = 1) -> int:
+    name = say(f"whatif.field.{field}")
+    value = number(text, name)
+    if value.denominator != 1 or not least <= value <= most:
+        raise AllowanceError("whatif.whole", name=name, least=least, most=most)
+    return int(value)
+
+
+def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
+    """From texts, as an address or a form holds them; `facts` of an open table, or none: then the rest is typed too."""
+    key, find = given["q"], given["find"]
+    if key not in offered() or find not in FIND:
+        raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
+    people = 1 if find == "people" else whole(given["n"], "people", MOST_PEOPLE)
+    questions = 1 if find == "questions" else whole(given["k"], "questions", fits.MOST)
+    allowance = Fraction(1) if find == "epsilon" else number(given["e"], say("whatif.field.epsilon"))
+    if not 0 < allowance <= MOST_ALLOWANCE:
+        raise AllowanceError("whatif.epsilon_range", most=MOST_ALLOWANCE)
+    budget = Budget(allowance, number(given["d"], "δ"))
+    about = made_up(given, people) if facts is None else replace(facts, about=people)
+    query = question(about, key, given)
+    if isinstance(query.promise(), NoPromise):
+        raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
+    wish = Fraction(0)
+    if find != "promise":
+        wish = number(given["x"], say("whatif.field.promise"))
+        if wish < 0:
+            raise AllowanceError("whatif.wish_range")
+        wish = wish / 100 if isinstance(query.promise(), Rank) else wish
+    return Setting(find, query, budget, questions, wish)
+
+
+def made_up(given: Mapping[str, str], people: int) -> Facts:
+    """A table of so many people with one number and one list, of which only sizes are known."""
+    needed = typed(given["q"])
+    ends = (Fraction(0), Fraction(1), Fraction(1))
+    if "range" in needed:
+        lower, upper, step = (number(given[name], say(f"whatif.field.{name}")) for name in ("low", "high", "step"))
+        ends = (lower, upper, step)
+    values = whole(given["values"], "values", MOST_VALUES, 2) if "values" in needed else 2
+    return _facts(read_relation(given["relation"]), people, ends, given["full"] == "yes", values)
+
+
+@lru_cache(maxsize=64)
+def _facts(relation: str, people: int, ends: tuple[Fraction, ...], full: bool, values: int) -> Facts:
+    names = [str(place) for place in range(1, values + 1)]
+    lower, upper, step = ends
+    schema = Schema(
+        {
+            "range": Number(lower, upper, step=step, missing=lower if full else None),
+            "values": Category(names, unknown=names[0], missing=names[0]),
+        }
+    )
+    return Facts("", schema, Unit.rows(), read_relation(relation), people)
+
+
+def question(facts: Facts, key: str, given: Mapping[str, str]) -> Query:
+    """The real question, at a stand-in ε. Where it asks for a condition, any will do: no promise depends on which."""
+    parameters: dict[str, object] = {"epsilon": LEAST_EPSILON, "beta": given.get("beta")}
+    kinds = {parameter.kind: parameter for parameter in catalogue[key].card.parameters}
+    for kind, parameter in kinds.items():
+        if kind in _TYPED:
+            parameters["column"] = given.get("column") or _TYPED[kind]
+        elif kind == "share":
+            parameters["share"] = number(given["share"], say("whatif.field.share")) / 100
+        elif kind == "of":
+            parameters["of"] = _some(facts.schema)
+        elif kind in ("people", "switch"):
+            parameters[parameter.name] = parameter.default
+    if "bins" in kinds and isinstance(facts.schema.columns.get(str(parameters["column"])), Number):
+        parameters["bins"] = whole(given["values"], "values", MOST_VALUES, 2)
+    if "of" not in kinds and not kinds.keys() & _TYPED.keys():
+        parameters["where"] = _some(facts.schema)
+    beta = parameters["beta"]
+    parameters["beta"] = number(str(beta), say("whatif.field.beta")) if beta not in (None, "") else None
+    return catalogue[key].build(facts, parameters)
+
+
+def _some(schema: Schema) -> list[list[object]]:
+    """A condition on the first list, else on the first column."""
+    lists = [*schema.of_kind(Category), *schema.of_kind(ItemSet)]
+    name = lists[0] if lists else next(iter(schema.columns))
+    column = schema[name]
+    if isinstance(column, (Category, ItemSet)):
+        return [[name, "in" if isinstance(column, Category) else "has", [column.value(0)]]]
+    return [[name, ">=", column.value(column.size // 2)]]
+
+
+# --- solving ----------------------------------------------------------------------------------------------------------
+
+
+def solve(setting: Setting) -> Solved:
+    """The fourth number; refused in one sentence, with what would be needed, where there is none."""
+    query, budget, questions = setting.query, setting.budget, setting.questions
+    if setting.find == "epsilon":
+        least = least_epsilon(query, setting.wish)
+        if least is None:
+            raise _out_of_reach(query.at(MOST_EPSILON), MOST_EPSILON, setting.wish)
+        allowance = least_allowance(query.at(least), budget.delta, questions)
+        if allowance is None:
+            raise AllowanceError("whatif.beyond", most=MOST_ALLOWANCE)
+        return Solved("epsilon", query.at(least), Budget(allowance, budget.delta), questions)
+    rule = budget.rule()
+    if setting.find == "questions":
+        best = most_each(rule, query, 1) or LEAST_EPSILON
+        least = least_epsilon(query, setting.wish, best)
+        if least is None:
+            raise _out_of_reach(query.at(best), budget.epsilon, setting.wish)
+        found = fits.how_many(rule, query.at(least).loss())["filter"]
+        return Solved("questions", query.at(least), budget, found)
+    each = most_each(rule, query, questions)
+    if each is None:
+        most = fits.how_many(rule, query.at(LEAST_EPSILON).loss())["filter"]
+        raise AllowanceError("whatif.too_many", epsilon=budget.epsilon, most=most)
+    query = query.at(each)
+    if setting.find == "promise":
+        return Solved("promise", query, budget, questions)
+    people, any_size = least_people(query, setting.wish), not depends_on_people(query)
+    if people is None:
+        raise AllowanceError("whatif.people_no_help")
+    if any_size:  # then the number from which on the answer says something
+        people = next_true(lambda n: with_people(query, n).coarse() >= query.promise().amount, MOST_PEOPLE) or 1
+    return Solved("people", with_people(query, people), budget, questions, any_size)
+
+
+def most_each(rule: Rule, query: Query, questions: int, accounting: str = "filter") -> Fraction | None:
+    """The most ε (in millionths) that each of so many questions may take; None where even the least is too much."""
+
+    def fit(grains: int) -> bool:
+        return fits.holds(accounting, rule, query.at(Fraction(grains, GRAIN)).loss(), questions)
+
+    least = int(LEAST_EPSILON * GRAIN)
+    return Fraction(fits.largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
+
+
+def least_allowance(query: Query, delta: Fraction, questions: int) -> Fraction | None:
+    """The least allowance (in millionths of ε) that bears so many of this very question.
+
+    Adding up always bears it, so it is at most their sum.
+    """
+    high = ceiling(query.epsilon * questions * GRAIN)
+    found = next_true(lambda grains: fits.holds("filter", _rule(grains, delta), query.loss(), questions), high) or high
+    return Fraction(found, GRAIN) if found <= MOST_ALLOWANCE * GRAIN else None
+
+
+def _rule(grains: int, delta: Fraction) -> Rule:
+    return Rule.make(Fraction(grains, GRAIN), delta)
+
+
+def least_people(query: Query, wish: Fraction) -> int | None:
+    """The least number of people for whom the promise is as good as wished; None where no number is enough."""
+    return next_true(lambda n: with_people(query, n).promise().amount <= wish, MOST_PEOPLE)
+
+
+def next_true(true: Callable[[int], bool], high: int) -> int | None:
+    """The least number from 1 to `high` for which it is true, if it stays true from there on; None when at none."""
+    if not true(high):
+        return None
+    return 1 + fits.largest(lambda n: n == 0 or not true(n), 0, high - 1)
+
+
+def depends_on_people(query: Query) -> bool:
+    return with_people(query, 1).promise().amount != with_people(query, MOST_PEOPLE).promise().amount
+
+
+def with_people(query: Query, people: int) -> Query:
+    """The same question of a table of another size."""
+    return replace(query, facts=replace(query.facts, about=people))
+
+
+def _out_of_reach(best: Query, epsilon: Fraction, wish: Fraction) -> AllowanceError:
+    """Even all of the allowance for one question does not keep the wish: what would."""
+    people = least_people(best, wish) if depends_on_people(best) else None
+    least = least_epsilon(best, wish)
+    facts = {"epsilon": epsilon, "people": best.facts.about}
+    if people is not None:
+        return AllowanceError("whatif.need_people", needed=round_up_two(Fraction(people)), **facts)
+    if least is not None:
+        return AllowanceError("whatif.need_epsilon", needed=float(least), **facts)
+    return AllowanceError("whatif.need_less", **facts)

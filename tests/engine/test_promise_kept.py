@@ -1,0 +1,116 @@
+"""A promise wished for, bought at its least ε, and kept: every kind in its own unit, drawn with system coins.
+
+DRAWS answers to each question on the statistic where it is hardest. The chance that any right question fails its check
+is at most FALSE_ALARM over all of them (union bound); twice the noise is caught, and half of it where the law is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from battery import FALSE_ALARM, allowed_failures
+
+from dpengine import whatif
+from dpengine.bounds import BETA
+from dpengine.coins import SystemCoins
+from dpengine.contract import NearBest, Query, Rank, Within, least_epsilon
+from dpengine.needs import Spread
+
+DRAWS = 2_000
+CASES = [  # every kind; the relation changes from one to the next
+    (key, ("replace", "add_remove")[place % 2]) for place, key in enumerate(sorted(whatif.offered()))
+]
+MOST = allowed_failures(DRAWS, float(BETA), FALSE_ALARM / (2 * len(CASES)))
+PEOPLE = 400
+TYPED = {
+    "find": "promise", "n": str(PEOPLE), "e": "1", "d": "1e-6", "x": "", "k": "1", "low": "0", "high": "60",
+    "step": "1", "values": "6", "share": "75", "full": "yes", "beta": "",
+}  # fmt: skip
+WISHES = {  # in the promise's own unit: people, percent, units of the range, share of ranks, people below the best
+    "count": 8, "histogram": 20, "mean": 3, "median": Fraction(8, 100), "proportion": 3, "quantile": Fraction(1, 10),
+    "sum": 900, "top_item": 15, "variance": 8,
+}  # fmt: skip
+
+
+class Silence:
+    """Coins that add nothing: the truth."""
+
+    def laplace(self, values: list[int], scale: Fraction) -> list[int]:
+        return list(values)
+
+
+def bought(key: str, relation: str) -> Query:
+    """The question at the least ε for its wish."""
+    query = whatif.read(TYPED | {"q": key, "relation": relation}).query
+    epsilon = least_epsilon(query, Fraction(WISHES[key]))
+    assert epsilon is not None
+    return query.at(epsilon)
+
+
+def hardest(query: Query) -> Any:
+    """A statistic on which missing is easiest: for a choice, all but one candidate just too far from the best."""
+    promise = query.promise()
+    if isinstance(promise, NearBest):
+        rest = len(query.need().imagine(PEOPLE, "even")) - 1
+        return (promise.gap + 5, *(4,) * rest)
+    if isinstance(promise, Rank):  # all ranks apart: nobody shares a value, and most of the grid is far off
+        codes = np.linspace(0, 60, 61).round().astype(np.int64)
+        counts = np.full(61, PEOPLE // 61, dtype=np.int64)
+        counts[0] += PEOPLE - counts.sum()
+        return Spread(codes, counts)
+    return query.need().imagine(PEOPLE, "bell")
+
+
+def missed(query: Query, statistic: Any, drawn: Query) -> int:
+    """How often an answer to `drawn` breaks the promise of `query`."""
+    coins, promise = SystemCoins(), query.promise()
+    if isinstance(promise, Within):
+        truth = query.release(statistic, Silence()).value  # type: ignore[arg-type]
+        return sum(not _within(drawn.release(statistic, coins).value, truth, promise.alpha) for _ in range(DRAWS))
+    if isinstance(promise, NearBest):
+        gaps = [max(statistic) - statistic[drawn.draw(statistic, coins)[0]] for _ in range(DRAWS)]
+        return sum(gap > promise.gap for gap in gaps)
+    assert isinstance(promise, Rank)
+    share: Fraction = query.shares[0]  # type: ignore[attr-defined]
+    point = replace(drawn, with_range=False, epsilon=drawn.epsilon / 3)  # type: ignore[call-arg]
+    off = [_ranks_off(statistic, point.draw(statistic, coins)[0], share) for _ in range(DRAWS)]
+    return sum(rows > promise.rows for rows in off)
+
+
+def _within(value: Any, truth: Any, alpha: Fraction) -> bool:
+    pairs = [(value[name], truth[name]) for name in truth] if isinstance(truth, dict) else [(value, truth)]
+    return all(abs(Fraction(one) - Fraction(other)) <= alpha + Fraction(1, 10**9) for one, other in pairs)
+
+
+def _ranks_off(spread: Spread, code: int, share: Fraction) -> Fraction:
+    below, at = int(spread.counts[spread.codes < code].sum()), int(spread.counts[spread.codes == code].sum())
+    wanted = share * int(spread.counts.sum())
+    return max(Fraction(0), below - wanted, wanted - below - at)
+
+
+@pytest.mark.parametrize(("key", "relation"), CASES)
+def test_a_promise_bought_at_its_least_price_is_kept(key: str, relation: str) -> None:
+    query = bought(key, relation)
+    assert query.promise().amount <= WISHES[key] < query.at(query.epsilon - Fraction(1, 10**6)).promise().amount
+    assert missed(query, hardest(query), query) <= MOST
+
+
+@pytest.mark.parametrize("key", ["count", "median", "top_item"])
+def test_twice_the_noise_is_caught(key: str) -> None:
+    query = bought(key, "replace")
+    assert missed(query, hardest(query), query.at(query.epsilon / (8 if key == "median" else 2))) > MOST
+
+
+def test_half_the_noise_is_caught_too() -> None:
+    """A count misses its promise with a chance that its law gives exactly: too few misses betray too little noise."""
+    query = bought("count", "replace")
+    reach = int(query.promise().amount)
+    ratio = float(np.exp(-float(query.epsilon)))
+    chance = 2 * ratio ** (reach + 1) / (1 + ratio)
+    least = DRAWS - allowed_failures(DRAWS, 1 - chance, FALSE_ALARM / 2)
+    assert missed(query, hardest(query), query) >= least
+    assert missed(query, hardest(query), query.at(query.epsilon * 2)) < least

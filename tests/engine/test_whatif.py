@@ -1,0 +1,233 @@
+"""Any three of allowance, error, people and questions give the fourth, and the four agree. Exact; nothing random."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import exp
+
+import pytest
+
+from dpengine import curves, fits, whatif
+from dpengine.__main__ import main
+from dpengine.accountant.filter import Rule
+from dpengine.budget import Budget
+from dpengine.contract import Query
+from dpengine.errors import AllowanceError
+from dpengine.laws import Laplace, chance
+from dpengine.loss import Exponential, Pure
+from dpengine.messages import known
+
+GRAIN = Fraction(1, whatif.GRAIN)
+MILLIONTH = Fraction(1, 10**6)
+TYPED = {
+    "q": "mean", "find": "promise", "n": "1000", "e": "1", "d": "1e-6", "x": "30", "k": "10", "relation": "replace",
+    "low": "0", "high": "600", "step": "1", "values": "10", "share": "90", "full": "no", "beta": "",
+}  # fmt: skip
+WISHES = {"count": "25", "sum": "200000", "histogram": "70", "top_item": "60", "proportion": "4", "variance": "80"}
+CASES = [(key, relation) for key in sorted(whatif.offered()) for relation in ("add_remove", "replace")]
+
+
+def given(key: str, relation: str, find: str) -> dict[str, str]:
+    return TYPED | {"q": key, "relation": relation, "find": find, "x": WISHES.get(key, "40")}
+
+
+def solved(key: str, relation: str, find: str) -> tuple[whatif.Setting, whatif.Solved]:
+    setting = whatif.read(given(key, relation, find))
+    return setting, whatif.solve(setting)
+
+
+def fit(rule: Rule, query: Query, count: int) -> bool:
+    return fits.holds("filter", rule, query.loss(), count)
+
+
+def test_the_questions_offered_come_from_the_cards() -> None:
+    wanted = {"count", "proportion", "mean", "sum", "median", "quantile", "histogram", "top_item"}
+    assert wanted <= set(whatif.offered())
+    assert not {"find_range", "find_values", "fit_check"} & set(whatif.offered())
+    assert whatif.typed("quantile") == {"range", "share"} and whatif.typed("count") == set()
+    assert whatif.typed("histogram") == {"values"}
+
+
+@pytest.mark.parametrize(("key", "relation"), CASES)
+def test_the_promise_is_that_of_the_most_each_may_take(key: str, relation: str) -> None:
+    setting, found = solved(key, relation, "promise")
+    rule = setting.budget.rule()
+    assert fit(rule, found.query, 10) and not fit(rule, found.query.at(found.query.epsilon + GRAIN), 10)
+    assert found.promise == setting.query.at(found.query.epsilon).promise()
+
+
+@pytest.mark.parametrize(("key", "relation"), CASES)
+def test_the_allowance_is_the_least_that_bears_the_questions(key: str, relation: str) -> None:
+    setting, found = solved(key, relation, "epsilon")
+    assert found.promise.amount <= setting.wish < found.query.at(found.query.epsilon - GRAIN).promise().amount
+    below = Budget(found.budget.epsilon - GRAIN, found.budget.delta)
+    assert fit(found.budget.rule(), found.query, 10) and not fit(below.rule(), found.query, 10)
+    assert found.budget.epsilon <= 10 * found.query.epsilon  # never dearer than adding up
+
+
+@pytest.mark.parametrize(("key", "relation"), CASES)
+def test_the_questions_are_as_many_as_fit_and_no_more(key: str, relation: str) -> None:
+    setting, found = solved(key, relation, "questions")
+    assert found.promise.amount <= setting.wish < found.query.at(found.query.epsilon - GRAIN).promise().amount
+    rule = setting.budget.rule()
+    assert fit(rule, found.query, found.questions) and not fit(rule, found.query, found.questions + 1)
+
+
+@pytest.mark.parametrize(("key", "relation"), CASES)
+def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -> None:
+    setting = whatif.read(given(key, relation, "people"))
+    if not whatif.depends_on_people(setting.query):
+        with pytest.raises(AllowanceError) as refused:
+            whatif.solve(replace(setting, wish=Fraction(1)))
+        assert refused.value.code == "whatif.people_no_help"
+        found = whatif.solve(replace(setting, wish=Fraction(10**9)))
+        fewer = replace(found.query, facts=replace(found.query.facts, about=found.people - 1))
+        assert found.any_size and found.useful and fewer.promise().amount > fewer.coarse()
+        return
+    found = whatif.solve(setting)
+    fewer = replace(found.query, facts=replace(found.query.facts, about=found.people - 1))
+    assert not found.any_size and found.promise.amount <= setting.wish < fewer.promise().amount
+
+
+def test_round_and_round_gives_the_same_four_numbers() -> None:
+    first = solved("mean", "replace", "promise")[1]
+    told = TYPED | {"x": f"{float(curves.shown(first.promise)) + 1e-6:f}"}
+    for find in ("epsilon", "people", "questions"):
+        again = whatif.solve(whatif.read(told | {"find": find}))
+        assert 1 - Fraction(1, 10_000) < again.budget.epsilon <= 1  # a promise is rounded up, so it can be cheaper
+        assert (again.people, again.questions) == (1000, 10)
+
+
+def test_numbers_are_read_as_people_write_them() -> None:
+    told = ["1,000", "1 000", "12,345.5", "0,1", " 5 % ", "1e-6"]
+    assert [whatif.number(text, "n") for text in told] == [
+        1000, 1000, Fraction("12345.5"), Fraction("0.1"), 5, MILLIONTH,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"d": "1"}, "budget.delta_range"),
+        ({"d": "-1e-6"}, "budget.delta_range"),
+        ({"d": "small"}, "number.unreadable"),
+        ({"e": "0"}, "whatif.epsilon_range"),
+        ({"e": "101"}, "whatif.epsilon_range"),
+        ({"e": "nan"}, "number.unreadable"),
+        ({"n": "0"}, "whatif.whole"),
+        ({"n": "2.5"}, "whatif.whole"),
+        ({"n": "many"}, "number.unreadable"),
+        ({"k": "0"}, "whatif.whole"),
+        ({"beta": "0"}, "beta.range"),
+        ({"beta": "1"}, "beta.range"),
+        ({"beta": "-3"}, "beta.range"),
+        ({"low": "9", "high": "1"}, "number.reversed"),
+        ({"step": "7"}, "number.step"),
+        ({"relation": "cousins"}, "relation.unknown"),
+        ({"q": "find_values"}, "query.unknown"),
+        ({"find": "truth"}, "query.unknown"),
+        ({"find": "epsilon", "x": "-1"}, "whatif.wish_range"),
+        ({"q": "quantile", "share": "100"}, "share.range"),
+        ({"q": "top_item", "values": "1"}, "whatif.whole"),
+        ({"find": "questions", "x": "0.001"}, "whatif.need_people"),
+        ({"find": "epsilon", "x": "0.000001", "n": "5"}, "whatif.need_people"),
+        ({"q": "count", "find": "questions", "x": "1"}, "whatif.need_epsilon"),
+        ({"q": "mean", "find": "epsilon", "x": "1", "k": "1000000"}, "whatif.beyond"),
+        ({"k": "1000000", "e": "0.1"}, "whatif.too_many"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_sentence(wrong: dict[str, str], code: str) -> None:
+    with pytest.raises(AllowanceError) as refused:
+        whatif.solve(whatif.read(TYPED | wrong))
+    assert refused.value.code == code and known(code)
+    assert "{" not in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_what_is_needed_is_enough() -> None:
+    """“You would need about N people” is true: with N the wish is kept."""
+    with pytest.raises(AllowanceError) as refused:
+        whatif.solve(whatif.read(TYPED | {"find": "questions", "x": "0.5"}))
+    enough = TYPED | {"find": "questions", "x": "0.5", "n": str(refused.value.facts["needed"])}
+    assert whatif.solve(whatif.read(enough)).questions >= 1
+
+
+def test_without_delta_spends_add_up() -> None:
+    found = whatif.solve(whatif.read(TYPED | {"q": "count", "d": "0"}))
+    assert found.query.epsilon == Fraction(1, 10)
+    assert fits.how_many(found.budget.rule(), Pure(Fraction(1, 100))) == {
+        "basic": 100, "lecture": 0, "zcdp": 0, "filter": 100,
+    }  # fmt: skip
+
+
+ALL_SLACK = Rule.make(Fraction(1), MILLIONTH, slack_share=Fraction(1))
+NUMBERS = {"basic": (100, 20, 10), "lecture": (317, 12, 3), "zcdp": (487, 19, 4), "filter": (490, 22, 10)}
+
+
+def test_as_many_fit_as_the_tests_of_each_rule_say() -> None:
+    sizes = [Fraction("0.01"), Fraction("0.05"), Fraction("0.1")]
+    for name, counts in NUMBERS.items():
+        assert tuple(fits.how_many(ALL_SLACK, Pure(size))[name] for size in sizes) == counts
+    for rule, counts in ((ALL_SLACK, (1948, 77, 19)), (Budget("1", "1e-6").rule(), (1930, 77, 19))):
+        assert tuple(fits.how_many(rule, Exponential(size))["filter"] for size in sizes) == counts
+
+
+def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fits"]) == 0
+    rows = [line.split()[-3:] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert rows == [
+        ["0.01", "0.05", "0.1"], ["100", "20", "10"], ["317", "12", "3"], ["487", "19", "4"], ["490", "22", "10"],
+        ["1948", "77", "19"], ["486", "22", "10"], ["1930", "77", "19"],
+    ]  # fmt: skip
+    assert main(["fits", "--delta", "1"]) == 2 and main([]) == 2
+    assert "δ must be at least 0" in capsys.readouterr().err
+
+
+def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() -> None:
+    query = whatif.read(TYPED | {"q": "count"}).query
+    rule = Budget("1", "1e-6").rule()
+    curves = {name: dict(curves.along_questions(rule, query, name)) for name in fits.ACCOUNTINGS}
+    growth = {name: float(curve[1000] / curve[100]) for name, curve in curves.items()}
+    assert growth["basic"] == pytest.approx(10, rel=0.01)
+    for name in ("lecture", "zcdp", "filter"):
+        assert growth[name] == pytest.approx(10**0.5, rel=0.03)
+    assert all(curves["filter"][count] <= curves["basic"][count] for count in curves["basic"])
+    assert curves["lecture"][10] > curves["basic"][10] and curves["lecture"][1000] < curves["basic"][1000]
+
+
+def test_curves_pass_through_the_setting_and_fall() -> None:
+    for key, relation in CASES:
+        found = solved(key, relation, "promise")[1]
+        here = curves.shown(found.promise)
+        for curve, place in (
+            (curves.along_epsilon(found.query), found.query.epsilon),
+            (curves.along_people(found.query), Fraction(found.people)),
+        ):
+            assert dict(curve)[place] == here
+            errors = [error for _, error in curve]
+            assert errors == sorted(errors, reverse=True)
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
+def test_no_answer_raises_a_suspicion_further_and_some_answer_that_far(epsilon: str) -> None:
+    """Against the exact law of a count on two neighbouring tables, over every answer from −60 to 60."""
+    prior, spend = Fraction(1, 10), Fraction(epsilon)
+    one, other = Laplace(1, 1 / spend), Laplace(0, 1 / spend)
+    after = [
+        float(prior) * float(chance(one, z)) / (0.1 * float(chance(one, z)) + 0.9 * float(chance(other, z)))
+        for z in range(-60, 61)
+    ]
+    limit = float(curves.suspicion(prior, spend))
+    assert max(after) <= limit * (1 + 1e-12) and max(after) == pytest.approx(limit, rel=1e-6)
+    assert limit == pytest.approx(exp(float(spend)) * 0.1 / (0.9 + exp(float(spend)) * 0.1))
+
+
+def test_a_suspicion_stays_between_what_it_was_and_certainty() -> None:
+    for prior in (Fraction(0), Fraction(1, 100), Fraction(1, 2), Fraction(1)):
+        told: list[Fraction] = [curves.suspicion(prior, Fraction(spend)) for spend in (1, 3, 100)]
+        assert prior <= told[0] <= told[1] <= told[2] <= 1
+
+
+def test_next_true_finds_the_first() -> None:
+    found = [whatif.next_true(lambda n, first=first: n >= first, 9) for first in (1, 5, 9, 10)]  # type: ignore[misc]
+    assert found == [1, 5, 9, None]

@@ -16,7 +16,7 @@ from dpengine.contract import LEAST_EPSILON, MOST_EPSILON, Promise, Query, Rank
 from dpengine.exact import exp_decimal, up
 from dpengine.mechanisms.quantile import Median
 from dpengine.needs import Ranks
-from dpengine.whatif import GRAIN, MOST_PEOPLE, most_each, with_people
+from dpengine.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
 
 STEPS = 12  # points for each power of ten on a log axis
 MOST_IMAGINED = 10_000  # people in a simulation
@@ -41,9 +41,15 @@ def along_epsilon(query: Query) -> list[tuple[Fraction, Fraction]]:
 
 
 def along_people(query: Query) -> list[tuple[Fraction, Fraction]]:
-    """(people, error)."""
+    """(people, error); the error beside what can be shown where it is the same for any number of people."""
     found = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_PEOPLE), 4, 1)
-    return [(people, shown(with_people(query, int(people)).promise())) for people in found]
+    return [(people, at_people(with_people(query, int(people)))) for people in found]
+
+
+def at_people(query: Query) -> Fraction:
+    """The error of this setting as `along_people` draws it."""
+    promise = query.promise()
+    return shown(promise) if depends_on_people(query) else promise.amount / query.coarse() * 25
 
 
 def along_questions(rule: Rule, query: Query, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:

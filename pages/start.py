@@ -73,3 +73,4 @@ if asked is None or asked.over:
     with st.container(horizontal=True):
         st.page_link(nav.page("data"), label=say("start.own"))
         st.page_link(nav.page("ask"), label=say("start.more"))
+        st.page_link(nav.page("whatif"), label=say("start.whatif"))

@@ -6,7 +6,9 @@ They are given released or simulated numbers and public labels only. Each carrie
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from html import escape
+from math import ceil, floor, log10
 from typing import Any
 
 import streamlit as st
@@ -59,7 +61,7 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
 
     low, high = min(values), max(values)
     width = max(high - low, 1e-9)
-    cell = width / 24
+    cell = width / 24 if span is None else (span[1] - span[0]) / 60
     stacked: Counter[int] = Counter()
     xs, ys = [], []
     for value in sorted(values):
@@ -68,10 +70,11 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
         xs.append(low + place * cell)
         ys.append(stacked[place])
     tall = max(stacked.values())
+    size = min(10, 160 / tall)
     figure = _figure(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
     figure.add_trace(
         go.Scatter(
-            x=xs, y=ys, mode="markers", marker={"size": 10, "color": palette().muted, "opacity": 0.75}, hoverinfo="x"
+            x=xs, y=ys, mode="markers", marker={"size": size, "color": palette().muted, "opacity": 0.75}, hoverinfo="x"
         )
     )
     span = span or (low - width * 0.6, high + width * 0.6)
@@ -189,3 +192,58 @@ def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: 
     figure.update_yaxes(range=[0, 1.02], tickvals=ticks, ticktext=[percent(tick) for tick in ticks])
     figure.update_xaxes(tickvals=[0, places[-1]], ticktext=list(words), showline=True)
     _show(figure, alt, key)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve of `curves`, with the place of the setting it belongs to."""
+
+    name: str
+    points: list[tuple[float, float]]
+    mark: tuple[float, float] | None = None
+    colour: str = "left"  # of the palette
+    dash: str = "solid"
+
+
+def curves(lines: list[Line], x_title: str, y_title: str, alt: str, key: str, height: int = 300) -> None:
+    """Curves on log axes, each named at its end where there are several; the setting is a dot."""
+    import plotly.graph_objects as go
+
+    figure = _figure(height)
+    for line in lines:
+        colour = getattr(palette(), line.colour)
+        drawn = [(x, y) for x, y in line.points if x > 0 and y > 0]
+        xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
+        stroke = {"color": colour, "width": 2.5, "dash": line.dash}
+        figure.add_trace(
+            go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=escape(line.name), hovertemplate=_HOVER)
+        )
+        if line.mark and line.mark[1] > 0:
+            dot = {"size": 13, "color": colour, "line": {"width": 2, "color": palette().card}}
+            figure.add_trace(
+                go.Scatter(x=[line.mark[0]], y=[line.mark[1]], mode="markers", marker=dot, hovertemplate=_HOVER,
+                           name=escape(line.name), showlegend=False)
+            )  # fmt: skip
+    grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
+    for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
+        values = [point[at] for line in lines for point in line.points if point[at] > 0]
+        update(title={"text": escape(title)}, tickvals=_decades(values), ticktext=_told(_decades(values)), **grid)
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": palette().ink}}
+    figure.update_layout(showlegend=len(lines) > 1, legend=legend)
+    _show(figure, alt, key)
+
+
+_HOVER = "%{x:,.4~g} · %{y:,.3~g}<extra></extra>"
+
+
+def _decades(values: list[float]) -> list[float]:
+    """Powers of ten along an axis, with 2 and 5 between them where there are few."""
+    if not values:
+        return []
+    low, high = floor(log10(min(values))), ceil(log10(max(values)))
+    between = (1, 2, 5) if high - low <= 2 else (1,)
+    return [float(f"{digit}e{power}") for power in range(low, high + 1) for digit in between]
+
+
+def _told(ticks: list[float]) -> list[str]:
+    return [f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0") for tick in ticks]

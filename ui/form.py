@@ -126,19 +126,19 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     keys = [key for key in ORDER if choices(table, key)]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
-        key = _picker("form.kind", keys, kept["q"], lambda one: say(f"form.kind.{one}"), "ask-kind")
+        key = picker("form.kind", keys, kept["q"], lambda one: say(f"form.kind.{one}"), "ask-kind")
         chosen: dict[str, Any] = {}
         parameters = {parameter.name: parameter for parameter in dp.catalogue[key].card.parameters}
         if "column" in parameters:
             st.markdown(say(f"form.of.{key}"), width="content")
             columns = choices(table, key)
             now = given.get("column") if given.get("column") in columns else columns[0]
-            chosen["column"] = _picker("form.column", columns, now, str, f"ask-column-{key}")
+            chosen["column"] = picker("form.column", columns, now, str, f"ask-column-{key}")
         choice = "everyone"
         if "where" in parameters:
             st.markdown(say("form.for.count" if key == "count" else "form.for"), width="content")
             counted = key == "count" and table.facts.people is not None and not given.get("by")
-            choice = _picker(
+            choice = picker(
                 "form.who",
                 ["everyone", "some"],
                 "some" if given.get("where") or counted else "everyone",
@@ -149,7 +149,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         if "by" in parameters and groups:
             st.markdown(say("form.by"), width="content")
             now = given.get("by") if given.get("by") in groups else ""
-            by = _picker("form.by_label", ["", *groups], now, lambda one: one or say("form.by_none"), f"ask-by-{key}")
+            by = picker("form.by_label", ["", *groups], now, lambda one: one or say("form.by_none"), f"ask-by-{key}")
             if by:
                 chosen["by"] = by
     if "of" in parameters:
@@ -171,7 +171,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     return key, chosen
 
 
-def _picker(label: str, options: list[str], now: str, words: Any, key: str) -> str:
+def picker(label: str, options: list[str], now: str, words: Any, key: str) -> str:
     """A selectbox as wide as the word in it."""
     key += _round()
     shown = st.session_state.get(key, now)

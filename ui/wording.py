@@ -102,6 +102,8 @@ def amount(promise: Within) -> str:
         exact = decimal_of(promise.alpha)
         two = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=ROUND_CEILING)
         told = f"{two:,f}"
+    if not promise.unit:  # nobody named the column
+        return told
     code = promise.unit if promise.unit in ("people", "percent") else "column"
     return say(f"amount.{code}", alpha=told, column=promise.unit)
 

@@ -186,26 +186,25 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
 def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() -> None:
     query = whatif.read(TYPED | {"q": "count"}).query
     rule = Budget("1", "1e-6").rule()
-    curves = {name: dict(curves.along_questions(rule, query, name)) for name in fits.ACCOUNTINGS}
-    growth = {name: float(curve[1000] / curve[100]) for name, curve in curves.items()}
+    by = {name: dict(curves.along_questions(rule, query, name)) for name in fits.ACCOUNTINGS}
+    growth = {name: float(curve[1000] / curve[100]) for name, curve in by.items()}
     assert growth["basic"] == pytest.approx(10, rel=0.01)
     for name in ("lecture", "zcdp", "filter"):
         assert growth[name] == pytest.approx(10**0.5, rel=0.03)
-    assert all(curves["filter"][count] <= curves["basic"][count] for count in curves["basic"])
-    assert curves["lecture"][10] > curves["basic"][10] and curves["lecture"][1000] < curves["basic"][1000]
+    assert all(by["filter"][count] <= by["basic"][count] for count in by["basic"])
+    assert by["lecture"][10] > by["basic"][10] and by["lecture"][1000] < by["basic"][1000]
 
 
 def test_curves_pass_through_the_setting_and_fall() -> None:
     for key, relation in CASES:
         found = solved(key, relation, "promise")[1]
-        here = curves.shown(found.promise)
-        for curve, place in (
-            (curves.along_epsilon(found.query), found.query.epsilon),
-            (curves.along_people(found.query), Fraction(found.people)),
+        for curve, place, here in (
+            (curves.along_epsilon(found.query), found.query.epsilon, curves.shown(found.promise)),
+            (curves.along_people(found.query), Fraction(found.people), curves.at_people(found.query)),
         ):
             assert dict(curve)[place] == here
             errors = [error for _, error in curve]
-            assert errors == sorted(errors, reverse=True)
+            assert errors == sorted(errors, reverse=True) and errors[0] > errors[-1]
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])

@@ -1,0 +1,50 @@
+"""What ε means, in odds a person can weigh: how far a suspicion can grow after everything was answered."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+from dpengine.curves import suspicion
+from dpengine.exact import ceiling, up
+from dpengine.messages import say
+from ui.wording import power_of_ten
+
+PRIORS = ("1", "5", "10", "25", "50")
+
+
+def show(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> None:
+    """A hundred dots before and a hundred after; `prior` in percent."""
+    after = suspicion(Fraction(prior, 100), epsilon)
+    most = _percent(after)
+    lead = say(f"odds.lead.{relation}", prior=prior, most=most, epsilon=up(epsilon, 1000))
+    slip = say("odds.delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
+    dots = _dots(prior, say("odds.before", share=prior)) + _dots(ceiling(after * 100), say("odds.after", share=most))
+    st.html(
+        f'{_STYLE}<p class="odds-lead">{escape(lead)}</p><div class="odds">{dots}</div>'
+        f'<p class="muted">{escape(say(f"odds.about.{relation}"))}</p><p class="muted">{escape(slip)}</p>'
+    )
+
+
+def _percent(share: Fraction) -> str:
+    """Rounded up, but never up to certainty."""
+    value = ceiling(share * 100)
+    return f"{value}" if value < 100 or share == 1 else "99.99"
+
+
+def _dots(on: int, caption: str) -> str:
+    spans = "".join(f'<i class="{"on" if place < on else ""}"></i>' for place in range(100))
+    return f'<figure><div class="dots" role="img" aria-label="{escape(caption)}">{spans}</div><figcaption>{escape(caption)}</figcaption></figure>'  # noqa: E501
+
+
+_STYLE = """<style>
+.odds { display: flex; flex-wrap: wrap; gap: 1rem 3rem; margin: 0.6rem 0 0.8rem 0; }
+.odds figure { margin: 0; }
+.odds .dots { display: grid; grid-template-columns: repeat(10, 15px); gap: 4px; }
+.odds .dots i { width: 13px; height: 13px; border-radius: 50%; background: var(--line); }
+.odds .dots i.on { background: var(--take); }
+.odds figcaption { color: var(--muted); margin-top: 0.4rem; }
+.odds-lead { max-width: 44rem; font-size: 1.12rem; }
+</style>"""

@@ -13,9 +13,8 @@ from dpengine.contract import Within
 from dpengine.exact import text_of
 from dpengine.messages import plain, say
 from ui import charts, exports, job, nav, preview, whatif_form, whatif_more, whatif_state
+from ui.whatif_more import Points
 from ui.wording import percent, power_of_ten, promise_words, short_promise
-
-Points = list[tuple[float, float]]
 
 
 def show(table: dp.Table) -> None:
@@ -51,9 +50,9 @@ def show(table: dp.Table) -> None:
         drawn = draw(found, first, whatif_form.wish_label(table, given))
     if first is not None:
         compare(found, first)
+    given, further = whatif_more.show(given, found)
     with actions:
-        act(table, given, found, drawn)
-    given = whatif_more.show(given, found)
+        act(table, given, found, drawn | further)
     whatif_state.remember(table, given)
 
 

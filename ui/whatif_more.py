@@ -18,7 +18,11 @@ SIMULATED = 30
 _DRAWN = {"basic": ("spent", "dash"), "lecture": ("take", "dot"), "filter": ("left", "solid")}
 
 
-def show(given: dict[str, str], found: whatif.Solved) -> dict[str, str]:
+Points = list[tuple[float, float]]
+
+
+def show(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, str], dict[str, Points]]:
+    """What was chosen, and what was drawn."""
     section = st.segmented_control(
         say("whatif.see"), SECTIONS, default=given["see"], required=True, key=widget("see"),
         format_func=lambda one: say(f"whatif.see.{one}"), label_visibility="collapsed",
@@ -30,11 +34,14 @@ def show(given: dict[str, str], found: whatif.Solved) -> dict[str, str]:
             f'<p class="lead">{escape(say("whatif.lead." + given["see"]))}</p>'
         )
         if given["see"] == "odds":
-            return given | {"prior": _odds(given, found)}
+            return given | {"prior": _odds(given, found)}, {}
         if given["see"] == "median":
-            return given | {"shape": _medians(given, found)}
-        _ways(found) if given["see"] == "ways" else _many(found)
-    return given
+            shape, answers = _medians(given, found)
+            return given | {"shape": shape}, answers
+        if given["see"] == "many":
+            return given, _many(found)
+        _ways(found)
+    return given, {}
 
 
 def _odds(given: dict[str, str], found: whatif.Solved) -> str:
@@ -66,26 +73,18 @@ def _ways(found: whatif.Solved) -> None:
     st.code(f"python -m dpengine fits {terms}", language=None)
 
 
-def many(found: whatif.Solved) -> dict[str, list[tuple[float, float]]]:
+def _many(found: whatif.Solved) -> dict[str, Points]:
     """The error of each of k answers, by accounting."""
-    rule = found.budget.rule()
-    return {
-        name: [(float(k), float(error)) for k, error in curves.along_questions(rule, found.query, name)]
-        for name in _DRAWN
-    }
-
-
-def _many(found: whatif.Solved) -> None:
-    lines = [
-        charts.Line(
-            say(f"whatif.way.{name}"), points, colour=_DRAWN[name][0], dash=_DRAWN[name][1],
-            mark=(found.questions, float(curves.shown(found.promise))) if name == "filter" else None,
-        )
-        for name, points in many(found).items() if points
-    ]  # fmt: skip
+    rule, lines = found.budget.rule(), []
+    for name, (colour, dash) in _DRAWN.items():
+        points = [(float(k), float(error)) for k, error in curves.along_questions(rule, found.query, name)]
+        mark = (found.questions, float(curves.shown(found.promise))) if name == "filter" else None
+        if points:
+            lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))
     charts.curves(
         lines, say("whatif.axis.questions"), say("whatif.axis.error"), say("whatif.alt.many"), "whatif-many", 380
     )
+    return {line.name: line.points for line in lines}
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -94,7 +93,7 @@ def _simulated(facts: str, _query: Median, shape: str, times: int) -> tuple[floa
     return curves.two_medians(_query, shape, times)
 
 
-def _medians(given: dict[str, str], found: whatif.Solved) -> str:
+def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str, Points]]:
     shape = st.segmented_control(
         say("whatif.shape"), SHAPES, default=given["shape"], required=True, key=widget("shape"),
         format_func=lambda one: say(f"whatif.shape.{one}"),
@@ -104,7 +103,7 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> str:
         query = _median(given, found)
     except dp.AllowanceError as complaint:
         st.html(f'<p class="warn">{escape(str(complaint))}</p>')
-        return shape
+        return shape, {}
     column = query.facts.schema.number(query.column)
     people = min(query.facts.about, curves.MOST_IMAGINED)
     told = f"{query.digest()} {column.as_json()} {query.facts.relation} {people}"
@@ -113,6 +112,7 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> str:
     pad = (ends[1] - ends[0]) * 0.03
     facts = {"people": people, "epsilon": f"{float(query.epsilon):.3g}", "times": SIMULATED, "truth": truth}
     st.html(f'<p class="muted">{escape(say("whatif.median_note", **facts))}</p>')
+    drawn: dict[str, Points] = {}
     for name, values in (("laplace", noisy), ("exponential", chosen)):
         near = sum(abs(value - truth) <= (ends[1] - ends[0]) / 20 for value in values)
         st.html(
@@ -123,7 +123,9 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> str:
             values, say("whatif.median_axis"), say(f"whatif.median_alt.{name}"), f"whatif-median-{name}",
             span=(ends[0] - pad, ends[1] + pad),
         )  # fmt: skip
-    return shape
+        told = say("whatif.median_csv", way=say(f"whatif.median.{name}"))
+        drawn[told] = [(float(place), value) for place, value in enumerate(values, start=1)]
+    return shape, drawn
 
 
 def _median(given: dict[str, str], found: whatif.Solved) -> Median:

@@ -6,6 +6,7 @@ is at most FALSE_ALARM over all of them (union bound); twice the noise is caught
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -43,6 +44,21 @@ class Silence:
         return list(values)
 
 
+class Pooled:
+    """System coins that draw their noise in bulk: noise does not depend on what it is added to."""
+
+    def __init__(self) -> None:
+        self.coins, self.noise = SystemCoins(), defaultdict[Fraction, list[int]](list)
+
+    def laplace(self, values: list[int], scale: Fraction) -> list[int]:
+        while len(self.noise[scale]) < len(values):
+            self.noise[scale] += self.coins.laplace([0] * DRAWS, scale)
+        return [value + self.noise[scale].pop() for value in values]
+
+    def choose(self, *asked: Any) -> Any:
+        return self.coins.choose(*asked)
+
+
 def bought(key: str, relation: str) -> Query:
     """The question at the least ε for its wish."""
     query = whatif.read(TYPED | {"q": key, "relation": relation}).query
@@ -67,7 +83,8 @@ def hardest(query: Query) -> Any:
 
 def missed(query: Query, statistic: Any, drawn: Query) -> int:
     """How often an answer to `drawn` breaks the promise of `query`."""
-    coins, promise = SystemCoins(), query.promise()
+    coins: Any = Pooled()
+    promise = query.promise()
     if isinstance(promise, Within):
         truth = query.release(statistic, Silence()).value  # type: ignore[arg-type]
         return sum(not _within(drawn.release(statistic, coins).value, truth, promise.alpha) for _ in range(DRAWS))

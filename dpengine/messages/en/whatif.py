@@ -150,6 +150,7 @@ SENTENCES: dict[str, str] = {
     "whatif.median.laplace": "Noise added to the median.",
     "whatif.median.exponential": "A value chosen by rank.",
     "whatif.median_near": "{near} of {times} answers are within a twentieth of the range.",
+    "whatif.median_csv": "{way} Simulated answers",
     "whatif.median_axis": "answer (simulated)",
     "whatif.median_alt.laplace": "Simulated answers with noise as large as the range: scattered over all of it, many at its ends.",
     "whatif.median_alt.exponential": "Simulated answers chosen by rank: close to the true median.",

@@ -1,0 +1,156 @@
+"""The What-if page without a browser: what it states, what it refuses, what its address holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpengine as dp
+from dpengine import whatif
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
+    monkeypatch.setattr("ui.state.visitor", lambda: "local")
+
+
+def opened(**address: str) -> AppTest:
+    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    for name, value in address.items():
+        page.query_params[name] = value
+    page.switch_page("../pages/whatif.py").run()
+    assert not page.exception
+    return page
+
+
+def html(page: AppTest) -> str:
+    return "\n".join(element.proto.body for element in page.get("html"))
+
+
+def plain(part: str) -> str:
+    return unescape(re.sub(r"<style>.*?</style>|<[^>]+>", "", part, flags=re.S)).strip()
+
+
+def statement(page: AppTest) -> str:
+    (found,) = re.findall(r'<p class="statement">(.*?)</p>', html(page))
+    return plain(found)
+
+
+def hints(page: AppTest) -> list[str]:
+    return [plain(found) for found in re.findall(r'<p class="warn"[^>]*>(.*?)</p>', html(page))]
+
+
+def field(page: AppTest, name: str) -> str:
+    """What stands in a field of the four."""
+    (found,) = [one for one in page.text_input if str(one.key).startswith(f"whatif-{name}-")]
+    return str(found.value)
+
+
+def test_it_opens_with_a_true_statement() -> None:
+    page = opened()
+    assert statement(page) == (
+        "With 1,000 people and an allowance of ε = 1 you can ask 10 such questions, each answer within ±30 people, "
+        "95 times in 100."
+    )
+    assert "can be at most 24 % sure" in html(page)
+    assert not hints(page)
+
+
+def test_an_address_brings_back_the_whole_page() -> None:
+    told = {"q": "mean", "find": "people", "x": "25", "high": "500", "relation": "add_remove", "see": "ways", "k": "4"}
+    page = opened(**told, a=json.dumps({"e": "3", "n": "77"}))
+    found = whatif.solve(whatif.read(_usual() | told))
+    assert f"With {found.people:,} people and an allowance of ε = 1 you can ask 4 such questions" in statement(page)
+    assert field(page, "high") == "500" and field(page, "k") == "4"
+    assert "counted in four ways" in html(page) and "Two settings side by side" in html(page)
+    kept = dict(page.query_params)
+    assert {name: kept[name][0] if isinstance(kept[name], list) else kept[name] for name in told} == told
+    assert "77" in str(kept["a"])
+
+
+def _usual() -> dict[str, str]:
+    from ui.whatif_state import USUAL
+
+    return dict(USUAL)
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ({"d": "1"}, "δ must be at least 0 and below 1; a usual choice is 0.000001."),
+        ({"beta": "1.5"}, "The chance of being wrong must lie between 0 and 1; the usual one is 0.05."),
+        ({"e": "lots"}, "Allowance (ε) must be a plain number, such as 12 or 0.5."),
+        ({"n": "-3"}, "People must be a whole number from 1 to 1,000,000,000,000."),
+        ({"q": "mean", "low": "9", "high": "1"}, "The lowest value must be below the highest; swap them or widen"),
+        ({"q": "mean", "find": "questions", "x": "0.01"}, "you would need about"),
+        ({"q": "count", "find": "people", "x": "1"}, "More people do not help here"),
+    ],
+)
+def test_bad_input_gets_one_sentence(address: dict[str, str], sentence: str) -> None:
+    page = opened(**address)
+    (told,) = hints(page)
+    assert sentence in told and "\n" not in told
+    assert 'class="statement"' not in html(page) and not page.get("plotly_chart")
+    assert len(page.text_input) >= 5  # everything typed is still there
+
+
+def test_what_a_careful_adviser_would_add() -> None:
+    assert [told[:10] for told in hints(opened(d="0"))] == ["δ is 0: ev"]
+    (large,) = hints(opened(d="0.01"))
+    assert "more than one in 1,000 people" in large
+    assert "mostly noise" in hints(opened(n="50"))[0]
+
+
+def test_typing_changes_what_is_found_and_a_setting_can_be_kept(home: Path) -> None:
+    page = opened()
+    (people,) = [one for one in page.text_input if str(one.key).startswith("whatif-n-")]
+    people.set_value("200").run()
+    assert "With 200 people" in statement(page)
+    page.button(key="whatif-care-loose").click().run()
+    assert "ε = 3" in statement(page) and "±10 people" in statement(page)
+    page.button(key="whatif-pin").click().run()
+    page.button(key="whatif-care-usual").click().run()
+    assert "A is 3 times as exact." in html(page)
+    assert not page.exception and dp.open_workspace(home).ledger.head()[0] == 0
+
+
+def test_an_open_table_lends_its_public_facts_and_numbers_are_those_of_ask() -> None:
+    page = opened(**{"table": "town", "from": "table", "q": "mean", "column": "monthly_income", "n": "40000", "k": "5"})
+    table = dp.open_workspace(Path(_home())).table("town", visitor="local")
+    setting = whatif.read(
+        _usual() | {"q": "mean", "column": "monthly_income", "n": "40000", "k": "5"}, table.facts
+    )
+    found = whatif.solve(setting)
+    asked = table.query("mean", column="monthly_income", epsilon=found.query.epsilon)
+    assert table.preview(asked).promise == found.promise and table.preview(asked).more_like_this == 5
+    assert "monthly_income" in statement(page)
+
+
+def _home() -> str:
+    import os
+
+    return os.environ["ALLOWANCE_HOME"]
+
+
+def test_downloads_hold_what_is_drawn() -> None:
+    from ui.exports import as_csv
+    from ui.whatif_more import Points
+
+    drawn: dict[str, Points] = {"=cmd()": [(0.1, 30.0)]}
+    rows = [[name, *point] for name, points in drawn.items() for point in points]
+    assert list(csv.reader(io.StringIO(as_csv(["curve", "at", "error"], rows))))[1][0] == "'=cmd()"

@@ -17,26 +17,27 @@ PRIORS = ("1", "5", "10", "25", "50")
 
 def show(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> None:
     """A hundred dots before and a hundred after; `prior` in percent."""
-    after = suspicion(Fraction(prior, 100), epsilon)
-    most = _percent(after)
+    most, twice = _after(prior, epsilon), _after(prior, 2 * epsilon)
     lead = say(f"odds.lead.{relation}", prior=prior, most=most, epsilon=up(epsilon, 1000))
+    about = say(f"odds.about.{relation}", twice=twice)  # one row for another is two steps of add/remove
     slip = say("odds.delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
-    dots = _dots(prior, say("odds.before", share=prior)) + _dots(ceiling(after * 100), say("odds.after", share=most))
+    dots = _dots(prior, say("odds.before", share=prior)) + _dots(most, say("odds.after", share=most))
     st.html(
         f'{_STYLE}<p class="odds-lead">{escape(lead)}</p><div class="odds">{dots}</div>'
-        f'<p class="muted">{escape(say(f"odds.about.{relation}"))}</p><p class="muted">{escape(slip)}</p>'
+        f'<p class="muted">{escape(about)}</p><p class="muted">{escape(slip)}</p>'
     )
 
 
-def _percent(share: Fraction) -> str:
-    """Rounded up, but never up to certainty."""
-    value = ceiling(share * 100)
-    return f"{value}" if value < 100 or share == 1 else "99.99"
+def _after(prior: int, epsilon: Fraction) -> int:
+    """In percent, rounded up."""
+    return ceiling(suspicion(Fraction(prior, 100), epsilon) * 100)
 
 
 def _dots(on: int, caption: str) -> str:
+    told = escape(caption)
     spans = "".join(f'<i class="{"on" if place < on else ""}"></i>' for place in range(100))
-    return f'<figure><div class="dots" role="img" aria-label="{escape(caption)}">{spans}</div><figcaption>{escape(caption)}</figcaption></figure>'  # noqa: E501
+    picture = f'<div class="dots" role="img" aria-label="{told}">{spans}</div>'
+    return f"<figure>{picture}<figcaption>{told}</figcaption></figure>"
 
 
 _STYLE = """<style>

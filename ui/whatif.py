@@ -84,22 +84,21 @@ def statement(found: whatif.Solved) -> None:
     promise = whatif_form.unnamed(found.promise)
     kind = "within_all" if isinstance(promise, Within) and promise.of > 1 else promise.kind
     several = say("whatif.one") if found.questions == 1 else say("whatif.several", questions=found.questions)
-    lines = [
-        say(
-            "whatif.statement_any" if found.any_size else "whatif.statement",
-            people=f"<b>{found.people:,}</b>",
-            epsilon=f"<b>{whatif_form.told(found, 'epsilon')}</b>",
-            several=f"<b>{escape(several)}</b>",
-            promise=say(f"whatif.each.{kind}", promise=f"<b>{escape(promise_words(promise))}</b>"),
-        )
-    ]
-    each = say("whatif.each_takes", each=_about(found), share=percent(found.query.epsilon / found.budget.epsilon))
-    if found.questions == 1:
-        each = ""
-    relation = say(f"whatif.protects.{found.query.facts.relation}")
-    lines = [f'<p class="statement">{lines[0]}</p>', f'<p class="muted">{escape(f"{each} {relation}".strip())}</p>']
-    lines += [f'<p class="warn">{escape(line)}</p>' for line in cautions(found)]
-    st.html("".join(lines))
+    main = say(
+        "whatif.statement_any" if found.any_size else "whatif.statement",
+        people=f"<b>{found.people:,}</b>",
+        epsilon=f"<b>{whatif_form.told(found, 'epsilon')}</b>",
+        several=f"<b>{escape(several)}</b>",
+        promise=say(f"whatif.each.{kind}", promise=f"<b>{escape(promise_words(promise))}</b>"),
+    )
+    aside = [say(f"whatif.protects.{found.query.facts.relation}")]
+    if found.questions > 1:
+        share = percent(found.query.epsilon / found.budget.epsilon)
+        aside.insert(0, say("whatif.each_takes", each=_about(found), share=share))
+    warnings = "".join(f'<p class="warn">{escape(line)}</p>' for line in cautions(found))
+    st.html(
+        f'<p class="statement" role="status">{main}</p><p class="muted">{escape(" ".join(aside))}</p>{warnings}'
+    )
 
 
 def _about(found: whatif.Solved) -> str:

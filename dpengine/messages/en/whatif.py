@@ -81,7 +81,7 @@ SENTENCES: dict[str, str] = {
     "whatif.each_takes": "Each takes ε = {each}, {share} of the allowance if it were asked alone.",
     "whatif.protects.replace": "Protects what one person’s row says; the number of people is public.",
     "whatif.protects.add_remove": "Protects whether a person is in the table at all.",
-    "whatif.noise": "This would be mostly noise: the error is more than a quarter of what the question can show. Raise the allowance, ask fewer questions, or find more people.",
+    "whatif.noise": "This would be mostly noise: the error is more than a quarter of what the question can show. It takes a larger allowance, fewer questions or more people.",
     "whatif.delta_zero": "δ is 0: every answer keeps the limit, without exception, and small questions simply add up. A δ above 0 lets more of them fit.",
     "whatif.delta_large": "δ = {delta} is more than one in {people} people. A method that gave away one person’s whole row could keep such a promise; choose a δ well below one in {people}.",
     "whatif.more": "More: δ, how sure, who is protected",
@@ -160,7 +160,7 @@ SENTENCES: dict[str, str] = {
     "odds.before": "before: {share} in 100",
     "odds.after": "after, at most: {share} in 100",
     "odds.about.replace": "That holds whatever else they know about everybody else. It is about what the person’s row says, not about whether the person is in the table: that is taken as known.",
-    "odds.about.add_remove": "That holds whatever else they know about everybody else, for being in the table and so for everything a row says.",
+    "odds.about.add_remove": "That holds whatever else they know about everybody else. It is about being in the table; of what the row of somebody known to be in it says, they can be at most {twice} % sure, because one row for another counts twice.",
     "odds.delta": "δ = {delta} is the chance, over all answers together, set aside for a slip in which this limit may fail; it does not say how bad a slip would be, and it is no licence to show anybody’s row.",
     "odds.no_delta": "δ is 0: the limit holds without exception.",
 }

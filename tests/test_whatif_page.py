@@ -132,3 +132,5 @@ def test_an_open_table_lends_its_public_facts_and_numbers_are_those_of_ask(home:
     asked = table.query("mean", column="monthly_income", epsilon=found.query.epsilon)
     assert table.preview(asked).promise == found.promise and table.preview(asked).more_like_this == 5
     assert "monthly_income" in statement(page)
+    lent = opened(**{"table": "town", "from": "table"})  # what an address does not say, the table does
+    assert "With 40,000 people" in statement(lent) and "n" not in lent.query_params

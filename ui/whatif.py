@@ -14,7 +14,7 @@ from dpengine.exact import text_of
 from dpengine.messages import plain, say
 from ui import charts, exports, job, nav, preview, whatif_form, whatif_more, whatif_state
 from ui.whatif_more import Points
-from ui.wording import percent, power_of_ten, promise_words, short_promise
+from ui.wording import floor_words, percent, power_of_ten, promise_words, short_promise
 
 
 def show(table: dp.Table) -> None:
@@ -44,6 +44,8 @@ def show(table: dp.Table) -> None:
         whatif_form.result(slot, say(f"whatif.result.{name}"), *whatif_form.big(found))
         with said:
             statement(found)
+            if given["from"] == "table":
+                st.html(f'<p class="muted">{escape(say("whatif.full_allowance"))}</p>')
         actions = st.container(key="whatif-actions", horizontal=True, vertical_alignment="center")
     first = _first(table)
     with st.container(key="card-curves"):
@@ -95,6 +97,9 @@ def statement(found: whatif.Solved) -> None:
     if found.questions > 1:
         share = percent(found.query.epsilon / found.budget.epsilon)
         aside.insert(0, say("whatif.each_takes", each=_about(found), share=share))
+    floor = floor_words(promise, found.people)
+    if floor and not found.any_size:
+        aside.append(floor)
     warnings = "".join(f'<p class="warn">{escape(line)}</p>' for line in cautions(found))
     st.html(
         f'<p class="statement" role="status">{main}</p><p class="muted">{escape(" ".join(aside))}</p>{warnings}'

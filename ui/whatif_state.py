@@ -33,7 +33,7 @@ def state(table: dp.Table) -> dict[str, str]:
     kept = st.session_state.get(STATE)
     if kept is None or (arriving and arriving != kept["url"]):
         turn = kept["turn"] + 1 if kept else 0
-        kept = {"url": arriving, "given": _clean(arriving), "a": _pinned(arriving.get("a")), "turn": turn}
+        kept = {"url": arriving, "given": _clean(arriving, table), "a": _pinned(arriving.get("a"), table), "turn": turn}
         kept["table"] = table.name
         st.session_state[STATE] = kept
     elif kept["given"]["from"] == "table" and kept["table"] != table.name:  # another table was opened meanwhile
@@ -41,20 +41,29 @@ def state(table: dp.Table) -> dict[str, str]:
     return dict(st.session_state[STATE]["given"])
 
 
-def _clean(arriving: dict[str, str]) -> dict[str, str]:
+def _usual(table: dp.Table, source: str) -> dict[str, str]:
+    """What an address need not say: for an open table, its own terms."""
+    return USUAL | from_table(table) if source == "table" else USUAL
+
+
+def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
     """Nothing of an address is trusted: what cannot be chosen becomes the usual, what is too long is cut."""
-    given = {name: str(arriving.get(name, usual))[:LONGEST] for name, usual in USUAL.items()}
-    return {name: usual if text not in _CHOICES.get(name, (text,)) else text
-            for (name, text), usual in zip(given.items(), USUAL.values(), strict=True)}  # fmt: skip
+    given = {}
+    for name, usual in _usual(table, arriving.get("from", "")).items():
+        text = str(arriving.get(name, usual))[:LONGEST]
+        given[name] = text if text in _CHOICES.get(name, (text,)) else usual
+    return given
 
 
-def _pinned(text: str | None) -> dict[str, str] | None:
+def _pinned(text: str | None, table: dp.Table) -> dict[str, str] | None:
     """Setting A, as JSON in the address."""
     try:
         told = json.loads(text or "null")
     except ValueError:
         return None
-    return _clean({name: str(told[name]) for name in _COMPARED if name in told}) if isinstance(told, dict) else None
+    if not isinstance(told, dict):
+        return None
+    return _clean({name: str(told[name]) for name in _COMPARED if name in told}, table)
 
 
 def pinned() -> dict[str, str] | None:
@@ -82,14 +91,19 @@ def remember(table: dp.Table, given: dict[str, str]) -> None:
     """The address says what the page says; what is usual is left out."""
     kept = st.session_state[STATE]
     found = FIELDS[given["find"]]  # a result, not something typed
-    told = {name: text for name, text in given.items() if text != USUAL[name] and name != found}
+    told = {name: text for name, text in _unusual(table, given).items() if name != found}
     if kept["a"]:
-        different = {name: kept["a"][name] for name in _COMPARED if kept["a"][name] != USUAL[name]}
-        told["a"] = json.dumps(different, ensure_ascii=False, separators=(",", ":"))
+        first = {name: text for name, text in _unusual(table, kept["a"]).items() if name in _COMPARED}
+        told["a"] = json.dumps(first, ensure_ascii=False, separators=(",", ":"))
     kept["given"], kept["url"], kept["table"] = given, told, table.name
     wanted = {"table": table.name} | told
     if dict(st.query_params) != wanted:
         st.query_params.from_dict(wanted)
+
+
+def _unusual(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    usual = _usual(table, given["from"])
+    return {name: text for name, text in given.items() if text != usual[name]}
 
 
 def from_table(table: dp.Table) -> dict[str, str]:

@@ -11,6 +11,7 @@ import pytest
 from dpengine import curves, fits, whatif
 from dpengine.__main__ import main
 from dpengine.accountant.filter import Rule
+from dpengine.accountant.history import History
 from dpengine.budget import Budget
 from dpengine.contract import Query
 from dpengine.errors import AllowanceError
@@ -170,6 +171,11 @@ def test_as_many_fit_as_the_tests_of_each_rule_say() -> None:
         assert tuple(fits.how_many(ALL_SLACK, Pure(size))[name] for size in sizes) == counts
     for rule, counts in ((ALL_SLACK, (1948, 77, 19)), (Budget("1", "1e-6").rule(), (1930, 77, 19))):
         assert tuple(fits.how_many(rule, Exponential(size))["filter"] for size in sizes) == counts
+
+
+def test_so_many_entries_at_once_are_so_many_one_by_one() -> None:
+    loss = whatif.read(TYPED | {"q": "median"}).query.at(Fraction(1, 7)).loss()
+    assert fits._times(History.of([loss]), 7) == History.of([loss] * 7)
 
 
 def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:

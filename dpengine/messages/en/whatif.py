@@ -92,6 +92,7 @@ SENTENCES: dict[str, str] = {
     "whatif.relation.add_remove": "Yes: being in the table is secret",
     "whatif.full": "Nobody lacks a value",
     "whatif.full_help": "Then a mean can be divided by the public number of people, and is more exact.",
+    "whatif.full_allowance": "Counted from a full allowance; how much of it is left now is on the meter above.",
     "whatif.use": "Use in Ask",
     "whatif.pin": "Keep as A and compare",
     "whatif.unpin": "Stop comparing",

@@ -20,7 +20,7 @@ from dpengine.messages import say
 from ui import form
 from ui.declare_draft import CARE
 from ui.state import choose_table, open_table, table_names
-from ui.whatif_state import FIELDS, USUAL, from_table, widget
+from ui.whatif_state import FIELDS, USUAL, change, from_table, widget
 from ui.wording import amount, percent
 
 
@@ -98,21 +98,17 @@ def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
             unique = f"x-{given['q']}-{given['from']}-{given['column']}" if name == "promise" else short
             given = given | {short: field(label, short, given, key=unique)}
             if name == "epsilon":
-                _presets(unique)
+                _presets()
     return given, slot
 
 
-def _presets(key: str) -> None:
+def _presets() -> None:
     with st.container(key="whatif-presets", horizontal=True, gap="small"):
         for care, epsilon in CARE.items():
             st.button(
                 say(f"whatif.care.{care}"), key=f"whatif-care-{care}", type="tertiary",
-                on_click=_preset, args=(widget(key), epsilon),
+                on_click=change, kwargs={"e": epsilon},
             )  # fmt: skip
-
-
-def _preset(key: str, epsilon: str) -> None:
-    st.session_state[key] = epsilon
 
 
 def result(slot: Any, label: str, value: str, note: str = "") -> None:

@@ -10,6 +10,7 @@ from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {
     "fits": "dpengine.fits",
+    "verify": "dpengine.verify",
 }
 
 
@@ -25,4 +26,6 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):  # a file's name may hold what a terminal cannot show
+        getattr(stream, "reconfigure")(errors="replace")  # noqa: B009
     sys.exit(main(sys.argv[1:]))

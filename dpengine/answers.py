@@ -14,6 +14,8 @@ from dpengine.exact import text_of
 from dpengine.ledger import BudgetRecord, Entry, Standing
 from dpengine.loss import loss_as_json
 
+RECEIPT = 2  # the form of a receipt; docs/receipts.md
+
 
 @dataclass(frozen=True)
 class Preview:
@@ -182,13 +184,15 @@ def make_answer(query: Query, entry: Entry) -> Answer:
 
 
 def make_receipt(entry: Entry) -> dict[str, Any]:
-    """Everything needed to check the claim against the ledger later."""
+    """Everything needed to check the claim against the ledger later; docs/receipts.md names every field."""
     charge, outcome = entry.charge, entry.outcome
     return {
-        "receipt": 1,
+        "receipt": RECEIPT,
+        "ledger": entry.origin,
         "request": charge.request,
         "table": charge.table,
         "budget": charge.budget,
+        "actor": charge.actor,
         "at": charge.at,
         "claim": charge.claim,
         "loss": loss_as_json(charge.loss),

@@ -13,22 +13,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Rule, admits, price
+from dpengine.accountant.filter import admits, price
 from dpengine.contract import canonical
-from dpengine.entries import COLUMNS, OUTCOMES, BudgetRecord, Row, Standing, charge_totals
+from dpengine.entries import ACTS, COLUMNS, OUTCOMES, BudgetRecord, Row, Standing, act_of, charge_totals
 from dpengine.errors import AllowanceError
 from dpengine.loss import loss_from_json
 from dpengine.messages import say
 
 START = "0" * 64  # what the first row is chained to
-_FORMAT = "allowance-ledger-1"
+FORMAT = "allowance-ledger-1"
 _HASHED = tuple(name for name in COLUMNS if name != "hash")
 _ILLEGIBLE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, AllowanceError)
 
 
 def hash_of(row: Row) -> str:
     """SHA-256 over a JSON list, which keeps columns, types and the ends of texts apart."""
-    return hashlib.sha256(canonical([_FORMAT, *(row[name] for name in _HASHED)]).encode()).hexdigest()
+    return hashlib.sha256(canonical([FORMAT, *(row[name] for name in _HASHED)]).encode()).hexdigest()
 
 
 def sound(row: Row) -> bool:
@@ -79,10 +79,11 @@ class _Reader:
     """Redoes the arithmetic: the rows seen so far, as rules, running sums and requests."""
 
     def __init__(self) -> None:
-        self.rules: dict[str, Rule] = {}
+        self.budgets: dict[str, BudgetRecord] = {}
         self.standings: dict[str, Standing] = {}
         self.charged: set[str] = set()
         self.settled: set[str] = set()
+        self.closed: set[tuple[str, str, str]] = set()  # budget, table, kind of act
 
     def fault(self, row: Row) -> str | None:
         try:
@@ -92,24 +93,28 @@ class _Reader:
                 return self._charge(row)
             if row["kind"] in OUTCOMES:
                 return self._outcome(row["request"])
+            if row["kind"] in ACTS:
+                return self._act(row)
         except _ILLEGIBLE:
             return "chain.form"
         return None  # a kind of a later version: its link holds, its meaning is not ours to judge
 
     def _budget(self, record: BudgetRecord) -> str | None:
-        if record.id in self.rules:
+        if record.id in self.budgets:
             return "chain.twice"
-        self.rules[record.id] = record.rule
+        self.budgets[record.id] = record
         self.standings[record.id] = Standing.NOTHING
         return None
 
     def _charge(self, row: Row) -> str | None:
         """Written anew from its loss and the sums before it, the row must come out word for word."""
-        if row["budget"] not in self.rules:
+        if row["budget"] not in self.budgets:
             return "chain.orphan"
         if row["request"] in self.charged:
             return "chain.twice"
-        rule, before, body = self.rules[row["budget"]], self.standings[row["budget"]], json.loads(row["body"])
+        rule, before, body = self.budgets[row["budget"]].rule, self.standings[row["budget"]], json.loads(row["body"])
+        if any((row["budget"], body["table"], kind) in self.closed for kind in ACTS):
+            return "chain.closed"
         loss = loss_from_json(body["loss"])
         paid = cost(loss, rule.alpha)
         after = Standing(before.totals.plus(paid), before.history.plus(loss))
@@ -129,4 +134,21 @@ class _Reader:
         if request in self.settled:
             return "chain.twice"
         self.settled.add(request)
+        return None
+
+    def _act(self, row: Row) -> str | None:
+        """An owner closes a table once, and raises a cap from what it is to something larger."""
+        table, before, after = act_of(row)
+        record = self.budgets.get(row["budget"])
+        if record is None:
+            return "chain.orphan"
+        if before is not None and after is not None:
+            if record.kind != "private" or before != record.rule.epsilon or after <= before:
+                return "chain.raise"
+            self.budgets[record.id] = record.at_cap(after)
+            return None
+        act = (record.id, table, row["kind"])
+        if act in self.closed:
+            return "chain.twice"
+        self.closed.add(act)
         return None

@@ -1,15 +1,15 @@
 """What a ledger row says, as frozen records, and the rows they are read from.
 
 A row is a mapping with the COLUMNS below. `body` and `totals` are canonical JSON. Kinds: `budget` (a creation),
-`charge`, and its outcome, `answer` or `failed`. A reader passes over kinds it does not know: later versions may add
-some.
+`charge`, its outcome, `answer` or `failed`, and an owner's acts, `seal`, `forget` and `raise`. A reader passes over
+kinds it does not know: later versions may add some.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from dpengine.loss import Loss, loss_as_json, loss_from_json
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
+ACTS = ("seal", "forget", "raise")
 LONGEST_REQUEST = 100
 
 Row = Mapping[str, Any]
@@ -28,7 +29,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class BudgetRecord:
-    """A budget as it was created; its rule never changes."""
+    """A budget. Its rule is the one it was created with, but for a cap ε that was raised since."""
 
     id: str
     name: str
@@ -41,6 +42,10 @@ class BudgetRecord:
     def body(self) -> str:
         told = {"name": self.name, "kind": self.kind, "rule": self.rule.as_json()}
         return canonical(told | {"unit": self.unit, "relation": self.relation})
+
+    def at_cap(self, epsilon: Fraction) -> BudgetRecord:
+        """Under another cap; α, c and δ stay as they were frozen."""
+        return replace(self, rule=replace(self.rule, epsilon=epsilon))
 
     @staticmethod
     def from_row(row: Row) -> BudgetRecord:
@@ -133,6 +138,15 @@ class Entry:
 
     charge: Charge
     outcome: Outcome | None
+    origin: str = ""  # the hash of the ledger's first row, which tells one workspace's ledger from another's
+
+
+def act_of(row: Row) -> tuple[str, Fraction | None, Fraction | None]:
+    """The table an owner's act names, and for a raise the cap before and after."""
+    body = json.loads(row["body"])
+    if row["kind"] != "raise":
+        return str(body["table"]), None, None
+    return str(body["table"]), Fraction(body["from"]), Fraction(body["to"])
 
 
 def is_request(request: Any) -> bool:

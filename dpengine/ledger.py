@@ -19,9 +19,12 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from dpengine import acts
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, admits, price, spent
-from dpengine.chain import START, Verdict, hash_of, sound, verify
+from dpengine.acts import Act
+from dpengine.budget import MOST_EPSILON
+from dpengine.chain import START, Verdict, hash_of, verify
 from dpengine.contract import canonical
 from dpengine.entries import (
     COLUMNS,
@@ -38,9 +41,10 @@ from dpengine.entries import (
 from dpengine.errors import AllowanceError, BudgetExceeded
 from dpengine.exact import down, up
 from dpengine.ledgerfile import SCHEMA, LedgerFile
+from dpengine.ledgerfile import sound_rows as _sound_rows
 from dpengine.loss import Loss
 
-__all__ = ["BudgetRecord", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
+__all__ = ["Act", "BudgetRecord", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 
 BUDGET_KINDS = ("private", "practice")
 _PAGE = 500
@@ -58,6 +62,7 @@ _ANSWERED = (
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq"
 )
 _HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
+_FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
 _SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name = 'entries'"
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
@@ -79,7 +84,7 @@ class Ledger:
         self, budget_id: str, rule: Rule, kind: str, actor: str, name: str,
         unit: dict[str, Any] | None = None, relation: str = "",
     ) -> BudgetRecord:  # fmt: skip
-        """Write a budget down. A known id keeps its first cap, which is returned."""
+        """Write a budget down. A known id keeps the cap it has, which is returned."""
         if kind not in BUDGET_KINDS:
             raise ValueError("a budget is private or practice")
         try:
@@ -124,6 +129,7 @@ class Ledger:
             record = self._budget(db, budget)
             if record is None:
                 raise AllowanceError("budget.unknown")
+            acts.refuse_closed(db, budget, table)
             before = self._standing(db, budget)
             paid = cost(loss, record.rule.alpha)
             after = Standing(before.totals.plus(paid), before.history.plus(loss))
@@ -142,6 +148,41 @@ class Ledger:
     def fail(self, request: str, code: str) -> None:
         """Note that the release failed; the charge stays. Does nothing when the request has ended already."""
         self._settle(request, "failed", {"code": code})
+
+    # What an owner does
+
+    def close_table(self, kind: str, budget: str, table: str, actor: str) -> Act:
+        """`seal` or `forget` a table: from this row on it cannot be asked. Done before, the first row counts."""
+        with self._file.writing() as db:
+            record = self._budget(db, budget)
+            if record is None:
+                raise AllowanceError("budget.unknown")
+            if record.kind != "private":
+                raise AllowanceError("act.practice")
+            known = acts.closing(db, budget, table, kind)
+            if known:
+                return known[0]
+            return Act.from_row(self._append(db, kind, budget, "", actor, acts.body(table), "", _now()))
+
+    def raise_cap(self, budget: str, table: str, epsilon: Fraction, actor: str) -> Act:
+        """Let a budget hold more, from this row on."""
+        with self._file.writing() as db:
+            record = self._budget(db, budget)
+            if record is None:
+                raise AllowanceError("budget.unknown")
+            higher = acts.higher(record, epsilon, MOST_EPSILON)
+            body = acts.body(table, record.rule.epsilon, higher.rule.epsilon)
+            return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))
+
+    def acts(self, budget: str) -> list[Act]:
+        """What its owner did, newest first."""
+        with self._file.reading() as db:
+            return acts.of_budget(db, budget)
+
+    def closed(self) -> dict[tuple[str, str], str]:
+        """(budget, table) → `seal` or `forget`."""
+        with self._file.reading() as db:
+            return acts.all_closed(db)
 
     # Reading
 
@@ -192,9 +233,9 @@ class Ledger:
             found = self._entries(db, _sound_rows(db, _ANSWERED, [budget, table, claim_digest]))
         return [entry for entry in found if entry.outcome is not None and entry.outcome.kind == "answer"]
 
-    def export_rows(self, budget: str) -> Iterator[dict[str, Any]]:
-        """Every row of a budget as it is stored, oldest first: enough to recompute each hash."""
-        return self._pages("budget = ? AND", [budget])
+    def export_rows(self, budget: str | None = None) -> Iterator[dict[str, Any]]:
+        """Every row, or those of a budget, as it is stored, oldest first: enough to recompute each hash."""
+        return self._pages("", []) if budget is None else self._pages("budget = ? AND", [budget])
 
     # Checking
 
@@ -228,7 +269,7 @@ class Ledger:
 
     def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
         rows = _sound_rows(db, _BUDGET, [budget_id])
-        return BudgetRecord.from_row(rows[0]) if rows else None
+        return acts.raised(db, BudgetRecord.from_row(rows[0])) if rows else None
 
     def _standing(self, db: Database, budget: str) -> Standing:
         rows = _sound_rows(db, _LAST_CHARGE, [budget])
@@ -243,9 +284,10 @@ class Ledger:
         return (rows[0]["seq"], rows[0]["hash"]) if rows else (0, START)
 
     def _entries(self, db: Database, charges: list[dict[str, Any]]) -> list[Entry]:
+        origin = next((row["hash"] for row in db.query(_FIRST)), "")
         requests = json.dumps([row["request"] for row in charges])
         outcomes = {row["request"]: Outcome.from_row(row) for row in _sound_rows(db, _OUTCOMES, [requests])}
-        return [Entry(Charge.from_row(row), outcomes.get(row["request"])) for row in charges]
+        return [Entry(Charge.from_row(row), outcomes.get(row["request"]), origin) for row in charges]
 
     def _settle(self, request: str, kind: str, body: dict[str, Any]) -> bool:
         text = canonical(body)
@@ -282,14 +324,6 @@ class Ledger:
             if len(page) < _PAGE:
                 return
             after = page[-1]["seq"]
-
-
-def _sound_rows(db: Database, sql: str, values: list[Any]) -> list[dict[str, Any]]:
-    """No row is believed before it is rehashed: an edited sum must not buy anything, nor an edited answer be shown."""
-    rows = list(db.query(sql, values))
-    if not all(sound(row) for row in rows):
-        raise AllowanceError("ledger.damaged")
-    return rows
 
 
 def _refusal(rule: Rule, before: Totals, paid: Cost) -> BudgetExceeded:

@@ -10,10 +10,11 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database, Migrations
 
-from dpengine.chain import START
+from dpengine.chain import START, sound
 from dpengine.errors import AllowanceError
 
 # Later versions add a numbered step; a step that was ever released is never edited.
@@ -42,6 +43,14 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries) OR NEW.prev IS NOT coalesce(
                     (SELECT hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)), '{START}')
                 BEGIN SELECT RAISE(ABORT, 'a row continues the chain'); END""",
+        ),
+    ),
+    (
+        "0002_acts",
+        (
+            "CREATE INDEX acts_of ON entries (budget, seq) WHERE kind IN ('seal', 'forget', 'raise')",
+            """CREATE UNIQUE INDEX one_act ON entries (budget, json_extract(body, '$.table'), kind)
+                WHERE kind IN ('seal', 'forget')""",
         ),
     ),
 )
@@ -186,3 +195,11 @@ def _step(statements: tuple[str, ...]) -> Callable[[Database], None]:
             db.execute(statement)
 
     return run
+
+
+def sound_rows(db: Database, sql: str, values: list[Any]) -> list[dict[str, Any]]:
+    """No row is believed before it is rehashed: an edited sum must not buy anything, nor an edited answer be shown."""
+    rows = list(db.query(sql, values))
+    if not all(sound(row) for row in rows):
+        raise AllowanceError("ledger.damaged")
+    return rows

@@ -96,10 +96,17 @@ class Registry:
 
     def budget_of_content(self, rows: sqlite3.Connection, fingerprint: str, file_mark: str) -> str | None:
         """The budget these very cells, or this very file, already spend; practice copies have none to inherit."""
+        found = self._same_content(rows, fingerprint, file_mark)
+        return found[0]["budget"] if found else None
+
+    def names_of_content(self, rows: sqlite3.Connection, fingerprint: str, file_mark: str) -> list[str]:
+        """The tables that hold, or held, these very cells."""
+        return [found["name"] for found in self._same_content(rows, fingerprint, file_mark)]
+
+    def _same_content(self, rows: sqlite3.Connection, fingerprint: str, file_mark: str) -> list[sqlite3.Row]:
         same = "(fingerprint = ? OR (file_mark = ? AND file_mark <> ''))"
-        query = f"SELECT budget FROM tables WHERE {same} AND practice = 0 ORDER BY at, rowid LIMIT 1"
-        found = rows.execute(query, [fingerprint, file_mark]).fetchone()
-        return None if found is None else found["budget"]
+        query = f"SELECT name, budget FROM tables WHERE {same} AND practice = 0 ORDER BY at, rowid"
+        return rows.execute(query, [fingerprint, file_mark]).fetchall()
 
     def get(self, name: str) -> Record | None:
         with self.transaction(write=False) as rows:

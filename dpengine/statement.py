@@ -14,9 +14,10 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.answers import make_receipt
-from dpengine.entries import BudgetRecord, Charge, Entry
+from dpengine.entries import ACTS, BudgetRecord, Charge, Entry
 from dpengine.exact import text_of
-from dpengine.ledger import Ledger
+from dpengine.ledger import Act, Ledger
+from dpengine.messages import say
 
 MOST_COUNTED = 10**6
 MOST_STEPS = 240  # more cannot be told apart in a picture
@@ -28,20 +29,30 @@ ANSWER_COLUMNS = (
 
 @dataclass(frozen=True)
 class Step:
-    """What was left, as a share of the allowance, after this many charges."""
+    """What was left, as a share of the allowance as it then was, after this many charges."""
 
     at: str
     left: Fraction
     charges: int
+    raised: bool = False  # a step up: the owner raised the cap
 
 
 def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> list[Step]:
-    """From the whole allowance down, a step per charge; of very many charges an even choice, the last one included."""
+    """From the whole allowance down, a step per charge and one up per raise of the cap; of very many charges an even
+    choice, the last one included."""
     rule = budget.rule
+    raises = [act for act in reversed(ledger.acts(budget.id)) if act.kind == "raise"]
+    cap = raises[0].before if raises else rule.epsilon
+    spent, count = Fraction(0), 0
     steps = [Step(budget.at, Fraction(1), 0)]
-    for charge in ledger.spread(budget.id, most):
-        left = 1 - filter.spent(rule, charge.totals_after) / rule.epsilon
-        steps.append(Step(charge.at, left, charge.history.count))
+    events: list[Charge | Act] = [*ledger.spread(budget.id, most), *raises]
+    for event in sorted(events, key=lambda one: one.seq):
+        if isinstance(event, Act):
+            cap = event.after
+        else:
+            spent, count = filter.spent(rule, event.totals_after), event.history.count
+        assert cap is not None
+        steps.append(Step(event.at, 1 - spent / cap, count, isinstance(event, Act)))
     return steps
 
 
@@ -71,6 +82,9 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
             charge = Charge.from_row(row)
             table, sentence = charge.table, charge.claim.get("sentence", "")
             price, total = text_of(charge.price), text_of(filter.spent(budget.rule, charge.totals_after))
+        elif row["kind"] in ACTS:
+            act = Act.from_row(row)
+            table, sentence = act.table, act_words(act)
         yield [
             row["seq"],
             row["at"],
@@ -83,6 +97,12 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
             total,
             row["hash"],
         ]
+
+
+def act_words(act: Act) -> str:
+    """An owner's act as a sentence."""
+    caps = {} if act.before is None else {"before": act.before, "after": act.after}
+    return say(f"act.{act.kind}", table=act.table, **caps)
 
 
 def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:

@@ -24,7 +24,7 @@ from dpengine.cheapest import cheapest, closing
 from dpengine.contract import Facts, Query, Released, canonical, least_epsilon
 from dpengine.errors import AllowanceError
 from dpengine.jobs import carry_release
-from dpengine.ledger import BudgetRecord, Entry, Standing
+from dpengine.ledger import Act, BudgetRecord, Entry, Standing
 from dpengine.mechanisms import catalogue
 from dpengine.registry import Record
 from dpengine.schema import Schema
@@ -62,7 +62,17 @@ class Table:
 
     @property
     def budget(self) -> BudgetRecord:
-        return self._budget
+        """As it stands now: an owner may have raised its cap since this object was made."""
+        return self._budget if self.practice else self._workspace.ledger.budget(self._budget.id)
+
+    @property
+    def closed(self) -> str | None:
+        """`seal` or `forget` where nothing more may be asked of it."""
+        return None if self.practice else self._workspace.ledger.closed().get((self._budget.id, self.name))
+
+    def acts(self) -> list[Act]:
+        """What an owner did to this budget and its tables, newest first."""
+        return self._workspace.ledger.acts(self._budget.id)
 
     def query(self, key: str, /, **parameters: Any) -> Query:
         """A question from the catalogue; refuses in one sentence what it cannot use."""
@@ -71,7 +81,8 @@ class Table:
         return catalogue[key].build(self.facts, parameters)
 
     def preview(self, query: Query) -> Preview:
-        return make_preview(query, self._budget.rule, self._standing())
+        standing = self._standing()  # before the cap, which only grows: the meter never shows more than all
+        return make_preview(query, self.budget.rule, standing)
 
     def suggestions(self) -> list[Query]:
         """Up to five questions this table can answer, from public facts, for at most half of what is left."""
@@ -136,25 +147,31 @@ class Table:
         return [one.name for one in self._workspace.tables() if one.budget == self._budget.id] or [self.name]
 
     def burn_down(self) -> list[Step]:
-        return statement.burn_down(self._workspace.ledger, self._budget)
+        return statement.burn_down(self._workspace.ledger, self.budget)
 
     def more_like_last(self) -> Fit | None:
-        return statement.more_like_last(self._workspace.ledger, self._budget)
+        return statement.more_like_last(self._workspace.ledger, self.budget)
 
     def ledger_rows(self) -> Iterator[list[Any]]:
         """Every row of the budget, under `statement.ROW_COLUMNS`."""
-        return statement.rows(self._workspace.ledger, self._budget)
+        return statement.rows(self._workspace.ledger, self.budget)
 
     def answer_rows(self) -> Iterator[list[Any]]:
         """Every figure released under the budget, under `statement.ANSWER_COLUMNS`."""
-        return statement.answer_rows(self._workspace.ledger, self._budget)
+        return statement.answer_rows(self._workspace.ledger, self.budget)
 
     def answer_lines(self) -> Iterator[str]:
         """The same as lines of JSON, each with its receipt."""
-        return statement.answer_lines(self._workspace.ledger, self._budget)
+        return statement.answer_lines(self._workspace.ledger, self.budget)
+
+    def answers(self, most: int) -> list[Answer]:
+        """The newest answers under the budget, oldest first, of whichever table."""
+        found = (self._workspace.answer_of(entry) for entry in reversed(self.history(most)))
+        return [answer for answer in found if answer is not None]
 
     def meter(self) -> Meter:
-        return make_meter(self._budget, self._standing())
+        standing = self._standing()
+        return make_meter(self.budget, standing)
 
     def _standing(self) -> Standing:
         return self._workspace.ledger.standing(self._budget.id)

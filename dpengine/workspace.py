@@ -20,8 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dpengine import revision
-from dpengine.answers import Job
+from dpengine import owner, revision
+from dpengine.answers import Answer, Job
 from dpengine.budget import Budget
 from dpengine.chain import Verdict
 from dpengine.coding import encode
@@ -30,13 +30,15 @@ from dpengine.dialect import Dialect
 from dpengine.engines.duck import DuckEngine, every_row
 from dpengine.engines.raw import read_raw
 from dpengine.errors import AllowanceError
+from dpengine.exact import read_number
 from dpengine.itemsets import cut_sets
 from dpengine.jobs import Jobs
-from dpengine.ledger import BudgetRecord, Ledger
+from dpengine.ledger import Act, BudgetRecord, Entry, Ledger
 from dpengine.loading import Loaded, load
 from dpengine.needs import Need
 from dpengine.persons import keep_rows
 from dpengine.rawneeds import Bands, RawNeed, Values
+from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
 from dpengine.schema import ItemSet, Schema
@@ -70,7 +72,7 @@ class Workspace:
         self._registry = Registry(folder / "registry.sqlite")
         self.ledger = Ledger(folder / "ledger.sqlite")
         self.jobs = Jobs(folder, self.ledger)
-        self.engine = DuckEngine()
+        self.engine = DuckEngine(owner.spill_folder(folder / "tmp"))
         self.coins = SystemCoins()
         self._sampling = threading.Lock()
         self._sweep()
@@ -131,6 +133,8 @@ class Workspace:
                         budget_id, budget.rule(), "private", actor, clean, unit.as_json(), kind
                     )
                 _same_terms(self.ledger.budget(budget_id), unit, kind)
+                if joined:
+                    self._stay_sealed(rows, loaded, budget_id, clean, actor)
                 record = Record(
                     name=clean, folder=folder.name, budget=budget_id, practice=False, relation=kind, about=about,
                     unit=unit.as_json(), schema=schema.as_json(), dialect=reading.as_json(),
@@ -142,6 +146,12 @@ class Workspace:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         return Table(self, record, self.ledger.budget(budget_id), actor, joined=joined)
+
+    def _stay_sealed(self, rows: Any, loaded: Loaded, budget: str, clean: str, actor: str) -> None:
+        """What was sealed is not opened by bringing the same content again under another name."""
+        before = self._registry.names_of_content(rows, loaded.fingerprint, loaded.file_mark)
+        if any(act.kind == "seal" and act.table in before for act in self.ledger.acts(budget)):
+            self.ledger.close_table("seal", budget, clean, actor)
 
     def table(self, name: str, visitor: str = "local") -> Table:
         """A declared table. A bundled sample is brought in on first use, with a practice budget per visitor."""
@@ -189,6 +199,8 @@ class Workspace:
         record = self._registry.get(name)
         if record is None or record.practice:
             raise AllowanceError("table.practice")
+        if (record.budget, name) in self.ledger.closed():
+            raise AllowanceError("table.closed", table=name)
         folder = self.folder / "tables" / record.folder
         unit, dialect = Unit.from_json(record.unit), Dialect.from_json(record.dialect)
 
@@ -204,7 +216,45 @@ class Workspace:
         found = self._registry.get(record.name)
         return found is not None and found.version == record.version
 
+    # What an owner does
+
+    def seal(self, name: str, actor: str = OWNER) -> Act:
+        """No more questions to this table, for good. Its answers stay."""
+        return self.ledger.close_table("seal", self._own(name).budget, name, actor)
+
+    def forget(self, name: str, actor: str = OWNER) -> Act:
+        """Delete a table's rows from disk, for good. The ledger, its answers and the fingerprint stay."""
+        record = self._own(name)
+        act = self.ledger.close_table("forget", record.budget, name, actor)
+        owner.erase(self.folder / "tables" / record.folder)
+        owner.sweep_spill(self.folder / "tmp")
+        return act
+
+    def raise_cap(self, name: str, epsilon: Any, actor: str = OWNER) -> Act:
+        """A larger cap ε for the budget this table spends; see accountant/filter.py for what is then promised."""
+        return self.ledger.raise_cap(self._own(name).budget, name, read_number(epsilon, "ε"), actor)
+
+    def closed(self) -> dict[str, str]:
+        """The tables of which nothing more is asked: their names, and `seal` or `forget`."""
+        found = self.ledger.closed()
+        return {one.name: found[one.budget, one.name] for one in self.tables() if (one.budget, one.name) in found}
+
+    def _own(self, name: str) -> Record:
+        record = self._registry.get(name)
+        if name in SAMPLES or (record is not None and record.practice):
+            raise AllowanceError("act.practice")
+        if record is None:
+            raise AllowanceError("table.unknown", name=str(name)[:LONGEST_NAME])
+        return record
+
     # Answers
+
+    def answer_of(self, entry: Entry) -> Answer | None:
+        """A stored answer, whichever table it is of, forgotten ones too; None where that table was never here."""
+        record = self._registry.get(entry.charge.table)
+        if record is None or entry.outcome is None or entry.outcome.kind != "answer":
+            return None
+        return Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor).answer_of(entry)
 
     def job(self, request_id: str) -> Job:
         """Where a question stands: in this process, in another one, or in the ledger since before a restart."""
@@ -212,17 +262,18 @@ class Workspace:
         answer = None
         if state.state == "done":
             entry = self.ledger.find(request_id)
-            assert entry is not None
-            record = self._registry.get(entry.charge.table)
-            if record is None:
+            answer = None if entry is None else self.answer_of(entry)
+            if answer is None:
                 return Job(request_id, "unknown")
-            table = Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor)
-            answer = table.answer_of(entry)
         return Job(request_id, state.state, done=int(state.state == "done"), answer=answer, error=state.error)
 
     def verify_ledger(self) -> Verdict:
         """Is the hash chain whole, and where does it break?"""
         return self.ledger.verify()
+
+    def check_receipts(self, content: bytes, name: str) -> list[Finding]:
+        """Does this workspace's ledger hold what the receipts in a file say?"""
+        return check(read_receipts(content, name), self.ledger.export_rows())
 
     def close(self) -> None:
         """Let the worker finish and close the files."""
@@ -232,13 +283,12 @@ class Workspace:
     # How a file comes in
 
     def _sweep(self) -> None:
-        """Remove what a load that was killed left behind, unless some process is loading right now."""
+        """Remove what a load or a forgetting that was killed left behind, unless some process is loading right now."""
         with self._loading(exclusive=True) as alone:
             if alone:
-                known = {record.folder for record in self._registry.all()}
-                for folder in (self.folder / "tables").iterdir():
-                    if folder.name not in known:
-                        shutil.rmtree(folder, ignore_errors=True)
+                gone = {name for name, kind in self.closed().items() if kind == "forget"}
+                known = [record.folder for record in self._registry.all() if record.name not in gone]
+                owner.sweep(self.folder / "tables", self.folder / "tmp", known)
 
     @contextmanager
     def _loading(self, exclusive: bool = False) -> Iterator[bool]:

@@ -30,13 +30,16 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("entries",),
     ("chain", "workers"),
     ("ledgerfile",),
+    ("acts",),
     ("ledger",),
     ("answers", "jobs", "samples", "registry"),
     ("whatif",),
     ("curves",),
     ("statement", "revision"),
+    ("receipts", "copies", "owner"),
     ("table",),
     ("workspace",),
+    ("verify",),
     ("__main__",),
     ("__init__",),
 )
@@ -44,8 +47,8 @@ LEVEL = {name: place for place, layer in enumerate(LAYERS) for name in layer}
 ONLY_HERE = {
     "opendp": {"coins"},
     "ibis": {"engines"},
-    "sqlite_utils": {"ledgerfile", "ledger"},
-    "secrets": {"coins", "table", "workspace", "workers"},  # elsewhere for names, never for noise
+    "sqlite_utils": {"ledgerfile", "acts", "ledger"},
+    "secrets": {"coins", "table", "workspace", "workers", "owner"},  # elsewhere for names, never for noise
 }
 NEVER_IN_ENGINE = {"streamlit", "plotly", "ui", "pages", "random"}
 

@@ -33,6 +33,17 @@ is covered too: filters for pure and Rényi losses of fixed order carry over to 
 the reading is true, at δ_slack + E[Σδ_i] ≤ δ, at any moment, even one chosen by the answers. This needs α *frozen*: a
 reading that picks the best α afresh at each moment is no longer bounded by one supermartingale, and is false.
 
+**Raising the cap.** An owner may raise ε, never α, c or δ: from then on the rule compares with the larger cap. At every
+moment spent ≤ the cap in force, and the meter's reading is true at any moment chosen by the answers, so
+
+    E_P[(1 − e^(cap − L))₊] ≤ E_P[(1 − e^(spent − L))₊] ≤ δ_slack      with cap the one in force at the end,
+
+when and how far it was raised being decided by the answers too. Hence: if ε' bounds every cap that would ever have been
+set, everything is (ε', δ)-DP; without such a bound the claim is the line above, for the cap that was reached, and no
+statement about a smaller constant. What raising needs is assumption (b) again: it is decided from public facts and
+answers, not by a look at the table. Recomputing α and c for the new cap would admit more and is unsound: it is a
+reading that picks its order afresh. The price of keeping them is that a raised budget holds less than one born large.
+
 Comparisons are between exact Fractions; r_i and c were rounded up, so no tolerance is needed or given.
 """
 
@@ -51,7 +62,8 @@ _KIND = "pure-or-renyi"
 
 @dataclass(frozen=True)
 class Rule:
-    """A budget's frozen terms. `alpha` and `c` are None where δ_slack = 0: then only the pure clause exists."""
+    """A budget's terms: all but ε are frozen, and ε only grows. `alpha` and `c` are None where δ_slack = 0: then only
+    the pure clause exists."""
 
     epsilon: Fraction
     delta: Fraction

@@ -66,7 +66,8 @@ def every_row(coded: Path) -> Path:
 
 
 class DuckEngine:
-    def __init__(self) -> None:
+    def __init__(self, spill: Path | None = None) -> None:
+        self._spill = spill  # one database reads many tables: it must not spill into the folder of one of them
         self._lock = threading.Lock()
         self._database: duckdb.DuckDBPyConnection | None = None
         self._local = threading.local()
@@ -86,7 +87,7 @@ class DuckEngine:
         if cursor is None:
             with self._lock:
                 if self._database is None:
-                    self._database = connect(folder)
+                    self._database = connect(self._spill or folder)
                 cursor = self._local.cursor = self._database.cursor()
         return cursor
 

@@ -13,7 +13,9 @@ from types import MappingProxyType
 from typing import Any
 
 LANGUAGES = ("en",)
-AREAS = ("declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "whatif")
+AREAS = (
+    "declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "whatif", "owner", "receipts",
+)  # fmt: skip
 
 language: ContextVar[str] = ContextVar("language", default="en")
 

@@ -1,0 +1,99 @@
+"""What an owner does to a table or its allowance, as rows of the ledger: seal, forget, raise.
+
+    seal    no more questions to a table                    once per table, never undone
+    forget  the same, and its rows are deleted from disk    once per table, never undone
+    raise   the cap ε of a budget becomes a larger one      as often as the owner likes; δ, α and c stay (filter.py)
+
+Each names the table it was done to, who did it and when. None changes a row that was written before, so answers
+already given, their receipts and what they cost stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlite_utils import Database
+
+from dpengine.contract import canonical
+from dpengine.entries import BudgetRecord, Row, act_of
+from dpengine.errors import AllowanceError
+from dpengine.ledgerfile import sound_rows
+
+MOST_READ = 1000
+
+# Written as in the partial indexes, or SQLite would not use them.
+_ANY = "kind IN ('seal', 'forget', 'raise')"
+_CLOSING = "kind IN ('seal', 'forget')"
+_LAST_RAISE = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? AND kind = 'raise' ORDER BY seq DESC LIMIT 1"
+_CLOSED = f"SELECT * FROM entries WHERE {_CLOSING} AND budget = ? AND json_extract(body, '$.table') = ? ORDER BY seq"
+_ALL_CLOSED = f"SELECT * FROM entries INDEXED BY one_act WHERE {_CLOSING} ORDER BY budget"
+_OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DESC LIMIT ?"
+
+
+@dataclass(frozen=True)
+class Act:
+    """One of them. `before` and `after` are the cap of a raise."""
+
+    seq: int
+    at: str
+    hash: str
+    kind: str
+    budget: str
+    actor: str
+    table: str
+    before: Fraction | None = None
+    after: Fraction | None = None
+
+    @staticmethod
+    def from_row(row: Row) -> Act:
+        table, before, after = act_of(row)
+        return Act(row["seq"], row["at"], row["hash"], row["kind"], row["budget"], row["actor"], table, before, after)
+
+
+def body(table: str, before: Fraction | None = None, after: Fraction | None = None) -> str:
+    caps = {} if before is None else {"from": str(before), "to": str(after)}
+    return canonical({"table": table} | caps)
+
+
+def raised(db: Database, record: BudgetRecord) -> BudgetRecord:
+    """The budget with the cap it has now."""
+    rows = sound_rows(db, _LAST_RAISE, [record.id])
+    after = Act.from_row(rows[0]).after if rows else None
+    return record if after is None else record.at_cap(after)
+
+
+def closing(db: Database, budget: str, table: str, kind: str | None = None) -> list[Act]:
+    """The rows that close a table, of one kind or of both."""
+    found = [Act.from_row(row) for row in sound_rows(db, _CLOSED, [budget, table])]
+    return [act for act in found if kind in (None, act.kind)]
+
+
+def refuse_closed(db: Database, budget: str, table: str) -> None:
+    """Nothing more is asked of a table that was sealed or forgotten."""
+    kinds = {act.kind for act in closing(db, budget, table)}
+    if kinds:
+        raise AllowanceError("table.forgotten" if "forget" in kinds else "table.sealed", table=table)
+
+
+def all_closed(db: Database) -> dict[tuple[str, str], str]:
+    """(budget, table) → `seal` or `forget`, for every table that is closed; forgetting says more."""
+    found = sorted(
+        (Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, [])), key=lambda act: act.kind, reverse=True
+    )
+    return {(act.budget, act.table): act.kind for act in found}
+
+
+def of_budget(db: Database, budget: str, limit: int = MOST_READ) -> list[Act]:
+    """Newest first."""
+    return [Act.from_row(row) for row in sound_rows(db, _OF_BUDGET, [budget, limit])]
+
+
+def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecord:
+    """The budget under a larger cap, or a refusal in one sentence."""
+    if record.kind != "private":
+        raise AllowanceError("act.practice")
+    if not record.rule.epsilon < after <= most:
+        raise AllowanceError("raise.upwards", now=record.rule.epsilon, most=most)
+    return record.at_cap(after)
+

@@ -1,0 +1,96 @@
+"""A ledger as a file to be read: the SQLite file itself, a copy of it, or the export as JSON lines.
+
+Nothing here creates, migrates or changes a file beside the one it reads. A SQLite file with its write-ahead log is read
+in place where both of SQLite's helper files exist, and else from a private copy; one without a log is read as it lies.
+An export begins with a line that says how many rows follow and what the last one's hash is, so a cut is seen.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from dpengine.chain import FORMAT
+from dpengine.contract import canonical
+from dpengine.entries import COLUMNS
+from dpengine.errors import AllowanceError
+from dpengine.ledger import Ledger
+
+_SQLITE = b"SQLite format 3\x00"
+_ROWS = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY seq"
+
+
+def export_lines(ledger: Ledger) -> Iterator[str]:
+    """The whole ledger, fit to be checked elsewhere: a line about it, then a line for each row as it is stored."""
+    rows, head = ledger.head()
+    yield canonical({"ledger": FORMAT, "rows": rows, "head": head}) + "\n"
+    for row in ledger.export_rows():
+        if row["seq"] > rows:  # written while we were reading
+            return
+        yield canonical({name: row[name] for name in COLUMNS}) + "\n"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Iterator[dict[str, Any]]]:
+    """The rows of a ledger file, in order."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_SQLITE))
+    except FileNotFoundError:
+        raise AllowanceError("verify.ledger_missing", file=path.name) from None
+    except OSError:
+        raise AllowanceError("verify.ledger_unreadable", file=path.name) from None
+    if start != _SQLITE:
+        with path.open(encoding="utf-8", errors="surrogateescape") as lines:
+            yield _exported(lines, path.name)
+        return
+    try:
+        with _database(path.absolute()) as address, closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+            connection.row_factory = sqlite3.Row
+            yield (dict(row) for row in connection.execute(_ROWS))
+    except sqlite3.DatabaseError:
+        raise AllowanceError("verify.ledger_cut", file=path.name) from None
+
+
+@contextmanager
+def _database(path: Path) -> Iterator[str]:
+    """The address under which SQLite reads the file without making another beside it."""
+    log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
+    if not log.exists() or not log.stat().st_size:
+        yield f"{path.as_uri()}?mode=ro&immutable=1"
+    elif shared.exists():
+        yield f"{path.as_uri()}?mode=ro"
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            for each in (path, log):
+                shutil.copyfile(each, Path(folder, each.name))
+            yield f"{Path(folder, path.name).as_uri()}?mode=ro"
+
+
+def _exported(lines: Iterator[str], name: str) -> Iterator[dict[str, Any]]:
+    """Line by line, each a row with exactly the columns of one; as many as the first line says, ending as it says."""
+    try:
+        first = json.loads(next(lines, ""))
+        if not isinstance(first, dict) or first.get("ledger") != FORMAT:
+            raise ValueError
+    except ValueError:
+        raise AllowanceError("verify.not_ledger", file=name) from None
+    seen, head = 0, None
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            raise AllowanceError("verify.ledger_cut", file=name) from None
+        if not isinstance(row, dict) or set(row) != set(COLUMNS) or type(row["seq"]) is not int:
+            raise AllowanceError("verify.not_ledger", file=name)
+        seen, head = seen + 1, row["hash"]
+        yield row
+    if seen != first.get("rows") or (seen and head != first.get("head")):
+        raise AllowanceError("verify.ledger_cut", file=name)

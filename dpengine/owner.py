@@ -1,0 +1,67 @@
+"""How a table's rows leave the disk, and what is swept up behind programs that were killed.
+
+Forgetting is written in the ledger first, so nothing more is asked of the table; then its folder goes: the raw rows,
+every coding of them, what was derived, and what DuckDB spilled there. A kill in between is made good at the next start.
+The registry keeps the declaration and the keyed fingerprint: old answers still open, the name stays taken, and the
+same content uploaded again finds its old budget. What a disk or a backup keeps of deleted files is beyond this program.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from dpengine.errors import AllowanceError
+
+_TRIES = 5
+
+
+def erase(folder: Path) -> None:
+    """Out of reach in one step, then deleted. A question under way may still be writing there: look again."""
+    gone = folder.with_name(f"gone-{secrets.token_hex(8)}")
+    try:
+        folder.rename(gone)
+    except FileNotFoundError:
+        return  # done before
+    except OSError:
+        raise AllowanceError("forget.left") from None
+    for _ in range(_TRIES):
+        shutil.rmtree(gone, ignore_errors=True)
+        if not gone.exists():
+            return
+    raise AllowanceError("forget.left")
+
+
+def spill_folder(tmp: Path) -> Path:
+    """Where this process's engine may spill rows of any table: in no table's own folder, and known by the process."""
+    return tmp / f"spill-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def sweep(tables: Path, tmp: Path, known: Iterable[str]) -> None:
+    """Remove folders of no known table, and what killed processes spilled."""
+    kept = set(known)
+    for folder in tables.iterdir():
+        if folder.name not in kept:
+            shutil.rmtree(folder, ignore_errors=True)
+    sweep_spill(tmp)
+
+
+def sweep_spill(tmp: Path) -> None:
+    for folder in tmp.glob("spill-*"):
+        named = re.fullmatch(r"spill-(\d+)-[0-9a-f]{8}", folder.name)
+        if named and not _alive(int(named[1])):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # somebody else's: nobody is declared dead on a guess
+    return True

@@ -1,0 +1,206 @@
+"""A receipt against a ledger: is the chain whole, does it hold this very charge and answer, and is the claim right?
+
+A receipt (answers.make_receipt) is a function of two rows and the hash of the ledger's first row. So checking is making
+it anew from the rows that carry its request and comparing field by field; the rows themselves are checked first, all of
+them, by `chain.verify`. Then the loss is recomputed: the mechanism of the version the claim names, built from the claim
+alone, must state this loss for these parameters, and under the budget's own unit and relation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpengine.answers import RECEIPT, make_receipt, promise_as_json
+from dpengine.chain import verify
+from dpengine.contract import Facts, canonical
+from dpengine.entries import OUTCOMES, BudgetRecord, Charge, Entry, Outcome, Row, is_request
+from dpengine.errors import AllowanceError
+from dpengine.loss import loss_as_json
+from dpengine.mechanisms import catalogue
+from dpengine.messages import known, plain, say
+from dpengine.schema import Category, Schema
+from dpengine.unit import Unit, read_relation
+
+MOST_BYTES = 50 * 2**20
+_LONGEST_SHOWN = 60
+_ILLEGIBLE = (AllowanceError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError)
+
+Receipt = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of one receipt: one sentence, and for the curious every field that differs."""
+
+    ok: bool
+    name: str  # the start of its charge's hash
+    sentence: str
+    code: str
+    differences: list[str] = field(default_factory=list)
+
+
+def read_receipts(content: bytes, name: str) -> list[Receipt]:
+    """The receipts in a file: one as JSON, or one on each line."""
+    if len(content) > MOST_BYTES:
+        raise AllowanceError("verify.large", file=name, most=MOST_BYTES // 2**20)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise AllowanceError("verify.not_json", file=name) from None
+    try:
+        found = [_strict(text)]
+    except (ValueError, RecursionError):
+        try:
+            found = [_strict(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            raise AllowanceError("verify.not_json", file=name) from None
+    if not found:
+        raise AllowanceError("verify.not_json", file=name)
+    if not all(_is_receipt(one) for one in found):
+        raise AllowanceError("verify.not_receipt", file=name)
+    return found
+
+
+def _strict(text: str) -> Any:
+    """A name said twice could show a reader one thing and a program another; NaN is no JSON."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError
+        return found
+
+    def never(word: str) -> Any:
+        raise ValueError
+
+    return json.loads(text, object_pairs_hook=once, parse_constant=never)
+
+
+def _is_receipt(found: Any) -> bool:
+    return isinstance(found, dict) and "receipt" in found and is_request(found.get("request"))
+
+
+def check(receipts: list[Receipt], rows: Iterable[Row]) -> list[Finding]:
+    """Each receipt against all the rows of a ledger, in one walk over them."""
+    book = _Book({receipt["request"] for receipt in receipts})
+    verdict = verify(book.noting(rows))
+    if not verdict.ok:
+        return [_finding(receipt, "verify.chain", why=verdict.sentence) for receipt in receipts]
+    return [book.check(receipt) for receipt in receipts]
+
+
+class _Book:
+    """The rows of a ledger that some receipts speak of."""
+
+    def __init__(self, wanted: set[str]) -> None:
+        self.wanted = wanted
+        self.origin = ""
+        self.budgets: dict[str, BudgetRecord] = {}
+        self.charges: dict[str, Row] = {}
+        self.outcomes: dict[str, Row] = {}
+
+    def noting(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            yield row  # judged by the one who walks, before it is believed here
+            if row["seq"] == 1:
+                self.origin = row["hash"]
+            if row["kind"] == "budget":
+                self.budgets[row["budget"]] = BudgetRecord.from_row(row)
+            elif row["request"] in self.wanted and row["kind"] in ("charge", *OUTCOMES):
+                (self.charges if row["kind"] == "charge" else self.outcomes)[row["request"]] = row
+
+    def check(self, receipt: Receipt) -> Finding:
+        if receipt["receipt"] != RECEIPT:
+            return _finding(receipt, "verify.version")
+        if receipt.get("ledger") != self.origin:
+            return _finding(receipt, "verify.elsewhere")
+        if receipt["request"] not in self.charges:
+            return _finding(receipt, "verify.absent")
+        charge = Charge.from_row(self.charges[receipt["request"]])
+        outcome = self.outcomes.get(charge.request)
+        entry = Entry(charge, None if outcome is None else Outcome.from_row(outcome), self.origin)
+        ours = json.loads(canonical(make_receipt(entry)))
+        differences = list(_differences(receipt, ours, ""))
+        if differences:
+            return _finding(receipt, "verify.differs", differences, first=differences[0])
+        if entry.outcome is None or entry.outcome.kind != "answer":
+            return _finding(receipt, "verify.unanswered", row=charge.seq)
+        code = claim_fault(charge, self.budgets[charge.budget])
+        if code is not None:
+            return _finding(receipt, code, title=_title(charge), version=charge.claim.get("version"))
+        code = "verify.fine" if _recomputable(charge.claim) else "verify.fine_unknown"
+        return _finding(
+            receipt, code, row=charge.seq, answer=entry.outcome.seq, title=_title(charge),
+            version=charge.claim.get("version"),
+        )  # fmt: skip
+
+
+def _finding(receipt: Receipt, code: str, differences: list[str] | None = None, **facts: Any) -> Finding:
+    told = receipt.get("charge")
+    name = told.get("hash") if isinstance(told, dict) else None
+    fine = code.startswith("verify.fine")
+    return Finding(fine, _short(name or receipt["request"])[:8], say(code, **facts), code, differences or [])
+
+
+def _differences(told: Any, held: Any, path: str) -> Iterator[str]:
+    """Where the two say different things, field by field, as sentences. 1 and 1.0 and true are three things."""
+    if isinstance(told, dict) and isinstance(held, dict):
+        for name in sorted(told.keys() | held.keys()):
+            inner = f"{path}.{name}" if path else name
+            if name not in held:
+                yield say("verify.field.extra", field=_short(inner))
+            elif name not in told:
+                yield say("verify.field.missing", field=_short(inner))
+            else:
+                yield from _differences(told[name], held[name], inner)
+    elif canonical(told) != canonical(held):
+        yield say("verify.field", field=_short(path), told=_short(told), held=_short(held))
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else canonical(value)
+    text = "".join(letter if letter.isprintable() else "�" for letter in text)
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+
+
+def _title(charge: Charge) -> str:
+    code = f"card.{charge.claim.get('key')}.title"
+    return say(code) if known(code) else plain(charge.claim.get("key"))
+
+
+def _recomputable(claim: dict[str, Any]) -> bool:
+    """Does this program know the mechanism in the version the claim names?"""
+    kind = catalogue.get(str(claim.get("key")))
+    return kind is not None and kind.card.version == claim.get("version")
+
+
+def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
+    """What is wrong with a claim by its own words: a code of the catalogue, or None."""
+    claim = charge.claim
+    try:
+        if budget.relation and (claim["relation"] != budget.relation or claim["unit"] != budget.unit):
+            return "verify.terms"
+        if not _recomputable(claim):
+            return None
+        query = catalogue[claim["key"]].build(_facts(charge), claim["parameters"])
+        if loss_as_json(query.loss()) != loss_as_json(charge.loss):
+            return "verify.loss"
+        same = query.digest() == claim["digest"] and promise_as_json(query.promise()) == claim["promise"]
+        return None if same else "verify.claim"
+    except _ILLEGIBLE:
+        return "verify.claim"
+
+
+def _facts(charge: Charge) -> Facts:
+    """The public facts a claim carries. A question about a column that is not declared carries no bounds, only its
+    name; a schema needs some column, which then has no say."""
+    claim = charge.claim
+    column = claim["parameters"].get("column")
+    header = tuple(dict.fromkeys([*claim["bounds"], *([column] if isinstance(column, str) else [])]))
+    bounds = claim["bounds"] or {column or "-": Category(["-"]).as_json()}
+    schema = Schema.from_json({"columns": list(bounds.items())})
+    unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
+    return Facts(charge.table, schema, unit, relation, claim["about"], header)

@@ -1,0 +1,50 @@
+"""`python -m dpengine verify RECEIPT... LEDGER`: one plain line per receipt, and exit code 1 where one does not hold.
+
+RECEIPT is a receipt as JSON, or a file with one on each line. LEDGER is a workspace's ledger.sqlite, a copy of it, or
+the export as JSON lines. It is only read.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from dpengine.copies import opened
+from dpengine.errors import AllowanceError
+from dpengine.messages import say
+from dpengine.receipts import Receipt, check, read_receipts
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) < 2 or any(argument.startswith("-") for argument in arguments):
+        print(say("verify.usage"), file=sys.stderr)
+        return 2
+    *files, ledger = (Path(argument) for argument in arguments)
+    held: list[tuple[str, Receipt]] = []
+    fine = True
+    for path in files:
+        try:
+            held += [(path.name, receipt) for receipt in read_receipts(_bytes(path), path.name)]
+        except AllowanceError as complaint:
+            fine = False
+            print(say("verify.line.bad", file=path.name, sentence=str(complaint)))
+    try:
+        with opened(ledger) as rows:
+            findings = check([receipt for _, receipt in held], rows)
+    except AllowanceError as complaint:
+        print(complaint)
+        return 1
+    for (name, _), finding in zip(held, findings, strict=True):
+        code = "verify.line.good" if finding.ok else "verify.line.bad"
+        print(say(code, file=f"{name} {finding.name}", sentence=finding.sentence))
+        fine = fine and finding.ok
+    return 0 if fine else 1
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise AllowanceError("verify.missing") from None
+    except OSError:
+        raise AllowanceError("verify.unreadable") from None

@@ -8,13 +8,16 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui import answer, form, frame, history, job, noise, preview, spend, suggest
-from ui.state import choose_table, current_table, table_names
+from ui import answer, form, frame, history, job, noise, owner, preview, spend, suggest
+from ui.state import choose_table, current_table, table_labels, table_names
 from ui.wording import percent
 
 table = current_table()
-names = table_names()
-picked = st.selectbox(say("ask.table"), names, index=names.index(table.name), key=f"ask-table-{table.name}", width=320)
+names, labels = table_names(), table_labels()
+picked = st.selectbox(
+    say("ask.table"), names, index=names.index(table.name), key=f"ask-table-{labels[table.name]}", width=320,
+    format_func=labels.__getitem__,
+)  # fmt: skip
 if picked != table.name:
     choose_table(str(picked))
     st.rerun()
@@ -31,6 +34,11 @@ if asked is not None and asked.answer is not None:
     frame.show_price(table, None)  # again: the answer may have been charged after the frame was drawn
     answer.show(asked.answer)
     st.divider()
+
+if table.closed:
+    owner.closed(table)
+    history.show(table)
+    st.stop()
 
 kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Callable
+from fractions import Fraction
 from html import unescape
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -18,7 +21,9 @@ import dpengine as dp
 from dpengine.answers import claim_of
 from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.workspace import Workspace
+from ui import report, svg
 from ui.ledger_view import PER_PAGE
+from ui.wording import headline, percent
 
 ROOT = Path(__file__).resolve().parent.parent
 AWKWARD = "R&D #1 <b>100%</b>"
@@ -197,3 +202,136 @@ def test_what_is_taken_away(people: dp.Table) -> None:
     assert figures[0]["value"] == answer.value and (figures[0]["low"], figures[0]["high"]) == answer.interval
     assert {row["label"]: row["value"] for row in figures[1:]} == bars.value
     assert len(list(people.answer_lines())) == 2
+
+
+# Receipts brought to the page, what an owner did, the report ----------------------------------------------------------
+
+
+def brought(page: AppTest, content: str) -> str:
+    page.file_uploader(key="receipt-file").set_value(("receipt.json", content.encode(), "application/json")).run()
+    assert not page.exception
+    return text(page)
+
+
+def test_receipts_are_checked_on_the_page(people: dp.Table) -> None:
+    receipt = people.ask(question(people)).receipt
+    people.ask(question(people, 2))
+    page = opened(AWKWARD)
+    short = receipt["charge"]["hash"][:8]
+    assert f"Receipt {short} is verified: charge in row 2, answer in row 3" in brought(page, json.dumps(receipt))
+    forged = json.dumps(receipt | {"price": "0.1", "table": "<b>other</b>"})
+    told = brought(page, forged)
+    assert f"Receipt {short} is not verified" in told and "price: the receipt says 0.1, the ledger 0.5." in told
+    assert "<b>other" not in html(page) and "<b>other</b>" in told
+    lines = list(people.answer_lines())
+    assert "All 2 receipts in this file are verified." in brought(page, "".join(lines))
+    told = brought(page, lines[0] + forged + "\n")
+    assert "1 of 2 receipts in this file are not verified." in told
+    assert "it is not JSON" in brought(page, "Dear all,")
+    assert "a ledger of another workspace" in brought(page, json.dumps(receipt | {"ledger": "0" * 64}))
+
+
+def test_what_an_owner_did_stands_among_the_rows(home: Workspace, people: dp.Table) -> None:
+    for number in range(PER_PAGE + 5):
+        people.ask(question(people, number % 9, "0.01"))
+        if number == 2:
+            home.raise_cap(AWKWARD, "20")
+    home.seal(AWKWARD)
+    first, last = opened(AWKWARD), opened(AWKWARD, page="2")
+    raised, sealed = "The owner raised the allowance from ε = 10 to ε = 20.", f"The owner sealed {AWKWARD}"
+    assert sealed in text(first) and raised not in text(first)
+    assert raised in text(last) and sealed not in text(last)
+    assert "<b>100%" not in html(first)
+    assert "A step up is where the owner raised the allowance." in text(first)
+    assert not [button for button in first.button if button.key in ("owner-raise", "owner-seal")]
+
+
+def test_acts_need_their_confirmation(home: Workspace, people: dp.Table) -> None:
+    people.ask(question(people))
+    page = opened(AWKWARD)
+    for act in ("raise", "seal", "forget"):
+        page.button(key=f"owner-{act}").click().run()
+        assert "Not done." in text(page) and not people.acts(), act
+    page.text_input(key=f"owner-cap-{AWKWARD}").input("5")
+    page.checkbox(key=f"owner-raise-tick-{AWKWARD}").check()
+    page.button(key="owner-raise").click().run()
+    assert "type an ε above 10" in text(page) and not people.acts()
+    page.text_input(key=f"owner-cap-{AWKWARD}").input("20,5")
+    page.checkbox(key=f"owner-raise-tick-{AWKWARD}").check()
+    page.button(key="owner-raise").click().run()
+    assert "The allowance is now ε = 20.5." in text(page) and people.meter().epsilon == Fraction(41, 2)
+    page.text_input(key=f"owner-name-{AWKWARD}").input(AWKWARD)
+    page.button(key="owner-forget").click().run()
+    assert not page.exception and people.closed == "forget" and "rows are deleted" in text(page)
+    asking = page.switch_page("../pages/ask.py").run()
+    assert not asking.exception and "This table is forgotten" in text(asking)
+
+
+def test_practice_tables_have_no_owner(home: Workspace) -> None:
+    town = home.table("town")
+    town.ask(town.query("median", column="monthly_income", epsilon="0.1"))
+    assert not [button for button in opened("town").button if str(button.key).startswith("owner-")]
+
+
+class Parsed(HTMLParser):
+    """What a browser would make of it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attributes
+
+
+def test_the_report_stands_alone_and_says_everything(home: Workspace) -> None:
+    label = "<script>alert(1)</script> & \"co\""
+    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 50, "g": [label, "C"] * 100, "day": ["2020-01-01", "2020-06-01"] * 100})
+    days = dp.Date("2020-01-01", "2020-12-31")
+    columns = {"x": dp.Number(0, 10, step=1), "g": dp.Category([label, "C"]), "day": days}
+    budget = dp.Budget("20", "1e-6")
+    table = home.add_table(AWKWARD, frame, schema=dp.Schema(columns), unit=dp.Unit.rows(), budget=budget)
+    asked = [
+        ("count", {"where": [["g", "in", [label]]]}), ("histogram", {"column": "g"}), ("top_item", {"column": "g"}),
+        ("median", {"column": "day"}), ("median", {"column": "day", "by": "g"}), ("mean", {"column": "x", "by": "g"}),
+        ("find_range", {"column": "x"}), ("sum", {"column": "x"}), ("variance", {"column": "x"}),
+        ("find_values", {"column": "g", "delta": "1e-8"}), ("fit_check", {}),
+    ]  # fmt: skip
+    answers = [table.ask(table.query(key, **given, epsilon="1")) for key, given in asked]
+    home.raise_cap(AWKWARD, "30")
+    written = report.html(table, home.ledger.head(), "2026-01-02T03:04:05+00:00")
+    parsed, told = Parsed(written), unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", written, flags=re.S))
+    assert not {"script", "img", "link", "iframe", "object", "form", "a"} & set(parsed.tags)
+    assert not [name for name, _ in parsed.attributes if name.startswith("on") or name in ("src", "href")]
+    assert "url(" not in written and "@import" not in written and "default-src 'none'" in written
+    assert parsed.tags.count("section") == len(asked) + 3 and parsed.tags.count("svg") == len(asked) - 2
+    for answer in answers:
+        assert answer.sentence in told and answer.receipt["charge"]["hash"] in told and headline(answer) in told
+    assert home.ledger.head()[1] in told and "python -m dpengine verify" in told
+    assert "It protects each person’s own data" in told and "One person is one row." in told
+    assert "The owner raised the allowance from ε = 20 to ε = 30." in told
+    assert f"{percent(1 - table.meter().fraction)} of the privacy allowance is left" in told
+
+
+def test_a_report_of_a_forgotten_table_still_opens(home: Workspace, people: dp.Table) -> None:
+    answer = people.ask(question(people))
+    home.forget(AWKWARD)
+    assert answer.receipt["charge"]["hash"] in report.html(people, home.ledger.head(), "2026-01-02T03:04:05+00:00")
+
+
+@pytest.mark.parametrize(
+    ("value", "interval"),
+    [(0, None), (0, (0, 0)), (-5, (-9, -1)), (1e12, (1e12 - 1, 1e12 + 1)), ("2020-02-29", ("2020-02-29",) * 2)],
+)
+def test_pictures_of_odd_figures_stay_on_the_paper(value: Any, interval: Any) -> None:
+    drawn = [
+        svg.point(value, interval, "<t>", "<a>"),
+        svg.rows({"<b>": value, "c": value}, {"<b>": interval, "c": interval}, "t", "a", not isinstance(value, str)),
+    ]
+    for picture in drawn:
+        assert "<t>" not in picture and "<b>" not in picture and "nan" not in picture and "inf" not in picture
+        places = [float(place) for place in re.findall(r' x[12]?="(-?[\d.]+)"', picture)]
+        assert places and min(places) >= 0 and max(places) <= svg.WIDTH

@@ -24,7 +24,16 @@ def draw(table: dp.Table) -> None:
 def complain(sentence: str | None) -> None:
     """What keeps the page, or the chosen table, from being shown."""
     if sentence:
-        st.html(f'<div class="refused" role="alert"><b>{escape(say("page.trouble"))}</b> {escape(sentence)}</div>')
+        broken(say("page.trouble"), sentence)
+
+
+def fine(sentence: str) -> None:
+    """Something was checked and holds."""
+    st.html(f'<p role="status"><b class="whole">✓</b> {escape(sentence)}</p>')
+
+
+def broken(title: str, sentence: str) -> None:
+    st.html(f'<div class="refused" role="alert"><b>{escape(title)}</b> {escape(sentence)}</div>')
 
 
 def show_price(table: dp.Table, preview: dp.Preview | None) -> None:

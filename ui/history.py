@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from urllib.parse import urlencode
 
@@ -9,7 +10,9 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.entries import Charge
+from dpengine.ledger import Act
 from dpengine.messages import say
+from dpengine.statement import act_words
 from ui.state import workspace
 from ui.wording import in_short, percent
 
@@ -21,11 +24,15 @@ def show(table: dp.Table, limit: int = 10) -> None:
     st.html(f"<h3>{escape(say('history.title'))}</h3>{rows_html(table, entries)}")
 
 
-def rows_html(table: dp.Table, entries: list[dp.Entry], several: bool = False) -> str:
-    """A row per charge; `several` names the table each was asked of, where more than one spends the same budget."""
+def rows_html(
+    table: dp.Table, entries: list[dp.Entry], several: bool = False, acts: Sequence[Act] = ()
+) -> str:  # fmt: skip
+    """A row per charge, and between them what an owner did; `several` names the table each was asked of, where more
+    than one spends the same budget."""
     names = ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
     head = "".join(f'<th class="{_kind(name)}">{escape(say(f"history.{name}"))}</th>' for name in names)
-    rows = []
+    cap = table.budget.rule.epsilon
+    rows: list[tuple[int, str]] = [(act.seq, _act_row(act, len(names))) for act in acts]
     for entry in entries:
         charge = entry.charge
         cells = {
@@ -33,14 +40,27 @@ def rows_html(table: dp.Table, entries: list[dp.Entry], several: bool = False) -
             "table": escape(charge.table),
             "question": escape(charge.claim["sentence"]),
             "answer": escape(outcome(entry)),
-            "share": escape(percent(charge.price / table.budget.rule.epsilon)),
+            "share": escape(percent(charge.price / cap)),
             "receipt": f'<a href="{answer_link(charge)}" target="_self"><code>{charge.hash[:8]}</code></a>',
         }
-        rows.append("<tr>" + "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names) + "</tr>")
+        told = "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names)
+        rows.append((charge.seq, f"<tr>{told}</tr>"))
+    body = "".join(told for _, told in sorted(rows, reverse=True))
     return (
         f'{_STYLE}<div class="scroll"><table class="plain rows"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def _act_row(act: Act, columns: int) -> str:
+    cells = {
+        "when": f'{escape(when(act.at))}<span class="zone"> {escape(say("history.zone"))}</span>',
+        "question": escape(act_words(act)),
+        "receipt": f"<code>{act.hash[:8]}</code>",
+    }
+    spans = {"question": f' colspan="{columns - 2}"'}
+    told = "".join(f'<td class="at-{name}"{spans.get(name, "")}>{cell}</td>' for name, cell in cells.items())
+    return f'<tr class="act">{told}</tr>'
 
 
 def _kind(name: str) -> str:
@@ -72,6 +92,7 @@ _STYLE = """<style>
 table.plain.rows th, table.plain.rows td { padding-right: 1.2rem; overflow-wrap: anywhere; }
 table.plain.rows th { overflow-wrap: normal; }
 table.plain.rows .zone { display: none; }
+table.plain.rows tr.act td { color: var(--muted); font-style: italic; }
 table.plain.rows td.at-when, table.plain.rows td.at-receipt { white-space: nowrap; }
 table.plain.rows th:last-child, table.plain.rows td:last-child { padding-right: 0; }
 @media (max-width: 640px) {

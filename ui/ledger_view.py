@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from html import escape
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.chain import Verdict
+from dpengine.copies import export_lines
 from dpengine.exact import up
 from dpengine.messages import plain, say
 from dpengine.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
-from ui import charts, exports, history, nav
-from ui.state import choose_table, table_names, workspace
+from ui import charts, exports, history, nav, owner, receipt_check, report
+from ui.frame import broken, fine
+from ui.state import choose_table, table_labels, table_names, workspace
 from ui.wording import percent, power_of_ten
 
 PER_PAGE = 50
@@ -32,13 +35,15 @@ def show(table: dp.Table) -> None:
     try:
         asked = account(table)
     except dp.AllowanceError as complaint:  # locked for too long, or changed by hand: the check below says where
-        _broken(say("ledger.unreadable"), str(complaint))
+        broken(say("ledger.unreadable"), str(complaint))
         st.session_state.pop(_VERDICT, None)
         check(at_once=complaint.code == "ledger.damaged")
         return
     check()
+    receipt_check.show()
     if asked:
         downloads(table)
+    owner.show(table)
 
 
 def account(table: dp.Table) -> bool:
@@ -49,7 +54,11 @@ def account(table: dp.Table) -> bool:
     meter = table.meter()
     if not meter.charges:
         st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
-        st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
+        acts = [] if table.practice else table.acts()
+        if acts:
+            st.html(history.rows_html(table, [], acts=acts))
+        if not table.closed:
+            st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
         return False
     with st.container(key="card-burn"):
         burn_down(table, meter)
@@ -61,14 +70,15 @@ def account(table: dp.Table) -> bool:
 
 
 def _title(table: dp.Table) -> None:
-    names = table_names()
+    names, labels = table_names(), table_labels()
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
         st.html(
             f'{_STYLE}<h1>{escape(say("ledger.title"))}</h1><p class="lead">{escape(say("ledger.lead"))}</p>', width=620
         )
         picked = st.selectbox(
-            say("ledger.table"), names, index=names.index(table.name), key=f"ledger-table-{table.name}", width=240
-        )
+            say("ledger.table"), names, index=names.index(table.name), key=f"ledger-table-{labels[table.name]}",
+            width=240, format_func=labels.__getitem__,
+        )  # fmt: skip
     if picked != table.name:
         choose_table(str(picked))
         st.query_params["table"] = str(picked)
@@ -78,12 +88,15 @@ def _title(table: dp.Table) -> None:
 def burn_down(table: dp.Table, meter: dp.Meter) -> None:
     steps = table.burn_down()
     left = [float(step.left) for step in steps]
-    times = [say("ledger.step", at=history.when(step.at)) for step in steps]
+    times = [say("ledger.raised" if step.raised else "ledger.step", at=history.when(step.at)) for step in steps]
     alt = say("ledger.burn_alt", charges=meter.charges, left=percent(steps[-1].left))
     words = (say("ledger.start"), say("ledger.now"))
     charts.burn_down([*left, left[-1]], [*times, words[1]], words, alt, "ledger-burn")
-    if len(steps) - 1 < meter.charges:
-        st.html(f'<p class="muted">{escape(say("ledger.burn_every", charges=meter.charges, shown=len(steps) - 1))}</p>')
+    if any(step.raised for step in steps):
+        st.html(f'<p class="muted">{escape(say("ledger.burn_raised"))}</p>')
+    shown = sum(not step.raised for step in steps) - 1
+    if shown < meter.charges:
+        st.html(f'<p class="muted">{escape(say("ledger.burn_every", charges=meter.charges, shown=shown))}</p>')
 
 
 def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
@@ -92,8 +105,15 @@ def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     entries = table.history(PER_PAGE, (page - 1) * PER_PAGE)
+    acts = [] if table.practice else table.acts()
+    if acts and page > 1:  # those after the newest charge of this page stand on the page before
+        newest = entries[0].charge.seq if entries else 0
+        acts = [act for act in acts if act.seq < newest]
+    if acts and page < pages:
+        following = table.history(1, page * PER_PAGE)
+        acts = [act for act in acts if not following or act.seq > following[0].charge.seq]
     with slot:
-        st.html(history.rows_html(table, entries, several))
+        st.html(history.rows_html(table, entries, several, acts))
         if pages > 1:
             first = (page - 1) * PER_PAGE + 1
             told = say("ledger.rows", first=first, last=first + len(entries) - 1, charges=meter.charges)
@@ -106,7 +126,10 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
     told = say(
         "ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.fraction)
     )
-    fits = fit_words(table.more_like_last()) if meter.left else say("ledger.more.nothing")
+    if table.closed:
+        fits = owner.closed_words(table.closed)
+    else:
+        fits = fit_words(table.more_like_last()) if meter.left else say("ledger.more.nothing")
     rows = []
     for name, epsilon in meter.rules.items():
         reading, share = say("ledger.rule.nothing"), ""
@@ -163,10 +186,10 @@ def check(at_once: bool = False) -> None:
 def show_verdict(verdict: Verdict) -> None:
     row, head = verdict.head
     if verdict.ok:
-        _fine(say("ledger.verified", rows=verdict.rows, head=head[:8]))
+        fine(say("ledger.verified", rows=verdict.rows, head=head[:8]))
         return
     last = say("ledger.holds_to", row=row, hash=head[:16]) if row else say("ledger.nothing_holds")
-    _broken(say("ledger.broken"), f"{verdict.sentence} {last}")
+    broken(say("ledger.broken"), f"{verdict.sentence} {last}")
 
 
 def show_kept(kept: str) -> None:
@@ -176,17 +199,9 @@ def show_kept(kept: str) -> None:
         return
     row = workspace().ledger.row_of(kept)
     if row is None:
-        _broken(say("ledger.kept_gone_title"), say("ledger.kept_gone"))
+        broken(say("ledger.kept_gone_title"), say("ledger.kept_gone"))
     else:
-        _fine(say("ledger.kept_found", row=row))
-
-
-def _fine(sentence: str) -> None:
-    st.html(f'<p role="status"><b class="whole">✓</b> {escape(sentence)}</p>')
-
-
-def _broken(title: str, sentence: str) -> None:
-    st.html(f'<div class="refused" role="alert"><b>{escape(title)}</b> {escape(sentence)}</div>')
+        fine(say("ledger.kept_found", row=row))
 
 
 def downloads(table: dp.Table) -> None:
@@ -197,12 +212,21 @@ def downloads(table: dp.Table) -> None:
         ("rows", f"ledger-{name}.csv", "text/csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),
         ("answers_csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
         ("answers_json", f"answers-{name}.jsonl", "application/jsonl", lambda: "".join(table.answer_lines())),
+        ("whole", "ledger.jsonl", "application/jsonl", lambda: "".join(export_lines(workspace().ledger))),
     ]
+    files.insert(0, ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *_now())))
     with st.container(horizontal=True):
         for what, file, mime, write in files:
+            help_text = say(f"ledger.download.{what}_help") if what == "whole" else None
             st.download_button(
-                say(f"ledger.download.{what}"), write, file, mime, key=f"ledger-{what}", on_click="ignore"
-            )
+                say(f"ledger.download.{what}"), write, file, mime, key=f"ledger-{what}", on_click="ignore",
+                help=help_text,
+            )  # fmt: skip
+
+
+def _now() -> tuple[tuple[int, str], str]:
+    """The chain's head, and when it was read."""
+    return workspace().ledger.head(), datetime.now(UTC).isoformat(timespec="seconds")
 
 
 _STYLE = """<style>

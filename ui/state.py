@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 import dpengine as dp
+from dpengine.messages import say
 from dpengine.samples import SAMPLES
 from ui.web import visitor_of
 
@@ -53,3 +54,9 @@ def choose_table(name: str) -> None:
 
 def table_names() -> list[str]:
     return [record.name for record in workspace().tables()] + list(SAMPLES)
+
+
+def table_labels() -> dict[str, str]:
+    """The names with what an owner did to them: a table that is closed says so where it is chosen."""
+    closed = workspace().closed()
+    return {name: say(f"owner.label.{closed[name]}", table=name) if name in closed else name for name in table_names()}

@@ -7,6 +7,7 @@ import io
 import json
 from typing import Any
 
+import pandas as pd
 from browser.journeys import ask, ask_link, kind, meter, read_text, table_of
 from browser.steps import go, settled, shot
 
@@ -66,3 +67,98 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
     settled(page)
     assert entries[1].charge.claim["sentence"] in page.locator("p.question").first.inner_text()
     assert table_of(page, server).meter().charges == 2
+
+
+PEOPLE = "own people"
+
+
+def own_table(server: Any, name: str) -> dp.Table:
+    """A private table, brought by a notebook into the same workspace."""
+    frame = pd.DataFrame({"age": [20, 30, 40, 50] * 100, "town": [name, "elsewhere"] * 200})
+    schema = dp.Schema({"age": dp.Number(0, 100, step=1)})
+    home = dp.open_workspace(server.home)
+    return home.add_table(name, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+
+
+def test_a_receipt_is_verified_and_a_forged_one_is_not(page: Any, server: Any) -> None:
+    ask(page, MEDIAN)
+    page.get_by_text("What is this? Receipt and downloads").click()
+    receipt = json.loads(taken(page, "Receipt (JSON)"))
+    forged = receipt | {"answer": receipt["answer"] | {"value": receipt["answer"]["value"] + 10}}
+    go(page, "/ledger?table=town")
+    upload = page.locator(".st-key-receipt-file input[type=file]")
+
+    def bring(name: str, content: str) -> str:
+        upload.set_input_files({"name": name, "mimeType": "application/json", "buffer": content.encode()})
+        page.locator(".st-key-card-receipt [role=status], .st-key-card-receipt [role=alert]").first.wait_for()
+        settled(page)
+        return str(page.locator(".st-key-card-receipt").inner_text())
+
+    told = bring("receipt.json", json.dumps(receipt))
+    assert f"Receipt {receipt['charge']['hash'][:8]} is verified" in told
+    shot(page, "receipt-verified")
+    page.locator(".st-key-receipt-file button").last.click()
+    settled(page)
+    told = bring("forged.json", json.dumps(forged))
+    assert "is not verified" in told and "answer.value: the receipt says" in told
+    shot(page, "receipt-forged")
+    page.locator(".st-key-receipt-file button").last.click()
+    settled(page)
+    assert "it is not JSON" in bring("letter.txt", "Dear all,")
+
+    report = taken(page, "Report to read (HTML)")
+    assert receipt["charge"]["hash"] in report and "<svg" in report and "<script" not in report
+    whole = taken(page, "Whole ledger (JSON lines)").splitlines()
+    assert json.loads(whole[0])["rows"] == len(whole) - 1
+
+
+def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
+    table = own_table(server, PEOPLE)
+    answer = table.ask(table.query("median", column="age", epsilon="0.5"), request_id="kept")
+    go(page, f"/ledger?table={PEOPLE}")
+    page.get_by_text(f"For the owner of {PEOPLE}").click()
+    shot(page, "owner")
+
+    page.get_by_label("New allowance (ε)").fill("2")
+    page.get_by_label("New allowance (ε)").press("Enter")
+    settled(page)
+    page.get_by_role("button", name="Raise it").click()
+    page.get_by_text("Tick the box above the button first.").wait_for()
+    page.get_by_text("I understand: this protects the people").click()
+    page.get_by_role("button", name="Raise it").click()
+    page.get_by_text("The allowance is now ε = 2.").wait_for()
+    settled(page)
+    assert "75 %" in meter(page) and "The owner raised the allowance from ε = 1 to ε = 2." in read_text(page)
+    shot(page, "owner-raised")
+
+    page.get_by_text("I understand: nobody can ask").click()
+    page.get_by_role("button", name="Seal it").click()
+    page.get_by_text(f"{PEOPLE} is sealed.").wait_for()
+    settled(page)
+    assert f"The owner sealed {PEOPLE}: no more questions." in read_text(page)
+    go(page, ask_link(PEOPLE, "median", column="age", epsilon="0.1"))
+    kind(page)
+    assert "This table is sealed" in read_text(page) and not page.locator(".st-key-ask-go").count()
+    shot(page, "owner-sealed-ask")
+
+    page.get_by_role("link", name="See the earlier answers").click()
+    page.get_by_text(f"For the owner of {PEOPLE}").click()
+    page.get_by_label("Type the table’s name").fill("something else")
+    page.get_by_label("Type the table’s name").press("Enter")
+    page.get_by_role("button", name="Delete its rows").click()
+    page.get_by_text("type it exactly").wait_for()
+    settled(page)
+    page.get_by_label("Type the table’s name").fill(PEOPLE)
+    page.get_by_label("Type the table’s name").press("Enter")
+    settled(page)
+    page.get_by_role("button", name="Delete its rows").click()
+    page.get_by_text("its rows are deleted.").wait_for()
+    settled(page)
+    assert page.get_by_role("combobox").first.input_value() == f"{PEOPLE} (forgotten)"
+    shot(page, "owner-forgotten")
+    assert table.closed == "forget" and [act.kind for act in table.acts()] == ["forget", "seal", "raise"]
+    page.get_by_role("link", name=answer.receipt["charge"]["hash"][:8]).click()
+    page.locator(".headline").wait_for()
+    settled(page)
+    assert "This table is forgotten" in read_text(page)
+    assert dp.open_workspace(server.home).verify_ledger().ok

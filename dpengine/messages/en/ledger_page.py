@@ -66,4 +66,22 @@ SENTENCES: dict[str, str] = {
     "ledger.download.rows": "Ledger rows (CSV)",
     "ledger.download.answers_csv": "All answers (CSV)",
     "ledger.download.answers_json": "All answers (JSON lines)",
+    "ledger.download.report": "Report to read (HTML)",
+    "ledger.download.whole": "Whole ledger (JSON lines)",
+    "ledger.download.whole_help": "Every row of this workspace’s ledger as it is stored, to check receipts elsewhere.",
+    "ledger.burn_raised": "A step up is where the owner raised the allowance.",
+    "ledger.raised": "{at} UTC, allowance raised",
+    "receipt.check": "Check a receipt",
+    "receipt.check_lead": (
+        "Somebody gave you a figure with its receipt? Drop the receipt’s file here: it is compared with this ledger, "
+        "field by field. Nothing is spent and the file is not kept."
+    ),
+    "receipt.file": "Receipt (JSON), or a file with several of them",
+    "receipt.checking": "Comparing with the ledger…",
+    "receipt.unread": "Not a receipt.",
+    "receipt.good": "Receipt {name} is verified:",
+    "receipt.bad": "Receipt {name} is not verified:",
+    "receipt.all_good": "All {count} receipts in this file are verified.",
+    "receipt.some_bad": "{bad} of {count} receipts in this file are not verified.",
+    "receipt.more": "and {more} more",
 }

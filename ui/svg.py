@@ -1,0 +1,125 @@
+"""Small pictures as inline SVG, for pages that must stand alone: no scripts, nothing fetched, colours by CSS class.
+
+They are given released numbers and public labels only. Every text is escaped, every picture carries an alternative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import date
+from html import escape
+from typing import Any
+
+from dpengine.messages import plain
+
+WIDTH = 640
+_SIDE = 12  # free on both sides of the axis, for the ends of its labels
+_NAMES = 190  # for the names of bars
+_LINE = 26
+_LONGEST_NAME = 26
+
+Interval = tuple[Any, Any] | None
+
+
+def point(value: Any, interval: Interval, title: str, alt: str, limits: tuple[float, float] | None = None) -> str:
+    """One answer on its axis, its range as a soft band; the axis does not run beyond what is possible."""
+    low, high = interval or (value, value)
+    days = isinstance(value, str)
+    pad = max((_number(high) - _number(low)) * 0.75, 3 if days else abs(_number(value)) * 0.05, 1e-9)
+    least, most = limits or (-math.inf, math.inf)
+    start, end = max(_number(low) - pad, min(least, _number(low))), min(_number(high) + pad, max(most, _number(high)))
+    axis = _Axis(start, end, _SIDE, WIDTH - _SIDE, days)
+    left, right, middle = (axis.place(_number(one)) for one in (low, high, value))
+    band = ""
+    if interval:
+        band = f'<rect class="band" x="{left:.1f}" y="12" width="{max(right - left, 0):.1f}" height="40"/>'
+    tick = f'<line class="value" x1="{middle:.1f}" x2="{middle:.1f}" y1="6" y2="58"/>'
+    return _picture(band + tick + axis.drawn(66, title), 112, alt)
+
+
+def rows(values: Mapping[str, Any], intervals: Mapping[str, Interval] | None, title: str, alt: str, bars: bool) -> str:
+    """A line for each label: a bar from zero with whiskers, or a tick on its range where figures start elsewhere."""
+    reach = [_number(value) for value in values.values()]
+    for interval in (intervals or {}).values():
+        reach += [_number(end) for end in interval or ()]
+    low, high = min([*reach, *([0.0] if bars else [])]), max([*reach, *([0.0] if bars else [])])
+    pad = max((high - low) * 0.04, 1e-9)
+    days = any(isinstance(value, str) for value in values.values())
+    axis = _Axis(low - (0 if bars and low == 0 else pad), high + pad, _NAMES, WIDTH - _SIDE, days)
+    drawn = []
+    for number, (label, value) in enumerate(values.items()):
+        top = 6 + number * _LINE
+        drawn.append(
+            f'<text class="name" x="{_NAMES - 10}" y="{top + 15}" text-anchor="end">{escape(_short(label))}</text>'
+        )
+        interval = (intervals or {}).get(label)
+        drawn.append((_bar if bars else _tick)(axis.place, top, value, interval))
+    height = 6 + len(values) * _LINE
+    return _picture("".join(drawn) + axis.drawn(height + 4, title), height + 50, alt)
+
+
+def _bar(place: Callable[[float], float], top: float, value: Any, interval: Interval) -> str:
+    start, end = sorted((place(0.0), place(_number(value))))
+    drawn = f'<rect class="bar" x="{start:.1f}" y="{top + 3}" width="{end - start:.1f}" height="15"/>'
+    if interval is None:
+        return drawn
+    low, high, middle = place(_number(interval[0])), place(_number(interval[1])), top + 10.5
+    return drawn + (
+        f'<path class="whisker" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8M{high:.1f} {middle - 4}v8"/>'
+    )
+
+
+def _tick(place: Callable[[float], float], top: float, value: Any, interval: Interval) -> str:
+    drawn = ""
+    if interval is not None:
+        low, high = place(_number(interval[0])), place(_number(interval[1]))
+        drawn = f'<rect class="band" x="{low:.1f}" y="{top + 2}" width="{max(high - low, 0):.1f}" height="17"/>'
+    middle = place(_number(value))
+    return f'{drawn}<line class="value" x1="{middle:.1f}" x2="{middle:.1f}" y1="{top}" y2="{top + 21}"/>'
+
+
+class _Axis:
+    """From figures to places on the line, and the line itself with a few round figures."""
+
+    def __init__(self, low: float, high: float, left: float, right: float, days: bool) -> None:
+        self.low, self.high = low, max(high, low + 1e-9)
+        self.left, self.right, self.days = left, right, days
+
+    def place(self, value: float) -> float:
+        return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
+
+    def ticks(self) -> list[float]:
+        """Multiples of 1, 2 or 5 times a power of ten, about four of them; of whole days where the axis is days."""
+        rough = (self.high - self.low) / 4
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)
+        step = max(round(step), 1) if self.days else step
+        first = math.ceil(self.low / step)
+        return [number * step for number in range(first, math.floor(self.high / step) + 1)]
+
+    def drawn(self, y: float, title: str) -> str:
+        parts = [f'<line class="axis" x1="{self.left}" x2="{self.right}" y1="{y}" y2="{y}"/>']
+        for tick in self.ticks():
+            x = self.place(tick)
+            told = date.fromordinal(int(tick)).isoformat() if self.days else plain(float(f"{tick:.10g}"))
+            parts.append(
+                f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{y}" y2="{y + 5}"/>'
+                f'<text x="{x:.1f}" y="{y + 19}" text-anchor="middle">{escape(told)}</text>'
+            )
+        middle = (self.left + self.right) / 2
+        parts.append(f'<text x="{middle:.1f}" y="{y + 39}" text-anchor="middle">{escape(_short(title, 60))}</text>')
+        return "".join(parts)
+
+
+def _picture(drawn: str, height: float, alt: str) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(alt)}">{drawn}</svg>'
+
+
+def _number(value: Any) -> float:
+    """A figure as it is, a day as its number."""
+    return float(date.fromisoformat(value).toordinal()) if isinstance(value, str) else float(value)
+
+
+def _short(label: str, most: int = _LONGEST_NAME) -> str:
+    return label if len(label) <= most else label[: most - 1] + "…"

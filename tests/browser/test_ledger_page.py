@@ -96,7 +96,6 @@ def test_a_receipt_is_verified_and_a_forged_one_is_not(page: Any, server: Any) -
 
     told = bring("receipt.json", json.dumps(receipt))
     assert f"Receipt {receipt['charge']['hash'][:8]} is verified" in told
-    shot(page, "receipt-verified")
     page.locator(".st-key-receipt-file button").last.click()
     settled(page)
     told = bring("forged.json", json.dumps(forged))
@@ -117,7 +116,6 @@ def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
     answer = table.ask(table.query("median", column="age", epsilon="0.5"), request_id="kept")
     go(page, f"/ledger?table={PEOPLE}")
     page.get_by_text(f"For the owner of {PEOPLE}").click()
-    shot(page, "owner")
 
     page.get_by_label("New allowance (ε)").fill("2")
     page.get_by_label("New allowance (ε)").press("Enter")
@@ -139,7 +137,6 @@ def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
     go(page, ask_link(PEOPLE, "median", column="age", epsilon="0.1"))
     kind(page)
     assert "This table is sealed" in read_text(page) and not page.locator(".st-key-ask-go").count()
-    shot(page, "owner-sealed-ask")
 
     page.get_by_role("link", name="See the earlier answers").click()
     page.get_by_text(f"For the owner of {PEOPLE}").click()

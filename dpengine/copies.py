@@ -38,25 +38,26 @@ def export_lines(ledger: Ledger) -> Iterator[str]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Iterator[dict[str, Any]]]:
-    """The rows of a ledger file, in order."""
+    """The rows of a ledger file, in order. Whatever is wrong with it, now or while they are read, is one sentence."""
     try:
         with path.open("rb") as file:
             start = file.read(len(_SQLITE))
-    except FileNotFoundError:
-        raise AllowanceError("verify.ledger_missing", file=path.name) from None
-    except OSError:
-        raise AllowanceError("verify.ledger_unreadable", file=path.name) from None
-    if start != _SQLITE:
-        with path.open(encoding="utf-8", errors="surrogateescape") as lines:
-            yield _exported(lines, path.name)
-        return
-    try:
+        if start != _SQLITE:
+            with path.open(encoding="utf-8", errors="surrogateescape") as lines:
+                yield _exported(lines, path.name)
+            return
         with _database(path.absolute()) as address, closing(sqlite3.connect(address, uri=True)) as connection:
             connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
             connection.row_factory = sqlite3.Row
             yield (dict(row) for row in connection.execute(_ROWS))
+    except FileNotFoundError:
+        raise AllowanceError("verify.ledger_missing", file=path.name) from None
+    except OSError:
+        raise AllowanceError("verify.ledger_unreadable", file=path.name) from None
     except sqlite3.DatabaseError:
         raise AllowanceError("verify.ledger_cut", file=path.name) from None
+    except (TypeError, ValueError, LookupError, ArithmeticError, RecursionError):  # made by hand
+        raise AllowanceError("verify.not_ledger", file=path.name) from None
 
 
 @contextmanager

@@ -51,6 +51,10 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "CREATE INDEX acts_of ON entries (budget, seq) WHERE kind IN ('seal', 'forget', 'raise')",
             """CREATE UNIQUE INDEX one_act ON entries (budget, json_extract(body, '$.table'), kind)
                 WHERE kind IN ('seal', 'forget')""",
+            """CREATE TRIGGER no_charge_once_closed BEFORE INSERT ON entries
+                WHEN NEW.kind = 'charge' AND EXISTS (SELECT 1 FROM entries WHERE kind IN ('seal', 'forget')
+                    AND budget = NEW.budget AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table'))
+                BEGIN SELECT RAISE(ABORT, 'the table is sealed or forgotten'); END""",
         ),
     ),
 )

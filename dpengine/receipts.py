@@ -109,7 +109,7 @@ class _Book:
                 self.origin = row["hash"]
             if row["kind"] == "budget":
                 self.budgets[row["budget"]] = BudgetRecord.from_row(row)
-            elif row["request"] in self.wanted and row["kind"] in ("charge", *OUTCOMES):
+            elif row["kind"] in ("charge", *OUTCOMES) and row["request"] in self.wanted:
                 (self.charges if row["kind"] == "charge" else self.outcomes)[row["request"]] = row
 
     def check(self, receipt: Receipt) -> Finding:

@@ -94,11 +94,11 @@ class Table:
 
     def cheapest(self, query: Query) -> Query:
         """The same question with the noise that promises most, where that costs nothing more now or later."""
-        return cheapest(query, self._budget.rule, self._standing().totals)
+        return cheapest(query, self.budget.rule, self._standing().totals)
 
     def closing(self, query: Query) -> Query | None:
         """The same question with better noise that closes the pure clause: a person must choose that."""
-        return closing(query, self._budget.rule, self._standing().totals)
+        return closing(query, self.budget.rule, self._standing().totals)
 
     def rehearse(self, query: Query, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""

@@ -227,6 +227,7 @@ class Workspace:
         record = self._own(name)
         act = self.ledger.close_table("forget", record.budget, name, actor)
         owner.erase(self.folder / "tables" / record.folder)
+        self.engine.let_go()
         owner.sweep_spill(self.folder / "tmp")
         return act
 

@@ -17,6 +17,7 @@ import dpengine as dp
 from dpengine import owner
 from dpengine.accountant.filter import spent
 from dpengine.chain import hash_of
+from dpengine.engines import duck
 from dpengine.ledger import Ledger
 from dpengine.statement import ROW_COLUMNS
 from dpengine.workspace import Workspace
@@ -104,7 +105,7 @@ def test_a_forgotten_table_is_gone_from_disk_and_its_answers_open(home: Workspac
 
     act = home.forget("people")
     assert act.kind == "forget" and revised.closed == "forget"
-    assert not list((home.folder / "tables").iterdir()) and not list((home.folder / "tmp").glob("spill-*"))
+    assert not list((home.folder / "tables").iterdir()) and not dead.exists()
     assert CANARY.encode() not in everything(home.folder)
     with raises("table.forgotten"):
         home.table("people").ask(count(home.table("people")))
@@ -144,9 +145,27 @@ def test_a_live_process_keeps_what_it_spills(tmp_path: Path) -> None:
     assert mine.exists() and named_otherwise.exists() and str(os.getpid()) in mine.name
 
 
-def test_files_that_cannot_be_deleted_are_told(
-    home: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_engine_spills_beside_the_tables_and_not_into_one(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One database reads many tables. It is given too little memory here, so that it has to spill."""
+    monkeypatch.setitem(duck.SETTINGS, "memory_limit", "40MB")
+    table = add(home)
+    table.ask(count(table))
+    [spill] = (home.folder / "tmp").glob("spill-*")
+    cursor = home.engine._cursor(home.folder)
+    cursor.execute("CREATE TABLE t AS SELECT i, hash(i)::VARCHAR AS h FROM range(1500000) AS r(i)")
+    assert any(path.is_file() for path in spill.rglob("*"))
+    assert not list((home.folder / "tables").rglob(".spill"))
+    del cursor
+    other = home.add_table(
+        "other", pd.DataFrame({"x": [1, 2] * 50}), schema=dp.Schema({"x": dp.Number(0, 10)}), unit=dp.Unit.rows(),
+        budget=dp.Budget("1", "1e-6"),
+    )  # fmt: skip
+    home.forget("people")
+    assert not any(path.is_file() for path in spill.rglob("*"))
+    other.ask(count(other))  # and goes on with the other tables
+
+
+def test_files_that_cannot_be_deleted_are_told(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     add(home)
     monkeypatch.setattr(owner.shutil, "rmtree", lambda *_, **__: None)
     with raises("forget.left"):
@@ -281,18 +300,22 @@ def test_a_raise_edited_in_place_buys_nothing(written: Path, tmp_path: Path) -> 
     assert verdict_on(tmp_path) == (4, "chain.hash")
 
 
-def test_the_file_itself_refuses_a_second_seal(written: Path) -> None:
+@pytest.mark.parametrize(("seq", "why"), [(2, "sealed or forgotten"), (5, "UNIQUE")], ids=["charge", "seal"])
+def test_the_file_itself_refuses_a_charge_after_a_seal_and_a_second_seal(written: Path, seq: int, why: str) -> None:
     with closing(sqlite3.connect(written)) as stranger:
         stranger.row_factory = sqlite3.Row
-        with pytest.raises(sqlite3.IntegrityError):
-            last = dict(stranger.execute("SELECT * FROM entries WHERE seq = 5").fetchone())
-            row = last | {"seq": 6, "prev": last["hash"]}
-            row["hash"] = hash_of(row)
+        rows = {row["seq"]: dict(row) for row in stranger.execute("SELECT * FROM entries")}
+        row = rows[seq] | {"seq": 6, "prev": rows[5]["hash"], "request": "new"}
+        row["hash"] = hash_of(row)
+        with pytest.raises(sqlite3.IntegrityError, match=why):
             stranger.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", list(row.values()))
 
 
 def test_an_older_ledger_is_brought_up_to_date(written: Path) -> None:
     with closing(sqlite3.connect(written)) as old:
-        old.executescript("DROP INDEX acts_of; DROP INDEX one_act; DELETE FROM _sqlite_migrations WHERE name > '0002'")
+        old.executescript(
+            "DROP INDEX acts_of; DROP INDEX one_act; DROP TRIGGER no_charge_once_closed;"
+            "DELETE FROM _sqlite_migrations WHERE name > '0002'"
+        )
     with closing(Ledger(written)) as ledger:
         assert ledger.verify().ok

@@ -8,6 +8,7 @@ nothing in the data can make a reading fail.
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from dataclasses import dataclass
 from functools import lru_cache, reduce
@@ -82,12 +83,20 @@ class DuckEngine:
         except duckdb.Error:
             raise AllowanceError("engine.unreadable") from None
 
+    def let_go(self) -> None:
+        """Drop the database, with what it holds or spilled of any table, as soon as questions under way are done."""
+        with self._lock:
+            self._database, self._local = None, threading.local()
+
     def _cursor(self, folder: Path) -> duckdb.DuckDBPyConnection:
         cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
         if cursor is None:
             with self._lock:
                 if self._database is None:
-                    self._database = connect(self._spill or folder)
+                    if self._spill is not None:
+                        self._spill.mkdir(mode=0o700, exist_ok=True)
+                        folder = Path(tempfile.mkdtemp(dir=self._spill))  # no two databases spill into one place
+                    self._database = connect(folder)
                 cursor = self._local.cursor = self._database.cursor()
         return cursor
 

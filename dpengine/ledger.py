@@ -54,8 +54,10 @@ _BUDGET = "SELECT * FROM entries WHERE kind = 'budget' AND budget = ?"
 _CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND request = ?"
 _LAST_CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq DESC LIMIT 1"
 _NEXT_CHARGES = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq > ? ORDER BY seq LIMIT ?"
-_CHARGE_NUMBERS = "SELECT seq FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq"
-_NUMBERED = "SELECT * FROM entries WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq"
+_NEAREST = (  # for each of several row numbers the last charge up to it
+    "SELECT * FROM entries WHERE seq IN (SELECT (SELECT seq FROM entries WHERE kind = 'charge' AND budget = ?"
+    " AND seq <= place.value ORDER BY seq DESC LIMIT 1) FROM json_each(?) AS place) ORDER BY seq"
+)
 _OUTCOMES = "SELECT * FROM entries WHERE kind IN ('answer', 'failed') AND request IN (SELECT value FROM json_each(?))"
 _ANSWERED = (
     "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
@@ -218,13 +220,16 @@ class Ledger:
             after = page[-1].charge.seq
 
     def spread(self, budget: str, most: int) -> list[Charge]:
-        """At most `most` charges of a budget, evenly apart, the first and the last among them, oldest first."""
+        """At most `most` charges of a budget, oldest first, the first and the last among them: all, or those that stand
+        about evenly apart in the ledger. Reads as much after a hundred thousand as after a thousand."""
         with self._file.reading() as db:
-            numbers = [row["seq"] for row in db.query(_CHARGE_NUMBERS, [budget])]
-            last = len(numbers) - 1
-            if last >= most:
-                numbers = [numbers[place * last // (most - 1)] for place in range(most)]
-            rows = _sound_rows(db, _NUMBERED, [json.dumps(numbers)])
+            newest = _sound_rows(db, _LAST_CHARGE, [budget])
+            if not newest or Charge.from_row(newest[0]).history.count <= most:
+                rows = _sound_rows(db, _NEXT_CHARGES, [budget, 0, most])
+            else:
+                [first], last = _sound_rows(db, _NEXT_CHARGES, [budget, 0, 1]), newest[0]["seq"]
+                apart = [first["seq"] + (last - first["seq"]) * place // (most - 1) for place in range(most)]
+                rows = _sound_rows(db, _NEAREST, [budget, json.dumps(apart)])
         return [Charge.from_row(row) for row in rows]
 
     def answers_to(self, budget: str, table: str, claim_digest: str) -> list[Entry]:

@@ -77,6 +77,22 @@ def test_recall_is_indexed(tmp_path: Path) -> None:
     assert plan == ["SEARCH entries USING INDEX claims_of (budget=? AND <expr>=? AND <expr>=?)"]
 
 
+def test_a_picture_of_very_many_charges_searches_for_each_of_its_points(tmp_path: Path) -> None:
+    with opened(tmp_path, WIDE) as ledger:
+        for number in range(40):
+            ledger.reserve(**ask(f"r{number}", "0.001"))
+            if number % 3:
+                ledger.answer(f"r{number}", {"value": 1})
+        assert [charge.history.count for charge in ledger.spread("b", 40)] == list(range(1, 41))
+        few = [charge.history.count for charge in ledger.spread("b", 7)]
+        assert few[0] == 1 and few[-1] == 40 and few == sorted(set(few)) and len(few) == 7
+        assert ledger.spread("nobody", 7) == []
+        with ledger._file.reading() as db:
+            plan = [row["detail"] for row in db.query("EXPLAIN QUERY PLAN " + ledger_module._NEAREST, ["b", "[1]"])]
+    assert "SEARCH entries USING INDEX charges_of (budget=? AND seq<?)" in plan
+    assert not any("SCAN entries" in line or "TEMP B-TREE" in line for line in plan), plan
+
+
 # The guards inside the file
 
 _NEW = "'new'"

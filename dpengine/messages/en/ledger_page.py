@@ -15,7 +15,7 @@ SENTENCES: dict[str, str] = {
     "ledger.burn_alt": (
         "What was left of the allowance after each of {charges} charges: from 100 % down in steps to {left} now."
     ),
-    "ledger.burn_every": "{charges} charges, of which the picture shows {shown}, evenly apart.",
+    "ledger.burn_every": "{charges} charges, of which the picture shows {shown}, about evenly apart.",
     "ledger.rows": "Charges {first} to {last} of {charges}, newest first",
     "ledger.stop": "If you stop now",
     "ledger.stop_reading": (

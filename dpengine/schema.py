@@ -51,7 +51,7 @@ class Number:
         if not low < high:
             raise AllowanceError("number.reversed")
         if grain <= 0 or ((high - low) / grain).denominator != 1:
-            raise AllowanceError("number.step", suggestion=_round_step(high - low))
+            raise AllowanceError("number.step", suggestion=text_of(round_step(high - low)))
         if (high - low) / grain >= MOST_STEPS:
             raise AllowanceError("number.grid", most=MOST_STEPS)
         if shape not in ("even", "bell", "skewed"):
@@ -105,14 +105,14 @@ class Number:
         return data if self.missing is None else data | {"missing": text_of(self.missing)}
 
 
-def _round_step(width: Fraction) -> str:
+def round_step(width: Fraction) -> Fraction:
     """A step that divides: the largest power of ten at most a hundredth of the width, else a thousandth of it."""
     step = Fraction(10) ** 12
     while step > width / 100 or (width / step).denominator != 1:
         step /= 10
         if step < Fraction(1, 10**6):
-            return text_of(width / 1000)
-    return text_of(step)
+            return width / 1000
+    return step
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,25 @@
-"""Data: bring a table, say what is public about it, and go on to Ask."""
+"""Data: bring a table, say what is public about it, and go on to Ask; or see and change what is declared of one."""
 
 from __future__ import annotations
 
-from ui import declare, declare_cards, declare_care, declare_file, declare_people
+import streamlit as st
 
-declare.show(
-    {
-        "file": declare_file.choose,
-        "names": declare_file.names,
-        "unit": declare_people.rows,
-        "relation": declare_people.secret,
-        "columns": declare_cards.choose,
-        "cards": declare_cards.describe,
-        "care": declare_care.budget,
-        "done": declare_care.done,
-    }
-)
+from ui import declare, declare_cards, declare_care, declare_change, declare_file, declare_people, declare_table
+
+if st.query_params.get("change") and st.query_params.get("table"):
+    declare_change.show()
+elif st.query_params.get("table"):
+    declare_table.show()
+else:
+    declare.show(
+        {
+            "file": declare_file.choose,
+            "names": declare_file.names,
+            "unit": declare_people.rows,
+            "relation": declare_people.secret,
+            "columns": declare_cards.choose,
+            "cards": declare_cards.describe,
+            "care": declare_care.budget,
+            "done": declare_table.done,
+        }
+    )

@@ -25,13 +25,17 @@ from dpengine.messages import known
 from dpengine.survey import names_of, survey
 from ui import declare_price, presets
 from ui import declare_upload as uploads
-from ui.declare_draft import CARE, Card, column, listed, table_name, typed
+from ui.declare_column import Card, listed, typed
+from ui.declare_column import column_of as column
+from ui.declare_draft import CARE, table_name
 from ui.declare_file import unmarked
 from ui.preset_lists import LISTS
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ROOT / "tests" / "files"
 CANARY = "zebra7421"
+SPRING = dp.Date("2024-03-01", "2024-05-31", "dmy")
+LIKES = dp.ItemSet(["tea", "coffee", "milk"], ";")
 POINT, COMMA = Dialect(), Dialect(separator=";", decimal=",", thousands=".")
 
 
@@ -52,16 +56,14 @@ POINT, COMMA = Dialect(), Dialect(separator=";", decimal=",", thousands=".")
         ("hours per week", "number", "hours_week"), ("Število otrok", "number", "people"),
         ("has_car", "yes_no", None), ("Kadilec", "yes_no", None), ("gender", "list", "gender_en"),
         ("Spol", "list", "gender_sl"), ("Geschlecht", "list", "gender_de"), ("weekday", "list", "weekdays_en"),
+        ("Datum vpisa", "date", None), ("date of birth", "date", "births"), ("dob", "date", "births"),
+        ("datum rojstva", "date", "births"), ("hobbies", "items", None), ("Jeziki", "items", None),
         ("mesec", "list", "months_sl"), ("average", None, None), ("alternative", None, None), ("id", None, None),
         ("notes", None, None), ("", None, None), ("'; DROP TABLE", None, None),
     ],
 )  # fmt: skip
 def test_a_name_suggests(name: str, kind: str | None, preset: str | None) -> None:
     assert (presets.suggest(name).kind, presets.suggest(name).preset) == (kind, preset)
-
-
-def test_a_date_is_none_of_the_kinds() -> None:
-    assert presets.suggest("Datum vpisa") == presets.Suggestion(date=True)
 
 
 def test_every_preset_is_sound_and_has_words() -> None:
@@ -168,9 +170,17 @@ def test_delta_is_small_beside_the_number_of_people() -> None:
 
 def test_good_questions_come_from_the_budget_rule() -> None:
     assert [questions(dp.Budget(epsilon, "1e-6")) for epsilon in CARE.values()] == [5, 10, 40]
-    assert declare_price.good_questions(dp.Budget("1", "1e-6"), "replace", 40_000) == 10
-    assert declare_price.good_questions(dp.Budget("1", "1e-6"), "replace", 20) < 3
-    assert "few to hide among" in declare_price.of_good_question("replace", 20)
+    schema = dp.Schema({"age": dp.Number(0, 120), "way": dp.Category(["bus", "car"]), "day": SPRING, "likes": LIKES})
+    many = [
+        declare_price.good_questions(dp.Budget("1", "1e-6"), declare_price.typical(schema, "replace", people))
+        for people in (40_000, 1_000, 400, 10)
+    ]
+    assert many[0] == 10 > many[1] > many[2] and many[3] == 0  # a small table holds fewer, and says so
+    ten_each = declare_price.typical(schema, "replace", 1_000, dp.Unit.column("who", 10))
+    assert ten_each.spend != declare_price.typical(schema, "replace", 1_000).spend
+    small = declare_price.typical(schema, "replace", 10)
+    assert small.spend is None and "few to hide among" in declare_price.of_good_question(small, 10)
+    assert "For example: The " in declare_price.of_good_question(declare_price.typical(schema, "replace", 400), 400)
 
 
 def test_a_wider_range_makes_an_average_vaguer() -> None:

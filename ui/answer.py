@@ -31,6 +31,8 @@ def picture(answer: dp.Answer, key: str) -> None:
     if kind == "label":
         code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
         st.html(f'<p class="lead">{escape(say(code))}</p>')
+    elif kind == "range" or answer.value == {}:
+        st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
     elif isinstance(answer.value, dict):
         draw = charts.bars if title == say("chart.people") else charts.ranges
         draw(answer.value, answer.interval, title, bars_alt(answer), f"chart-{key}")

@@ -18,6 +18,7 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import say
 from ui import declare_draft as drafts
 from ui import declare_upload as uploads
+from ui import frame
 from ui.declare_draft import STEPS, Draft
 from ui.declare_task import Task, Work
 from ui.state import NOBODY, choose_table, visitor, workspace
@@ -29,8 +30,8 @@ PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 # Where a complaint is told, by the beginning of its code; all else is told where it arose.
 _STEP_OF = {
     "load.": "names", "dialect.": "names", "unit.": "unit", "facts.": "relation", "relation.": "relation",
-    "schema.": "columns", "column.": "columns", "number.": "cards", "category.": "cards", "budget.": "care",
-    "table.": "care",
+    "schema.": "columns", "column.": "columns", "number.": "cards", "category.": "cards", "items.": "cards",
+    "date.": "cards", "budget.": "care", "table.": "care",
 }  # fmt: skip
 
 
@@ -68,19 +69,30 @@ def kept(key: str, value: Any) -> str:
 
 
 def show(screens: dict[str, Callable[[Draft], None]]) -> None:
-    st.html(f"<style>{_RULES}</style>")
+    look()
     draft = current()
     if draft.task is not None:
         _settle(draft)
-    if draft.step not in ("file", "done"):
-        _so_far(draft)
+    on_the_way = draft.step not in ("file", "done")
+    said = st.container()
+    if on_the_way:
+        frame.instead(say("meter.declaring"))
     if draft.task is not None:
-        _waiting()
+        if on_the_way:
+            _so_far(draft)
+        waiting(draft.task)
         return
     screens[draft.step](draft)
+    if on_the_way:
+        with said:  # on top, and drawn last: a click on this screen counts at once
+            _so_far(draft)
 
 
 # --- what every screen has
+
+
+def look() -> None:
+    st.html(f"<style>{_RULES}</style>")
 
 
 def heading(code: str, **facts: Any) -> None:
@@ -153,21 +165,21 @@ def _so_far(draft: Draft) -> None:
 # --- work in the background
 
 
-def begin(draft: Draft, purpose: str, work: Work) -> None:
+def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:
     """Hand work over, once: a second click finds it under way."""
     if draft.task is None:
-        draft.task = Task(purpose, work)
+        draft.task = Task(purpose, work, stoppable)
     draft.task.wait(PATIENCE)
     st.rerun()
 
 
 @st.fragment(run_every=0.4)
-def _waiting() -> None:
-    task = current().task
-    if task is None or task.over:
+def waiting(task: Task) -> None:
+    if task.over:
         st.rerun()
     st.progress(task.share, text=say(f"data.task.{task.purpose}"))
-    st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
+    if task.stoppable:
+        st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
 
 
 def _settle(draft: Draft) -> None:

@@ -1,4 +1,4 @@
-"""The last question, how careful to be, and the table as it was added."""
+"""The last question: how careful to be. Then the table is added."""
 
 from __future__ import annotations
 
@@ -11,30 +11,27 @@ import dpengine as dp
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.messages import say
-from dpengine.schema import Category, Column, Number
 from dpengine.unit import read_relation
 from ui import declare_draft as drafts
 from ui import declare_price as price
 from ui import declare_upload as uploads
-from ui import nav
-from ui.declare import begin, complain, heading, kept, onwards, problem, reconsider, start_over
-from ui.declare_draft import CARE, Draft, numbers_of
-from ui.state import open_table, table_names, workspace
+from ui.declare import begin, complain, heading, kept, onwards, problem, reconsider
+from ui.declare_draft import CARE, Draft
+from ui.state import table_names, workspace
 from ui.wording import power_of_ten
 
 
 def budget(draft: Draft) -> None:
     heading("data.care")
-    kind, people = read_relation(draft.relation), draft.people or 1
+    asked, people = _typical(draft), draft.people or 1
     with st.container(key="card-care"):
-        many = {care: price.good_questions(dp.Budget(epsilon, draft.usual_delta), kind, people)
-                for care, epsilon in CARE.items()}
+        many = {care: _many(dp.Budget(epsilon, draft.usual_delta), asked) for care, epsilon in CARE.items()}
         draft.care = st.radio(
             say("data.care.title"), list(CARE), index=None, key=kept("declare-care", draft.care),
             format_func=lambda one: say(f"data.care.{one}_label"), label_visibility="collapsed",
-            captions=[say(f"data.care.{care}_means", many=number) for care, number in many.items()],
+            captions=[say(f"data.care.{care}_means", many=told) for care, told in many.items()],
         )
-        st.html(f'<p class="price">{escape(price.of_good_question(kind, people))}</p>')
+        st.html(f'<p class="price">{escape(price.of_good_question(asked, people))}</p>')
         with st.expander(say("data.care.more"), expanded=bool(draft.epsilon or draft.delta)):
             st.html(f'<p class="muted">{escape(say("data.care.more_lead"))}</p>')
             left, right = st.columns(2)
@@ -64,6 +61,15 @@ def budget(draft: Draft) -> None:
         _add(draft)
 
 
+def _typical(draft: Draft) -> price.Typical:
+    return price.typical(drafts.schema(draft), read_relation(draft.relation), draft.people or 1, drafts.unit(draft))
+
+
+def _many(allowance: dp.Budget, asked: price.Typical) -> str:
+    many = price.good_questions(allowance, asked)
+    return say("data.care.many" if many > 1 else "data.care.one" if many else "data.care.none", many=many)
+
+
 def _typed(draft: Draft) -> bool:
     """What a typed ε and δ mean, or why they cannot be used; True when the latter was told."""
     if not (draft.epsilon.strip() or draft.delta.strip()):
@@ -75,9 +81,9 @@ def _typed(draft: Draft) -> bool:
             return False
         problem(str(complaint))
         return True
-    many = price.good_questions(given, read_relation(draft.relation), draft.people or 1)
     terms = say("meter.terms", epsilon=given.epsilon, delta=power_of_ten(given.delta))
-    st.html(f'<p class="price">{escape(say("data.care.typed", terms=terms, many=many))}</p>')
+    told = say("data.care.typed", terms=terms, many=_many(given, _typical(draft)))
+    st.html(f'<p class="price">{escape(told)}</p>')
     return False
 
 
@@ -98,48 +104,3 @@ def _add(draft: Draft) -> None:
         return table
 
     begin(draft, "add", work)
-
-
-# --- the table as it was added
-
-
-def done(draft: Draft) -> None:
-    assert draft.added is not None
-    try:
-        table = open_table(draft.added.name)
-    except AllowanceError:  # taken away meanwhile
-        start_over()
-        st.rerun()
-    heading("data.done", table=table.name)
-    if draft.added.joined:
-        meter = table.meter()
-        told = say("data.done.joined", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
-        st.html(f'<p class="warn" role="status">{escape(told)}</p>')
-    with st.container(key="card-done"):
-        st.html(f'<dl class="fact">{"".join(_facts(table, draft.dialect))}</dl>')
-    with st.container(horizontal=True, key="declare-done"):
-        st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
-        st.button(say("data.done.another"), key="declare-another", on_click=start_over)
-
-
-def _facts(table: dp.Table, dialect: dp.Dialect) -> list[str]:
-    meter = table.meter()
-    each = table.facts.unit.at_most
-    rows = say("data.done.one_row") if table.facts.unit.id_column is None else say("data.done.some_rows", each=each)
-    people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
-    told = [(say("data.done.people"), people)]
-    told += [(name, words(column)) for name, column in table.schema.columns.items()]
-    if table.schema.of_kind(dp.Number):
-        told.append((say("data.done.numbers"), say("data.done.numbers_like", example=numbers_of(dialect))))
-    terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
-    told.append((say("data.done.allowance"), terms))
-    told.append((say("data.done.protects"), say(f"meter.relation.{table.facts.relation}")))
-    return [f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in told]
-
-
-def words(column: Column) -> str:
-    if isinstance(column, Category):
-        return price.list_words(column)
-    if isinstance(column, Number):
-        return price.range_words(column)
-    return say("data.done.ends", first=column.value(0), last=column.value(column.size - 1))

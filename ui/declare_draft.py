@@ -16,12 +16,9 @@ import dpengine as dp
 from dpengine.budget import usual_delta
 from dpengine.dialect import Dialect
 from dpengine.errors import AllowanceError
-from dpengine.exact import read_number, text_of
-from dpengine.messages import say
-from dpengine.schema import Column, normal
+from dpengine.exact import text_of
 from dpengine.survey import people_of
-from ui import presets
-from ui.preset_lists import LISTS, NO, YES
+from ui.declare_column import Card, column_of
 
 STEPS = ("file", "names", "unit", "relation", "columns", "cards", "care")  # then "done"
 CARE = {"careful": "0.5", "usual": "1", "loose": "3"}
@@ -34,49 +31,6 @@ NUMBERS: dict[str, tuple[str, str]] = {
 
 
 @dataclass
-class Card:
-    """One column: which kind it is, and what can be in it. Numbers and lists are kept as typed."""
-
-    kind: str | None = None  # yes_no, list, number
-    lower: str = ""
-    upper: str = ""
-    step: str = ""
-    shape: str = "bell"
-    listed: str = ""
-    closed: bool = False  # cells outside the list are counted as a listed value …
-    goes_to: str = ""  # … this one
-    suggested: bool = False
-    date: bool = False
-
-    @staticmethod
-    def for_name(name: str) -> Card:
-        """Prefilled from the column's name, and from nothing else."""
-        idea = presets.suggest(name)
-        card = Card(kind=idea.kind, suggested=idea.kind is not None, date=idea.date)
-        if idea.kind == "number":
-            card.take_range(idea.preset)
-        if idea.kind == "list":
-            card.take_list(idea.preset)
-        return card
-
-    def take_range(self, preset: str | None) -> None:
-        if preset in presets.RANGES:
-            usual = presets.RANGES[preset]
-            self.lower, self.upper, self.step, self.shape = usual.lower, usual.upper, usual.step, usual.shape
-
-    def take_list(self, preset: str | None) -> None:
-        if preset in LISTS:
-            self.listed = LISTS[preset]
-
-    @property
-    def blank(self) -> bool:
-        """Nothing to complain about yet."""
-        if self.kind == "number":
-            return not (self.lower.strip() and self.upper.strip() and self.step.strip())
-        return self.kind is None or (self.kind == "list" and not self.listed.strip())
-
-
-@dataclass
 class Added:
     """The table as it was added."""
 
@@ -86,6 +40,7 @@ class Added:
 
 @dataclass
 class Draft:
+    mark: str = "declare"  # what its widgets' keys begin with: two drafts never share one
     step: str = "file"
     path: Path | None = None  # the uploaded file on the server
     file: str = ""  # its name, for people
@@ -161,63 +116,7 @@ def relation(draft: Draft) -> str:
 
 
 def schema(draft: Draft) -> dp.Schema:
-    return dp.Schema({name: column(draft.card(name), draft.dialect) for name in draft.chosen})
-
-
-def column(card: Card, dialect: Dialect) -> Column:
-    """One card as the engine's column."""
-    if card.kind == "number":
-        lower, upper, step = (
-            typed(getattr(card, part), say(f"data.card.{part}"), dialect) for part in ("lower", "upper", "step")
-        )
-        return dp.Number(lower, upper, step, card.shape)
-    if card.kind == "yes_no":
-        values: list[str] = ["yes", "no"]
-        spellings = dict.fromkeys(YES, "yes") | dict.fromkeys(NO, "no")
-    elif card.kind == "list":
-        values, spellings = listed(card.listed)
-        if len(values) < 2:
-            raise AllowanceError("category.few", least=2)
-    else:
-        raise AllowanceError("data.card.kind_missing")
-    if card.closed:
-        if card.goes_to not in values:
-            raise AllowanceError("data.card.goes_to_missing")
-        return dp.Category(values, unknown=card.goes_to, missing=card.goes_to, aliases=spellings)
-    return dp.Category(values, aliases=spellings)
-
-
-def listed(text: str) -> tuple[list[str], dict[str, str]]:
-    """A pasted list: one value per line, else separated by semicolons, else by commas. On a line, " = " tells other
-    spellings. Returns the values and, for each other spelling, its value."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) == 1:
-        sign = ";" if ";" in lines[0] else "," if " = " not in lines[0] else "\n"
-        lines = [part.strip() for part in lines[0].split(sign) if part.strip()]
-    values: list[str] = []
-    spellings: dict[str, str] = {}
-    for line in lines:
-        value, _, others = line.rstrip(",;").partition(" = ")
-        values.append(value.strip())
-        for other in re.split(r"[,;]", others):
-            if other.strip():
-                spellings[other.strip()] = value.strip()
-    own = {normal(value) for value in values}
-    return values, {other: value for other, value in spellings.items() if normal(other) not in own}
-
-
-def typed(text: str, name: str, dialect: Dialect) -> Fraction:
-    """A number as people type it: 10,000 and 10 000 are ten thousand; 0,5 is a half; in a file that writes decimals
-    with a comma, 10.000 is ten thousand too."""
-    bare = re.sub(r"(?<=\d)[\s\u00a0\u202f'’](?=\d)", "", text.strip()).replace("−", "-")
-    grouped = r"[+-]?[1-9]\d{0,2}(?:\%s\d{3})+(?:\%s\d+)?"
-    if re.fullmatch(grouped % (",", "."), bare):
-        bare = bare.replace(",", "")
-    elif dialect.decimal == "," and re.fullmatch(grouped % (".", ","), bare):
-        bare = bare.replace(".", "").replace(",", ".")
-    else:
-        bare = bare.replace(",", ".")
-    return read_number(bare, name)
+    return dp.Schema({name: column_of(draft.card(name), draft.dialect) for name in draft.chosen})
 
 
 def budget(draft: Draft) -> dp.Budget:

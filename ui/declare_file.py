@@ -104,7 +104,15 @@ def _here_already() -> None:
         with st.container(key=f"declare-here-{place}", horizontal=True, vertical_alignment="center"):
             note = f' <span class="muted">{escape(say("meter.practice"))}</span>' if practice else ""
             st.html(f'<b>{escape(name)}</b>{note}<br><span class="muted">{escape(columns)}</span>')
+            if not practice:
+                key = f"declare-see-{place}"
+                st.button(say("data.here.declared"), key=key, type="tertiary", on_click=_see, args=(name,))
             st.page_link(nav.page("ask"), label=say("data.here.open"), query_params={"table": name})
+
+
+def _see(name: str) -> None:
+    """What is declared of a table."""
+    st.query_params.from_dict({"table": name})
 
 
 # --- are these the columns?

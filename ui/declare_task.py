@@ -15,8 +15,9 @@ Work = Callable[[Callable[[float], None]], Any]
 class Task:
     """One piece of work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is there."""
 
-    def __init__(self, purpose: str, work: Work) -> None:
+    def __init__(self, purpose: str, work: Work, stoppable: bool = True) -> None:
         self.purpose = purpose
+        self.stoppable = stoppable
         self.share = 0.0
         self._stopped = False
         self.result: Any = None

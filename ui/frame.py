@@ -41,6 +41,11 @@ def show_price(table: dp.Table, preview: dp.Preview | None) -> None:
     _fill(st.session_state[_SLOT], table, preview)
 
 
+def instead(sentence: str) -> None:
+    """No allowance where none is spoken of: the open table's has nothing to do with one that is being declared."""
+    st.session_state[_SLOT].html(f'<div class="meter"><div class="words"><span>{escape(sentence)}</span></div></div>')
+
+
 def _fill(slot: Any, table: dp.Table, preview: dp.Preview | None) -> None:
     try:
         meter = table.meter()

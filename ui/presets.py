@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from datetime import date, timedelta
 from itertools import pairwise
 
 from ui.preset_lists import LISTS
@@ -26,9 +27,8 @@ class Range:
 
 @dataclass(frozen=True)
 class Suggestion:
-    kind: str | None = None  # yes_no, list, number; None: the name says nothing
-    preset: str | None = None  # a key of RANGES or LISTS
-    date: bool = False  # the name promises dates, which are none of the three
+    kind: str | None = None  # yes_no, list, items, number, date; None: the name says nothing
+    preset: str | None = None  # a key of RANGES, DAYS or LISTS
 
 
 RANGES: dict[str, Range] = {
@@ -54,6 +54,25 @@ RANGES: dict[str, Range] = {
     "area": Range("0", "500", "1", "skewed"),
     "count": Range("0", "100", "1", "skewed"),
 }
+
+# Ranges of days, as whole years or months around a public day: today.
+DAYS = ("births", "since_2000", "ten_years", "year_now", "year_before", "month_now", "month_before")
+
+
+def days(preset: str, today: date) -> tuple[date, date]:
+    """First and last possible day."""
+    year_end = date(today.year, 12, 31)
+    if preset == "year_before":
+        return date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
+    if preset == "month_before":
+        last = today.replace(day=1) - timedelta(days=1)
+        return last.replace(day=1), last
+    if preset == "month_now":
+        later = today.replace(day=28) + timedelta(days=4)
+        return today.replace(day=1), later - timedelta(days=later.day)
+    first = {"births": 1900, "since_2000": 2000, "ten_years": today.year - 9, "year_now": today.year}[preset]
+    return date(first, 1, 1), year_end
+
 
 _MONEY = (
     "salary salaries income wage wages pay earnings placa dohodek prihodek prejemki pokojnina gehalt lohn "
@@ -88,7 +107,13 @@ _NUMBERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("count", ("count stevilo anzahl nombre visits obiskov orders narocil",)),
 )  # fmt: skip
 
-_DATES = "date datum dob birthday birthdate timestamp fecha תאריך"
+_BIRTHS = "dob birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
+_DATES = "date datum timestamp fecha geburtsdatum תאריך"
+_BORN = "dob birthday birthdate"  # dates by themselves
+_SETS = (
+    "interests hobbies languages skills tags topics symptoms medications allergies films movies genres interesi jeziki "
+    "hobiji vescine simptomi zdravila interessen sprachen kenntnisse loisirs langues idiomas aficiones שפות תחביבים"
+)
 _FLAG_FIRST = "is has had was ima je hat ist tiene"  # a name that starts so is a statement
 _FLAGS = (
     "smoker kadilec kadi raucher fumeur fumador employed zaposlen zaposlena employe empleado member clan mitglied "
@@ -127,8 +152,8 @@ def suggest(name: str) -> Suggestion:
     words = fold(name)
     if not words:
         return Suggestion("number", "percent") if "%" in name else Suggestion()
-    if _holds(words, _DATES):
-        return Suggestion(date=True)
+    if _holds(words, f"{_DATES} {_BORN}"):
+        return Suggestion("date", "births" if _holds(words, _BIRTHS) else None)
     if words[0] in _FLAG_FIRST.split():
         return Suggestion("yes_no")
     if "%" in name:
@@ -142,4 +167,4 @@ def suggest(name: str) -> Suggestion:
                 return Suggestion("list", f"{key}_{language}" if f"{key}_{language}" in LISTS else key)
     if _holds(words, _FLAGS):
         return Suggestion("yes_no")
-    return Suggestion()
+    return Suggestion("items") if _holds(words, _SETS) else Suggestion()

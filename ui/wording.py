@@ -131,6 +131,11 @@ def floor_words(promise: Promise, people: int) -> str:
 def headline(answer: dp.Answer) -> str:
     """The answer in two or three words."""
     value = answer.value
+    if answer.query.card.picture == "range":
+        stands = value["lower"] is not None
+        return say("answer.found_range", **value) if stands else say("answer.no_range")
+    if isinstance(value, dict) and not value:
+        return say("answer.no_values")
     if isinstance(value, dict):
         return ", ".join(value) if answer.query.card.picture == "label" else say("answer.bars", bars=len(value))
     if isinstance(value, str):
@@ -166,6 +171,8 @@ def limits(query: dp.Query) -> tuple[float, float] | None:
 
 def range_words(answer: dp.Answer) -> str:
     """How far the truth may be, in the promise's own kind."""
+    if answer.query.card.picture == "range":
+        return say("answer.range_means")
     if isinstance(answer.interval, tuple):
         low, high = printed_range(*answer.interval)
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))

@@ -1,0 +1,127 @@
+"""Changing what is declared of a table: the same cards, filled with what stands now; the allowance stays."""
+
+from __future__ import annotations
+
+import secrets
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.dialect import Dialect
+from dpengine.errors import AllowanceError
+from dpengine.messages import say
+from ui import declare_cards as cards
+from ui import declare_draft as drafts
+from ui.declare import begin, heading, look, waiting
+from ui.declare_column import Card
+from ui.declare_draft import Draft
+from ui.state import current_table, workspace
+
+_KEY = "changes"  # drafts by table
+_TOLD = "declared-anew"
+
+
+def draft_of(table: dp.Table) -> Draft:
+    """What is declared now, as cards; kept while they are edited, made anew when the table was changed elsewhere."""
+    record = next(one for one in workspace().tables() if one.name == table.name)
+    held: dict[str, tuple[int, Draft]] = st.session_state.setdefault(_KEY, {})
+    if table.name not in held or held[table.name][0] != record.version:
+        dialect = Dialect.from_json(record.dialect)
+        unit = table.facts.unit
+        draft = Draft(
+            mark=_fresh(), step="change", names=list(table.facts.header), dialect=dialect,
+            relation=table.facts.relation, rows=table.facts.about, about=table.facts.about,
+            chosen=list(table.schema.columns),
+            cards={name: Card.of(column, dialect) for name, column in table.schema.columns.items()},
+            many="one" if unit.id_column is None else "more", who=unit.id_column, each=unit.at_most,
+        )  # fmt: skip
+        if unit.id_column is not None:
+            draft.ids[unit.id_column] = table.facts.about
+        held[table.name] = (record.version, draft)
+    return held[table.name][1]
+
+
+def open_for(name: str) -> None:
+    st.query_params.from_dict({"table": name, "change": "1"})
+
+
+def _leave(name: str) -> None:
+    st.session_state[_KEY].pop(name, None)
+    st.query_params.from_dict({"table": name})
+
+
+def use(table: dp.Table, answer: dp.Answer) -> None:
+    """What was bought about a column goes onto its card, and the cards are opened."""
+    column = str(answer.query.parameters()["column"])
+    draft = draft_of(table)
+    draft.chosen = [name for name in draft.names if name in draft.chosen or name == column]
+    card = draft.card(column)
+    card.suggested = False
+    if answer.query.card.key == "find_range":
+        card.take_bounds(answer.value["lower"], answer.value["upper"])
+    else:
+        card.kind = "list"
+        card.take_values(answer.query.listed(answer.value), say("data.change.bought"))
+    draft.mark = _fresh()  # new widgets, which show the card
+    open_for(table.name)
+
+
+def _fresh() -> str:
+    return f"change-{secrets.token_hex(3)}"
+
+
+def show() -> None:
+    look()
+    table = current_table()
+    if table.practice:
+        raise AllowanceError("table.practice")
+    draft = draft_of(table)
+    if draft.task is not None:
+        _settle(draft, table.name)
+    heading("data.change", table=table.name)
+    if draft.task is not None:
+        waiting(draft.task)
+        return
+    with st.container(key="card-columns"):
+        cards.pick(draft)
+    cards.cards(draft)
+    with st.container(horizontal=True, key="declare-buttons"):
+        st.button(say("data.change.leave"), key="declare-leave", on_click=_leave, args=(table.name,))
+        pressed = st.button(say("data.change.save"), key="declare-save", type="primary")
+    if pressed:
+        _save(draft, table)
+
+
+def _save(draft: Draft, table: dp.Table) -> None:
+    draft.pressed = True
+    try:
+        cards.settled(draft)
+        schema = drafts.schema(draft)
+        if schema == table.schema:
+            raise AllowanceError("data.change.same")
+    except AllowanceError as complaint:
+        draft.complaint = complaint
+        st.rerun()
+    draft.complaint = None
+    begin(draft, "revise", lambda tell: table.revise(schema), stoppable=False)
+
+
+def _settle(draft: Draft, name: str) -> None:
+    task = draft.task
+    if not task.over:
+        return
+    draft.task = None
+    if task.error is not None:
+        draft.complaint, draft.pressed = task.error, True
+        return
+    _leave(name)
+    st.session_state[_TOLD] = name
+    st.rerun()
+
+
+def told(table: dp.Table) -> None:
+    """Once after it was changed."""
+    if st.session_state.get(_TOLD) == table.name:
+        del st.session_state[_TOLD]
+        st.html(f'<p class="warn" role="status">{escape(say("data.change.done"))}</p>')

@@ -74,6 +74,12 @@ class Number:
         return self.missing is not None
 
     @property
+    def years(self) -> bool:
+        """Does the range look like years? They are written without a comma."""
+        whole = self.step.denominator == 1 and self.lower.denominator == 1
+        return whole and self.lower >= 1000 and self.upper < 3000
+
+    @property
     def diameter(self) -> Fraction:
         return self.upper - self.lower
 

@@ -26,11 +26,6 @@ def suggest(facts: Facts, most: Fraction) -> list[Query]:
     return found
 
 
-def worth_its_price(query: Query) -> bool:
-    """Twice as good as what would be mostly noise."""
-    return query.promise().amount * 2 <= query.coarse()
-
-
 def _worth(facts: Facts, key: str, parameters: dict[str, Any], most: Fraction) -> Query | None:
     for spend in SPENDS:
         if Fraction(spend) > most:
@@ -39,7 +34,7 @@ def _worth(facts: Facts, key: str, parameters: dict[str, Any], most: Fraction) -
             query = catalogue[key].build(facts, {"epsilon": spend} | parameters)
         except AllowanceError:
             return None
-        if worth_its_price(query):
+        if query.promise().amount * 2 <= query.coarse():
             return query
     return None
 

@@ -23,7 +23,12 @@ def _row(row: tuple[Any, ...]) -> str:
         return say("who.any", conditions=say("who.or").join(_row(inner) for inner in row[1]))
     column, op, operand = row
     if op == "between":
-        return say("who.between", column=column, low=operand[0], high=operand[1])
+        return say("who.between", column=column, low=_figure(operand[0]), high=_figure(operand[1]))
     if isinstance(operand, tuple):
         operand = say("who.or").join(plain(value) for value in operand)
-    return say(f"who.{op}", column=column, value=operand)
+    return say(f"who.{op}", column=column, value=_figure(operand))
+
+
+def _figure(value: Any) -> str:
+    """Four figures stand without a comma: they may be a year, and 1,984 is none."""
+    return str(value) if isinstance(value, int) and abs(value) < 10_000 else plain(value)

@@ -146,6 +146,8 @@ def _so_far(draft: Draft) -> None:
     told = [draft.file]
     if draft.many == "one":
         told.append(say("data.so_far.one"))
+    if draft.many == "more" and draft.who is not None:
+        told.append(say("data.so_far.more", each=draft.each))
     if draft.relation == "replace" and draft.people is not None and STEPS.index(draft.step) > STEPS.index("relation"):
         told.append(say("data.so_far.replace", people=draft.people))
     if draft.relation == "add_remove" and draft.about:

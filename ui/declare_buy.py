@@ -17,7 +17,6 @@ from dpengine.contract import Within
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.messages import say
-from dpengine.suggestions import worth_its_price
 from ui import declare_change as change
 from ui import frame, job, spend
 from ui.wording import chance, percent
@@ -110,11 +109,12 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
 
 
 def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:
-    """The least usual spend worth its price, else the largest of at most half of what is left; and all of them."""
+    """The least usual spend that is more than noise, else the largest of at most half of what is left; and all."""
     meter = table.meter()
     options = [step for step in spend.STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
     afford = [step for step in options if Fraction(step) * 2 <= meter.left] or options[:1]
-    good = (step for step in afford if worth_its_price(table.query(key, epsilon=step, **given)))
+    asked = {step: table.query(key, epsilon=step, **given) for step in afford}
+    good = (step for step, query in asked.items() if query.promise().amount <= query.coarse())
     return next(good, afford[-1]), options
 
 

@@ -13,7 +13,7 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import say
 from ui import declare_cards as cards
 from ui import declare_draft as drafts
-from ui.declare import begin, heading, look, waiting
+from ui.declare import begin, heading, look, reconsider, waiting
 from ui.declare_column import Card
 from ui.declare_draft import Draft
 from ui.state import current_table, workspace
@@ -26,7 +26,8 @@ def draft_of(table: dp.Table) -> Draft:
     """What is declared now, as cards; kept while they are edited, made anew when the table was changed elsewhere."""
     record = next(one for one in workspace().tables() if one.name == table.name)
     held: dict[str, tuple[int, Draft]] = st.session_state.setdefault(_KEY, {})
-    if table.name not in held or held[table.name][0] != record.version:
+    version, draft = held.get(table.name, (None, None))
+    if draft is None or (version != record.version and draft.task is None):  # saving is such a change, too
         dialect = Dialect.from_json(record.dialect)
         unit = table.facts.unit
         draft = Draft(
@@ -39,7 +40,7 @@ def draft_of(table: dp.Table) -> Draft:
         if unit.id_column is not None:
             draft.ids[unit.id_column] = table.facts.about
         held[table.name] = (record.version, draft)
-    return held[table.name][1]
+    return draft
 
 
 def open_for(name: str) -> None:
@@ -85,6 +86,7 @@ def show() -> None:
         return
     with st.container(key="card-columns"):
         cards.pick(draft)
+    reconsider(draft, lambda: _changed(draft, table), "data.change.same")
     cards.cards(draft)
     with st.container(horizontal=True, key="declare-buttons"):
         st.button(say("data.change.leave"), key="declare-leave", on_click=_leave, args=(table.name,))
@@ -93,13 +95,18 @@ def show() -> None:
         _save(draft, table)
 
 
+def _changed(draft: Draft, table: dp.Table) -> dp.Schema:
+    schema = drafts.schema(draft)
+    if schema == table.schema:
+        raise AllowanceError("data.change.same")
+    return schema
+
+
 def _save(draft: Draft, table: dp.Table) -> None:
     draft.pressed = True
     try:
         cards.settled(draft)
-        schema = drafts.schema(draft)
-        if schema == table.schema:
-            raise AllowanceError("data.change.same")
+        schema = _changed(draft, table)
     except AllowanceError as complaint:
         draft.complaint = complaint
         st.rerun()

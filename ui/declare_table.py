@@ -37,7 +37,7 @@ def done(draft: Draft) -> None:
         st.html(f'<p class="warn" role="status">{escape(told)}</p>')
     with st.container(key="card-done"):
         facts(table, draft.dialect)
-    _ways(table)
+    _ways(table, "data.done.ask")
     buy.fit(table)
 
 
@@ -63,7 +63,7 @@ def show() -> None:
     change.told(table)
     with st.container(key="card-done"):
         facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))
-    _ways(table)
+    _ways(table, "data.table.ask")
     if refusal := st.session_state.pop("refusal", None):
         job.refused(refusal)
     if table.practice:
@@ -79,9 +79,9 @@ def record(table: dp.Table) -> Record:
     return next(one for one in workspace().tables() if one.name == table.name)
 
 
-def _ways(table: dp.Table) -> None:
+def _ways(table: dp.Table, label: str) -> None:
     with st.container(horizontal=True, key="declare-done"):
-        st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
+        st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
         if not table.practice:
             st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))
         st.button(say("data.done.another"), key="declare-another", on_click=_another)

@@ -36,6 +36,7 @@ ORDER = (
 _JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "options")
 MOST_CONDITIONS = 5
 MOST_GROUPS = 8
+MOST_PICKED = 1_000  # values offered in a picker
 USUAL = {"epsilon": "0.1"}
 
 
@@ -243,26 +244,51 @@ def _shares(text: str) -> Any:
 
 
 def conditions(table: dp.Table, rows: list[Any], kind: str) -> list[Any]:
-    """“Only people where …”, one line each, all of which must hold. Only declared values are offered."""
+    """“Only people where …”, one line each, all of which must hold; under *more*, some of which at least one must hold.
+    Only declared values are offered."""
     rows = rows if isinstance(rows, list) else []
     simple = [row for row in rows if isinstance(row, list) and len(row) == 3][:MOST_CONDITIONS]
-    if rows and len(simple) != len(rows):  # a condition from a link that the pickers cannot draw stays as it is
-        st.html(f'<p class="muted">{say("form.where_from_link")}</p>')
+    either = [row[1] for row in rows if isinstance(row, list) and len(row) == 2 and row[0] == "any"]
+    drawn = [row for row in either[0] if isinstance(row, list) and len(row) == 3] if either else []
+    whole = not either or (isinstance(either[0], list) and len(drawn) == len(either[0]) <= MOST_CONDITIONS)
+    if rows and not (whole and len(simple) + len(either) == len(rows) and len(either) < 2):
+        st.html(f'<p class="muted">{say("form.where_from_link")}</p>')  # the pickers cannot draw it: it stays as it is
         return rows
-    counter = f"ask-conditions-{kind}-{table.name}"
-    count = st.session_state.setdefault(counter, max(len(simple), 1))
-    built = []
+    counter, other = f"ask-conditions-{kind}-{table.name}", f"ask-either-{kind}-{table.name}"
+    least = 0 if st.session_state.setdefault(other, len(drawn)) else 1
+    count = st.session_state.setdefault(counter, max(len(simple), least))
     with st.container(key=f"card-{kind}"):
-        for place in range(count):
-            row = simple[place] if place < len(simple) else None
-            one = _condition(table, row, f"{kind}-{place}{_round()}")
-            if one is not None:
-                built.append(one)
+        built = _lines(table, simple, kind, count)
         with st.container(horizontal=True):
             if count < MOST_CONDITIONS:
                 st.button(say("form.add"), key=f"ask-more-{kind}", on_click=_more, args=(counter, 1))
-            if count > 1:
+            if count > least:
                 st.button(say("form.remove"), key=f"ask-less-{kind}", on_click=_more, args=(counter, -1))
+        alternatives = _either(table, drawn, kind, other)
+    return built + ([["any", alternatives]] if alternatives else [])
+
+
+def _lines(table: dp.Table, rows: list[Any], kind: str, count: int) -> list[Any]:
+    built = []
+    for place in range(count):
+        one = _condition(table, rows[place] if place < len(rows) else None, f"{kind}-{place}{_round()}")
+        if one is not None:
+            built.append(one)
+    return built
+
+
+def _either(table: dp.Table, rows: list[Any], kind: str, counter: str) -> list[Any]:
+    count = st.session_state[counter]
+    with st.expander(say("form.either"), expanded=count > 0):
+        st.html(f'<p class="muted">{say("form.either_lead")}</p>')
+        built = _lines(table, rows, f"{kind}-or", count)
+        with st.container(horizontal=True):
+            if count < MOST_CONDITIONS:
+                label = say("form.either_add" if count else "form.either_start")
+                st.button(label, key=f"ask-or-{kind}", on_click=_more, args=(counter, 1 if count else 2))
+            if count:
+                gone = -1 if count > 2 else -count
+                st.button(say("form.remove"), key=f"ask-or-less-{kind}", on_click=_more, args=(counter, gone))
     return built
 
 
@@ -309,9 +335,7 @@ def _condition(table: dp.Table, row: list[Any] | None, place: str) -> list[Any] 
         )
         chosen = row[2] if same and row else []
         chosen = [value for value in (chosen if isinstance(chosen, list) else [chosen]) if value in column.labels]
-        values = right.multiselect(
-            say("form.where_values"), list(column.labels), chosen, key=f"where-values-{name}-{place}"
-        )
+        values = _values(column, chosen, f"where-values-{name}-{place}", right)
         return [name, op, values] if values else None
     ops = ["between", ">=", "<="]
     op = str(
@@ -326,6 +350,14 @@ def _condition(table: dp.Table, row: list[Any] | None, place: str) -> list[Any] 
     now = row[2] if same and row and row[1] == op else None
     pick = _dates if isinstance(column, Date) else _numbers
     return [name, op, pick(column, op, now, name, place, right)]  # type: ignore[arg-type]
+
+
+def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:
+    """Picked, or of a list too long for a browser, typed; what is not listed is left for the engine to refuse."""
+    if column.size <= MOST_PICKED:
+        return list(where.multiselect(say("form.where_values"), list(column.labels), chosen, key=key))
+    text = where.text_input(say("form.typed_values"), "; ".join(chosen), key=key)
+    return [part.strip() for part in text.split(";") if part.strip()]
 
 
 def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -> Any:

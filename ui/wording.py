@@ -141,11 +141,18 @@ def headline(answer: dp.Answer) -> str:
     if isinstance(value, str):
         return value
     told = plain(value) if answer.interval is None else rounded(value, *answer.interval)
+    told = told.replace(",", "") if _in_years(answer.query) else told
     return say("answer.about_percent" if _in_percent(answer) else "answer.about", value=told)
 
 
 def _in_percent(answer: dp.Answer) -> bool:
     return isinstance(answer.promise, Within) and answer.promise.unit == "percent"
+
+
+def _in_years(query: dp.Query) -> bool:
+    """Is the answer a place in a column of years?"""
+    column = query.facts.schema.columns.get(str(getattr(query, "column", "")))
+    return isinstance(column, dp.Number) and column.years and query.card.key in ("median", "quantile", "mean")
 
 
 def axis(query: dp.Query) -> str:
@@ -175,6 +182,8 @@ def range_words(answer: dp.Answer) -> str:
         return say("answer.range_means")
     if isinstance(answer.interval, tuple):
         low, high = printed_range(*answer.interval)
+        if _in_years(answer.query):
+            low, high = low.replace(",", ""), high.replace(",", "")
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
     promise = answer.promise
     if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):

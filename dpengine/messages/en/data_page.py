@@ -8,6 +8,7 @@ SENTENCES: dict[str, str] = {
     "data.start_over": "Start over",
     "data.so_far.step": "Step {now} of {of}",
     "data.so_far.one": "one row per person",
+    "data.so_far.more": "at most {each} rows each",
     "data.so_far.replace": "{people} people, which is public",
     "data.so_far.add_remove": "being in it is secret, about {people} people",
     "data.so_far.column": "1 column",
@@ -289,6 +290,7 @@ SENTENCES: dict[str, str] = {
     # One table
     "data.table.title": "What is declared of “{table}”",
     "data.table.lead": "This is all that questions rely on. Nothing of it was read off the rows, unless it was bought.",
+    "data.table.ask": "Ask a question",
     "data.table.all": "See all tables",
     "data.table.change": "Change what is declared",
     "data.fit.title": "Does it fit?",
@@ -306,7 +308,7 @@ SENTENCES: dict[str, str] = {
     "data.buy.what": "What is wanted",
     "data.buy.find_range": "Find a range",
     "data.buy.find_values": "Find the values",
-    "data.buy.find_range_means": "For numbers: between which two round numbers (0 or powers of two) they lie.",
+    "data.buy.find_range_means": "For numbers: between which two they lie, each of the two 0 or one of 1, 2, 4, 8, 16 and so on.",
     "data.buy.find_values_means": "For words: the values that enough people hold. Rare ones never show. This also takes a tenth of "
     "the small reserve (δ) for the chance that a rare one slips through.",
     "data.buy.find_range_worth": "A group of numbers that more than {alpha} people hold will not be left out, {chance} times in 100.",

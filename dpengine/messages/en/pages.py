@@ -59,7 +59,7 @@ SENTENCES: dict[str, str] = {
     "answer.found_range": "From {lower} to {upper}",
     "answer.no_range": "No range stands out",
     "answer.no_values": "No value stands out",
-    "answer.range_means": "Both ends are 0 or powers of two. Bands of numbers that few people hold may lie outside.",
+    "answer.range_means": "Both ends are 0 or one of 1, 2, 4, 8, 16 and so on. Numbers that few people hold may lie outside.",
     "answer.within_all": "Each is within ±{alpha} of the truth, all {of} at once, {chance} times in 100.",
     "answer.ranges": "Every one of the {of} ranges holds the truth, all at once, {chance} times in 100.",
     "answer.near_best": "It has at most {alpha} people fewer than the largest, {chance} times in 100.",

@@ -1,0 +1,158 @@
+"""More of the Data page: several rows each, a range that is bought, and a declaration that is changed later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browser.journeys import MAIN, kind, meter, no_sideways_scrolling
+from browser.steps import go, settled, shot
+from browser.test_data import CANARY, Bringing, csv_file
+
+import dpengine as dp
+
+
+def visits(people: int) -> str:
+    """Three rows each, and some without a name."""
+    days = [f"{1 + row % 28}.{1 + row % 12}.2023" for row in range(3 * people)]
+    likes = ("tea;coffee", "milk", "", CANARY)
+    lines = [f"p{row // 3},{day},{likes[row % 4]},{row % 5}" for row, day in enumerate(days)]
+    return "\n".join(["who,visit date,likes,score", *lines, ",1.1.2023,tea,3", ",2.1.2023,tea,3"]) + "\n"
+
+
+def day(page: Any, field: str, digits: str) -> None:
+    page.locator(f".st-key-{field} [role=spinbutton]").first.click()
+    page.keyboard.type(digits)
+    page.keyboard.press("Tab")
+    settled(page)
+
+
+def test_several_rows_each_with_days_and_sets(page: Any, server: Any) -> None:
+    bringing = Bringing(page, "visits", "unit", "so-far", "cards", "done")
+    bringing.upload(csv_file("our visits.csv", visits(3_000)), "Are these the columns?", "names")
+    assert "its allowance is set in the last step" in meter(page)  # not the open table's
+    bringing.press("Yes, go on", "Can one person", "unit").pick("I am not sure")
+    page.locator(".st-key-declare-who input").fill("who")
+    page.get_by_role("option", name="who", exact=True).click()
+    settled(page)
+    bringing.fill("How many rows of one person count?", "2").look("unit-more")
+    bringing.press("Go on", "Is it a secret", "relation")
+    bringing.pick("only what it says about them").press("Go on", "Which columns", "columns")
+    assert "3,000 people" in page.locator(".so-far").inner_text()
+    bringing.choose("visit date", "likes", "score")
+    assert "3 columns" in page.locator(".so-far").inner_text()  # at once, not one click later
+    bringing.look("so-far").press("Go on", "What can be in them?", "cards")
+    day(page, "declare-1-first", "20231231")
+    day(page, "declare-1-last", "20230101")
+    bringing.pick("31.12.1999")
+    assert "The first day must come before the last" in bringing.refused()
+    day(page, "declare-1-last", "20241231")
+    day(page, "declare-1-first", "20220101")
+    page.locator(".st-key-declare-2-kind").get_by_text("several from a list").click()
+    settled(page)
+    bringing.fill("The values", "tea\ncoffee\nmilk").look("cards").press("Go on", "How careful?", "care")
+    bringing.pick("Usual").press("Add the table", "is ready", "done")
+    table = dp.open_workspace(server.home).table("our visits")
+    assert table.facts.people == 3_000 and table.facts.unit == dp.Unit.column("who", 2)
+    assert "100 %" in meter(page) and "our visits" in meter(page)
+    page.get_by_role("button", name="Check it").click()
+    page.locator(".headline").wait_for()
+    settled(page)
+    assert "Many rows do not fit" in page.locator(MAIN).inner_text()  # a score of 0, an item outside its list
+    shot(page, "data-visits-fit")
+
+
+def incomes(rows: int) -> str:
+    towns = ("Mill", "Hill", CANARY)
+    lines = [f"{20 + row % 60},{300 + row * 7 % 3500},{towns[min(row % 50, 2)]}" for row in range(rows)]
+    return "\n".join(["age,pay,town", *lines]) + "\n"
+
+
+def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any) -> None:
+    bringing = Bringing(page, "buying")
+    bringing.upload(csv_file("incomes.csv", incomes(8_000)), "Are these the columns?", "names")
+    bringing.press("Yes, go on", "Can one person", "unit").pick("every person has one row")
+    bringing.press("Go on", "Is it a secret", "relation").pick("only what it says about them")
+    bringing.press("Go on", "Which columns", "columns").choose("age").press("Go on", "What can be in them?", "cards")
+    bringing.press("Go on", "How careful?", "care").pick("Usual").press("Add the table", "is ready", "done")
+    go(page, "/data")
+    page.get_by_role("button", name="Add another table").click()
+    page.get_by_role("heading", name="Bring a table").wait_for()
+    settled(page)
+    here = page.locator("[class*=st-key-declare-here]", has_text="incomes")
+    here.get_by_role("button", name="What is declared").click()
+    page.get_by_role("heading", name="What is declared of").wait_for()
+    settled(page)
+    assert "table=incomes" in page.url
+    page.locator(".st-key-card-buy").scroll_into_view_if_needed()  # a list closes when the page moves under it
+    settled(page)
+    page.locator(".st-key-buy-column input").click()
+    page.get_by_role("option", name="pay", exact=True).click()
+    settled(page)
+    page.locator(".st-key-buy-what").get_by_text("Find a range").click()
+    settled(page)
+    assert "after this question" in meter(page)  # the price, before
+    bringing.look("offer")
+    shot(page, "data-buying-offer")
+    page.get_by_role("button", name="Find the range").click()
+    page.locator(".headline").wait_for()
+    settled(page)
+    assert page.locator(".headline").inner_text() == "From 256 to 4,096"  # the largest band left out holds nobody
+    table = dp.open_workspace(server.home).table("incomes")
+    spent = table.meter().spent_epsilon
+    assert spent > 0 and "after" not in meter(page)
+    shot(page, "data-buying-answer")
+    page.get_by_role("button", name="Use this").click()
+    page.get_by_role("heading", name="Change what is declared").wait_for()
+    settled(page)
+    kind(page)
+    ends = [page.locator(f".st-key-card-column-1 input[aria-label='{part}']") for part in ("Lowest", "Highest")]
+    assert [end.input_value() for end in ends] == ["256", "4096"]
+    shot(page, "data-buying-change")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved. The allowance is the same").wait_for()
+    settled(page)
+    table = dp.open_workspace(server.home).table("incomes")
+    assert table.schema["pay"] == dp.Number(256, 4096, 10, "skewed") and table.meter().spent_epsilon == spent
+    page.get_by_role("link", name="Ask a question").click()
+    page.locator(".st-key-ask-go button").wait_for()
+    settled(page)
+    kind(page)
+
+
+def test_a_declaration_is_changed_on_a_phone(open_page: Any, server: Any, tmp_path: Any) -> None:
+    """An answer is given, then a list is mended and a column added: the allowance and the old answer stay."""
+    space = dp.open_workspace(server.home)
+    path = tmp_path / "staff.csv"
+    path.write_text(incomes(6_000))
+    old = space.add_table(
+        "staff", path, schema=dp.Schema({"town": dp.Category(["Mill", "Hil"])}), unit=dp.Unit.rows(),
+        budget=dp.Budget("1", "1e-6"),
+    )  # fmt: skip
+    given = old.ask(old.query("histogram", column="town", epsilon="0.2"), request_id="before")
+    spent = old.meter().spent_epsilon
+    phone = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    go(phone, "/data?table=staff")
+    phone.get_by_role("button", name="Change what is declared").click()
+    phone.get_by_role("heading", name="Change what is declared").wait_for()
+    settled(phone)
+    phone.get_by_role("button", name="Save").click()
+    phone.get_by_text("Nothing was changed yet").wait_for()
+    phone.get_by_role("button", name="age", exact=True).click()
+    settled(phone)
+    values = phone.locator("textarea").first
+    assert values.input_value() == "Mill\nHil"
+    values.fill("Mill\nHill")
+    values.press("Tab")
+    settled(phone)
+    no_sideways_scrolling(phone)
+    shot(phone, "data-change-phone")
+    phone.get_by_role("button", name="Save").click()
+    phone.get_by_text("Saved. The allowance is the same").wait_for()
+    settled(phone)
+    kind(phone)
+    assert CANARY not in phone.content()
+    table = space.table("staff")
+    assert list(table.schema.columns) == ["age", "town"] and table.meter().spent_epsilon == spent
+    answer = space.job("before").answer
+    assert answer is not None and answer.value == given.value and "Hil" in answer.value
+    shot(phone, "data-change-saved")

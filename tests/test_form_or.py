@@ -1,0 +1,68 @@
+"""“At least one of these” on Ask: drawn from a link, built from pickers, and in the question as it is asked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from helpers_declare import ROOT, own_home  # noqa: F401 - the fixture
+
+from dpengine.messages import say
+
+EITHER = ["any", [["district", "in", ["Mill"]], ["age", ">=", 65]]]
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def ask(where: list[Any]) -> Any:
+    from streamlit.testing.v1 import AppTest
+
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    app.switch_page("../pages/ask.py")
+    told = {"table": "town", "q": "mean", "column": "monthly_income", "epsilon": "0.1", "where": json.dumps(where)}
+    for name, value in told.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def where_of(app: Any) -> Any:
+    """AppTest gives back a list for what the page wrote, and text for what came in."""
+    given = app.query_params["where"]
+    return json.loads(given if isinstance(given, str) else given[0])
+
+
+def text(app: Any) -> str:
+    return "\n".join(part.proto.body for part in app.get("html"))
+
+
+@pytest.mark.parametrize("rows", [[EITHER], [["has_car", "in", ["yes"]], EITHER]], ids=["alone", "with another"])
+def test_a_link_with_or_is_drawn_and_stays_as_it_is(rows: list[Any]) -> None:
+    app = ask(rows)
+    assert where_of(app) == rows and say("form.where_from_link") not in text(app)
+    assert app.selectbox(key="where-column-where-or-0").value == "district"
+    app.multiselect(key="where-values-district-where-or-0").set_value(["Mill", "Hill"])
+    app.run()
+    assert where_of(app)[-1][1][0] == ["district", "in", ["Mill", "Hill"]] and where_of(app)[:-1] == rows[:-1]
+
+
+@pytest.mark.parametrize("rows", [[EITHER, EITHER], [["any", [EITHER]]], [["any", "x"]], [["any", []]]])
+def test_what_cannot_be_drawn_is_left_as_it_is(rows: list[Any]) -> None:
+    assert say("form.where_from_link") in text(ask(rows)) or rows == [["any", []]]
+
+
+def test_or_is_built_from_pickers() -> None:
+    app = ask([["has_car", "in", ["yes"]]])
+    assert where_of(app) == [["has_car", "in", ["yes"]]]
+    next(button for button in app.button if button.label == say("form.either_start")).click()
+    app.run()
+    for place, district in enumerate(("Mill", "Hill")):
+        app.multiselect(key=f"where-values-district-where-or-{place}").set_value([district])
+        app.run()
+    either = ["any", [["district", "in", ["Mill"]], ["district", "in", ["Hill"]]]]
+    assert where_of(app) == [["has_car", "in", ["yes"]], either]
+    app.button(key="ask-or-less-where").click()
+    app.run()
+    assert where_of(app) == [["has_car", "in", ["yes"]]] and not app.exception

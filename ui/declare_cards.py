@@ -53,6 +53,7 @@ def pick(draft: Draft) -> None:
 def describe(draft: Draft) -> None:
     heading("data.cards")
     cards(draft)
+    st.html(f'<p class="muted">{escape(say("data.cards.unknown"))}</p>')
     if onwards(draft, lambda: settled(draft)):
         draft.forth()
         st.rerun()

@@ -89,21 +89,23 @@ SENTENCES: dict[str, str] = {
     "The number of people is public and will be shown.",
     "data.relation.add_remove_label": "Yes, being in it is secret too",
     "data.relation.add_remove_means": "Like the patients of one clinic: that Ana is among them is already too much. No page will "
-    "show how many rows there are; you give a round number instead. At the same ε, what a row says is then guarded up to half "
-    "as strictly.",
+    "show how many rows there are; you give a round number instead. The same allowance then guards what a row says up to "
+    "half as strictly.",
     "data.relation.missing": "Choose one of the two; when in doubt, being in the table is a secret.",
     "data.relation.about": "About how many people, as far as the public knows?",
     "data.relation.about_help": "A round number is best. It is used to say beforehand how good answers will be, and is "
     "never checked against the file.",
     # Which columns?
     "data.columns.title": "Which columns do you want to ask about?",
-    "data.columns.lead": "One is enough. The others are left out of every question.",
+    "data.columns.lead": "One is enough. The others are left out of every question; they can be added later.",
     "data.columns.label": "Choose columns",
     "data.columns.left_out": "{chosen} chosen, {left_out} left out.",
     # What can be in them?
     "data.cards.title": "What can be in them?",
     "data.cards.lead": "Say what everybody could know without seeing the file. Do not look the limits up in it: the "
     "largest value in a file is somebody’s.",
+    "data.cards.unknown": "Nobody knows the range or the list of a column? Leave that column out for now. Once the table is added, "
+    "it can be found for you, for a part of the allowance.",
     "data.cards.mend": "A column above is not settled yet; the red box there says what is missing.",
     "data.card.suggested": "Suggested from the column’s name; change what does not fit.",
     "data.card.kind": "It holds",

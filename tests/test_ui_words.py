@@ -11,8 +11,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as some
 
+import dpengine as dp
+from dpengine.contract import Facts
 from ui.exports import as_csv, safe
-from ui.wording import percent, power_of_ten, rounded, rounded_range
+from ui.wording import headline, percent, power_of_ten, range_words, rounded, rounded_range
 
 whole = some.integers(-(10**15), 10**15)
 on_a_grid = some.decimals(-(10**9), 10**9, places=4).map(float)
@@ -132,3 +134,20 @@ def test_a_csv_file_is_read_back_cell_by_cell(rows: list[list[str]]) -> None:
     found = list(csv.reader(io.StringIO(written, newline="")))
     assert found == [["'=head", "b", "c"], *([safe(cell) for cell in row] for row in rows)]
     assert not any(cell[:1] in tuple("=+-@\t\r\n") and cell for row in found for cell in row)
+
+
+@pytest.mark.parametrize(
+    ("column", "about", "between"),
+    [
+        (dp.Number(1900, 2030), "About 1984", "Between 1980 and 1988,"),
+        (dp.Number(0, 9_000), "About 1,984", "Between 1,980 and 1,988,"),
+    ],
+    ids=["years", "amounts"],
+)
+def test_years_stand_without_a_comma(column: dp.Number, about: str, between: str) -> None:
+    facts = Facts("people", dp.Schema({"column": column}), dp.Unit.rows(), "replace", 1_000)
+    given = {"column": "column", "epsilon": "1", "where": [["column", ">=", 1984]]}
+    query = dp.catalogue["mean"].build(facts, given)
+    answer = dp.Answer(1984, (1980, 1988), query.promise(), {}, query, "request", "now")
+    assert headline(answer) == about and range_words(answer).startswith(between)
+    assert "column is at least 1984" in query.sentence()

@@ -44,6 +44,7 @@ def unknown(table: dp.Table) -> None:
         with right:
             key = st.segmented_control(
                 say("data.buy.what"), FINDS, key="buy-what", format_func=lambda one: say(f"data.buy.{one}"),
+                required=True,
             )
         if column is None or key is None:
             return

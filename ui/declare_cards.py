@@ -83,7 +83,7 @@ def _card(draft: Draft, name: str) -> None:
     st.html(f'<h3>{escape(name)}</h3><p class="muted">{escape(note)}</p>')
     card.kind = st.segmented_control(
         say("data.card.kind"), [*KINDS, KEPT] if card.kept else KINDS, key=kept(f"{at}-kind", card.kind),
-        format_func=lambda one: say(f"data.kind.{one}"),
+        format_func=lambda one: say(f"data.kind.{one}"), required=True,
     )
     if card.kind in kinds.ASK:
         kinds.ASK[card.kind](card, at)

@@ -6,6 +6,7 @@ They are given released or simulated numbers and public labels only. Each carrie
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
@@ -55,6 +56,11 @@ def _show(figure: Any, alt: str, key: str) -> None:
     st.plotly_chart(figure, config=_CONFIG, theme=None, alt=alt, key=key)
 
 
+def _figures(span: Sequence[float]) -> str:
+    """An axis that could be years has no commas: 1950, but 12,000."""
+    return "" if span[0] >= 1_000 and span[1] < 3_000 else ","
+
+
 def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float, float] | None = None) -> None:
     """Each simulated answer as a dot, stacked where they fall together."""
     import plotly.graph_objects as go
@@ -78,7 +84,8 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
         )
     )
     span = span or (low - width * 0.6, high + width * 0.6)
-    figure.update_xaxes(range=span, showline=True, ticks="outside", title={"text": escape(title)}, tickformat=",")
+    words = {"text": escape(title)}
+    figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
     _show(figure, alt, key)
 
 
@@ -97,7 +104,8 @@ def point(
     if interval:
         figure.add_shape(type="rect", x0=low, x1=high, y0=0.25, y1=0.75, fillcolor=colours.left_soft, line={"width": 0})
     figure.add_shape(type="line", x0=value, x1=value, y0=0.1, y1=0.9, line={"color": colours.left, "width": 3})
-    figure.update_xaxes(range=span, showline=True, ticks="outside", title={"text": escape(title)}, tickformat=",")
+    words = {"text": escape(title)}
+    figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
     _show(figure, alt, key)
 
 

@@ -110,10 +110,12 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
 
 
 def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:
-    """The least usual spend that is more than noise, else the largest of at most half of what is left; and all."""
+    """The least usual spend that is more than noise, else the largest of at most half of what is left (a check of what
+    was declared is worth a tenth of the allowance at most); and all of them."""
     meter = table.meter()
     options = [step for step in spend.STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
-    afford = [step for step in options if Fraction(step) * 2 <= meter.left] or options[:1]
+    most = min(meter.left / 2, meter.epsilon / 10) if key == "fit_check" else meter.left / 2
+    afford = [step for step in options if Fraction(step) <= most] or options[:1]
     asked = {step: table.query(key, epsilon=step, **given) for step in afford}
     good = (step for step, query in asked.items() if query.promise().amount <= query.coarse())
     return next(good, afford[-1]), options

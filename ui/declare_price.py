@@ -17,7 +17,8 @@ from dpengine.unit import Relation
 from ui.wording import percent, promise_words
 
 USUAL_SPEND = "0.1"
-MOST_SPEND, TOO_DEAR = Fraction(2), Fraction(10**6)
+MOST_SPEND, TOO_DEAR = Fraction(50), Fraction(10**6)
+FEW = Fraction(1, 2)  # what a good question takes where there are few people to hide among
 WIDER = 2
 MOST_LISTED = 12
 ROWS = dp.Unit.rows()
@@ -134,29 +135,33 @@ class Typical:
     """The question in the middle of those the declared columns lead to, by what a good answer takes."""
 
     query: dp.Query
-    spend: Fraction | None  # None: even the largest usual one gives mostly noise
+    spend: Fraction | None  # None: no spend makes it more than noise
 
 
 def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = ROWS) -> Typical:
     """A small table, a long list or many rows each make a good answer dear, and this says so."""
     found = sorted(
-        (_good(column, relation, people, unit), place) for place, column in enumerate(schema.columns.values())
+        min((_good(key, column, relation, people, unit), place, key) for key in _asked(column))
+        for place, column in enumerate(schema.columns.values())
     )
-    spend, place = found[len(found) // 2]
+    spend, place, key = found[len(found) // 2]
     name = list(schema.columns)[place]
-    query = _query(_asked(schema[name]), name, schema[name], relation, people, unit)
+    query = _query(key, name, schema[name], relation, people, unit)
     return Typical(query.at(min(spend, MOST_SPEND)), spend if spend <= MOST_SPEND else None)
 
 
-def _asked(column: Column) -> str:
-    if isinstance(column, (Number, dp.Date)):
-        return "median"
-    return "histogram" if isinstance(column, Category) and column.size <= MOST_LISTED else "top_item"
+def _asked(column: Column) -> tuple[str, ...]:
+    """What a column is asked about first."""
+    if isinstance(column, Number):
+        return "mean", "median"
+    if isinstance(column, dp.Date):
+        return ("median",)
+    return ("histogram",) if isinstance(column, Category) and column.size <= MOST_LISTED else ("top_item",)
 
 
-def _good(column: Column, relation: Relation, people: int, unit: dp.Unit) -> Fraction:
+def _good(key: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> Fraction:
     """The least spend at which a question about a column is more than noise, and at least the usual one."""
-    _, useful, spend = _worth(_asked(column), column, relation, people, unit)
+    _, useful, spend = _worth(key, column, relation, people, unit)
     if useful:
         return Fraction(USUAL_SPEND)
     return TOO_DEAR if spend is None else max(up(spend, 100), Fraction(USUAL_SPEND))
@@ -168,6 +173,6 @@ def good_questions(budget: dp.Budget, asked: Typical) -> int:
 
 
 def of_good_question(asked: Typical, people: int) -> str:
-    code = "data.care.good" if asked.spend is not None else "data.care.few"
+    code = "data.care.few" if asked.spend is None or asked.spend > FEW else "data.care.good"
     told = promise_words(asked.query.promise())
     return say(code, question=asked.query.sentence(), promise=told, spend=asked.query.epsilon, people=people)

@@ -258,8 +258,8 @@ SENTENCES: dict[str, str] = {
     "data.care.one": "About one good question.",
     "data.care.none": "Not enough for one good question about this table.",
     "data.care.good": "A good question here takes about ε = {spend}. For example: {question}, {promise}.",
-    "data.care.few": "{people} people are few to hide among, for what you want to ask: {question} at ε = {spend} would be "
-    "{promise}. Shorter lists, narrower ranges or more people help.",
+    "data.care.few": "{people} people are few to hide among, so a good question takes a lot: about ε = {spend}. For example: "
+    "{question}, {promise}. Shorter lists, narrower ranges or more people help.",
     "data.care.typed": "{terms}. {many}",
     "data.care.missing": "Choose how careful to be; “usual” suits most tables.",
     "data.care.more": "More: set ε and δ",

@@ -67,17 +67,18 @@ def incomes(rows: int) -> str:
     return "\n".join(["age,pay,town", *lines]) + "\n"
 
 
-def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any) -> None:
+def brought(server: Any, folder: Any, name: str, rows: int, column: str, kind: Any) -> dp.Table:
+    path = folder / f"{name}.csv"
+    path.write_text(incomes(rows))
+    schema = dp.Schema({column: kind})
+    return dp.open_workspace(server.home).add_table(
+        name, path, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6")
+    )
+
+
+def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any, tmp_path: Any) -> None:
+    brought(server, tmp_path, "incomes", 8_000, "age", dp.Number(0, 120))
     bringing = Bringing(page, "buying")
-    bringing.upload(csv_file("incomes.csv", incomes(8_000)), "Are these the columns?", "names")
-    bringing.press("Yes, go on", "Can one person", "unit").pick("every person has one row")
-    bringing.press("Go on", "Is it a secret", "relation").pick("only what it says about them")
-    bringing.press("Go on", "Which columns", "columns").choose("age").press("Go on", "What can be in them?", "cards")
-    bringing.press("Go on", "How careful?", "care").pick("Usual").press("Add the table", "is ready", "done")
-    go(page, "/data")
-    page.get_by_role("button", name="Add another table").click()
-    page.get_by_role("heading", name="Bring a table").wait_for()
-    settled(page)
     here = page.locator("[class*=st-key-declare-here]", has_text="incomes")
     here.get_by_role("button", name="What is declared").click()
     page.get_by_role("heading", name="What is declared of").wait_for()
@@ -122,12 +123,7 @@ def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any) ->
 def test_a_declaration_is_changed_on_a_phone(open_page: Any, server: Any, tmp_path: Any) -> None:
     """An answer is given, then a list is mended and a column added: the allowance and the old answer stay."""
     space = dp.open_workspace(server.home)
-    path = tmp_path / "staff.csv"
-    path.write_text(incomes(6_000))
-    old = space.add_table(
-        "staff", path, schema=dp.Schema({"town": dp.Category(["Mill", "Hil"])}), unit=dp.Unit.rows(),
-        budget=dp.Budget("1", "1e-6"),
-    )  # fmt: skip
+    old = brought(server, tmp_path, "staff", 6_000, "town", dp.Category(["Mill", "Hil"]))
     given = old.ask(old.query("histogram", column="town", epsilon="0.2"), request_id="before")
     spent = old.meter().spent_epsilon
     phone = open_page(viewport={"width": 390, "height": 844}, has_touch=True)

@@ -135,7 +135,7 @@ def then(table: dp.Table, answer: dp.Answer) -> None:
         line = answer.query.coarse()
         verdict = "few" if high <= line else "many" if low >= line else "unsure"
         st.html(f'<p class="lead">{escape(say(f"data.fit.{verdict}"))}</p>')
-    elif key in FINDS and answer.receipt["table"] == table.name and not table.practice:
+    elif key in FINDS and answer.receipt["table"] == table.name and not table.practice and not table.closed:
         found = [one for one in answer.value.values() if one is not None]
         if len(found) < 2:
             st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_nothing"))}</p>')

@@ -77,6 +77,8 @@ def show() -> None:
     table = current_table()
     if table.practice:
         raise AllowanceError("table.practice")
+    if table.closed:
+        raise AllowanceError("table.closed", table=table.name)
     draft = draft_of(table)
     if draft.task is not None:
         _settle(draft, table.name)

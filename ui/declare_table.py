@@ -12,7 +12,7 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.registry import Record
 from dpengine.schema import Category, Column, ItemSet, Number
-from ui import answer, frame, job, nav
+from ui import answer, frame, job, nav, owner
 from ui import declare_buy as buy
 from ui import declare_change as change
 from ui import declare_price as price
@@ -69,6 +69,9 @@ def show() -> None:
     if table.practice:
         st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
         return
+    if table.closed:
+        owner.closed(table)
+        return
     bought = None if asked is None or asked.answer is None else asked.answer.query.card.key
     if bought != "fit_check":
         buy.fit(table)
@@ -82,7 +85,7 @@ def record(table: dp.Table) -> Record:
 def _ways(table: dp.Table, label: str) -> None:
     with st.container(horizontal=True, key="declare-done"):
         st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
-        if not table.practice:
+        if not table.practice and not table.closed:
             st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))
         st.button(say("data.done.another"), key="declare-another", on_click=_another)
 

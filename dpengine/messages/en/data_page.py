@@ -244,7 +244,7 @@ SENTENCES: dict[str, str] = {
     # How careful?
     "data.care.title": "How careful?",
     "data.care.lead": "Every answer takes something from one allowance for the whole table. When it is used up, no more "
-    "can be asked. It cannot be raised later.",
+    "can be asked. Raising it later protects everybody less.",
     "data.care.careful": "careful",
     "data.care.usual": "usual",
     "data.care.loose": "loose",

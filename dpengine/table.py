@@ -49,7 +49,7 @@ class Table:
         self.practice = record.practice
         self.facts = Facts(
             table=record.name,
-            schema=Schema.from_json(record.schema),
+            schema=workspace.schema_of(record),
             unit=Unit.from_json(record.unit),
             relation=read_relation(record.relation),
             about=record.about,

@@ -13,6 +13,7 @@ import os
 import secrets
 import shutil
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -48,6 +49,7 @@ from dpengine.unit import Relation, Unit, read_relation
 LONGEST_NAME = 80
 SECRET_BYTES = 32
 OWNER = "owner"
+_SCHEMAS_KEPT = 32
 
 _opened: dict[Path, Workspace] = {}
 _opening = threading.Lock()
@@ -75,6 +77,7 @@ class Workspace:
         self.engine = DuckEngine(owner.spill_folder(folder / "tmp"))
         self.coins = SystemCoins()
         self._sampling = threading.Lock()
+        self._schemas: OrderedDict[tuple[str, int], Schema] = OrderedDict()
         self._sweep()
 
     # Tables
@@ -210,6 +213,16 @@ class Workspace:
 
         with self._loading():
             return revision.revise(self._registry, name, folder, schema, code)
+
+    def schema_of(self, record: Record) -> Schema:
+        """Kept, because a list of 100,000 values takes half a second to read and every page asks for it."""
+        key = record.folder, record.version
+        found = self._schemas.get(key) or Schema.from_json(record.schema)
+        self._schemas[key] = found
+        if len(self._schemas) > _SCHEMAS_KEPT:
+            with suppress(KeyError):  # another thread was first
+                self._schemas.popitem(last=False)
+        return found
 
     def current(self, record: Record) -> bool:
         """Is this still how the table is declared?"""

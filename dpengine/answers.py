@@ -41,6 +41,7 @@ class Answer:
     query: Query
     request_id: str
     at: str
+    raw: tuple[int, ...] | None = None  # what was drawn, where further draws may be averaged with it
 
     @property
     def sentence(self) -> str:
@@ -157,6 +158,11 @@ def released_as_json(released: Released) -> dict[str, Any]:
     return {"value": released.value, "interval": released.interval}
 
 
+def drawn_as_json(query: Query, raw: Any) -> dict[str, Any]:
+    """What the ledger keeps of a release. The draw itself is what the charge paid for, so it may be kept too."""
+    return released_as_json(query.finish(raw)) | ({"raw": list(raw)} if query.averages else {})
+
+
 def _interval(stored: Any, labels: list[str]) -> Any:
     """JSON has no tuples: (low, high) again, alone or by label."""
     if isinstance(stored, dict):
@@ -180,6 +186,7 @@ def make_answer(query: Query, entry: Entry) -> Answer:
         query=query,
         request_id=entry.charge.request,
         at=entry.charge.at,
+        raw=tuple(body["raw"]) if "raw" in body else None,
     )
 
 

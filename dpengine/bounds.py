@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from math import comb, isqrt
 
 from dpengine.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
 
 BETA = Fraction(1, 20)  # “95 times in 100”
+_DIGITS = Context(prec=60)
+_GUARD = Decimal(1) + Decimal(10) ** -20  # far above the rounding of a few hundred 60-digit operations
 
 
 @lru_cache(maxsize=1024)
@@ -21,6 +25,57 @@ def laplace_reach(scale: Fraction, beta: Fraction) -> int:
     if 2 * ratio / (1 + ratio) <= beta:
         return 0
     return max(ceiling(scale * ln_above(2 / (beta * (1 + ratio)))) - 1, 0)
+
+
+def sum_tail(scale: Fraction, draws: int, away: int) -> Decimal:
+    """Pr[Z₁ + … + Z_m > t] for m independent discrete Laplace variables and t ≥ 0, to about forty digits.
+
+    With r = e^(−1/scale) the sum has the generating function (1−r)^2m · (1−rz)^(−m) · (1−r/z)^(−m). Its part at z^k,
+    k ≥ 0, comes from the pole at rz = 1 alone: Σ_l a_l (1−rz)^(−l), where a_(m−i) is the coefficient of u^i, u = 1−rz,
+    in ((1−u)/(c−u))^m with c = 1−r². As (1−u)/(c−u) = (1 + (r²/c)·u/(1−u/c))/c all are positive: nothing cancels.
+    And Σ_(k>t) C(k+l−1, l−1) r^k (1−r)^l = Pr[Binomial(t+l, 1−r) < l], a sum of l positive terms.
+    """
+    with localcontext(_DIGITS):
+        rest = 1 - exp_decimal(-1 / scale)
+        total = Decimal(0)
+        for order, weight in enumerate(_weights(scale, draws), 1):
+            trials = away + order
+            few = (comb(trials, i) * rest**i * exp_decimal(-Fraction(trials - i) / scale) for i in range(order))
+            total += weight * sum(few, Decimal(0))
+        return total
+
+
+@lru_cache(maxsize=256)
+def _weights(scale: Fraction, draws: int) -> tuple[Decimal, ...]:
+    """a_l · (1−r)^(2m−l) for l = 1 … m: how the sum is a mixture of negative binomials above 0."""
+    with localcontext(_DIGITS):
+        r = exp_decimal(-1 / scale)
+        c = (1 - r) * (1 + r)
+        one = [1 / c] + [r * r / c ** (place + 2) for place in range(draws - 1)]  # (1−u)/(c−u) by powers of u
+        power = [Decimal(1)] + [Decimal(0)] * (draws - 1)
+        for _ in range(draws):
+            power = [sum((power[i] * one[k - i] for i in range(k + 1)), Decimal(0)) for k in range(draws)]
+        return tuple(power[draws - order] * (1 - r) ** (2 * draws - order) for order in range(1, draws + 1))
+
+
+@lru_cache(maxsize=1024)
+def sum_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
+    """The least t with Pr[|Z₁ + … + Z_m| > t] ≤ β, from the exact law of the sum; m = 1 is `laplace_reach`."""
+    if draws == 1:
+        return laplace_reach(scale, beta)
+    low, high = 0, draws * laplace_reach(scale, beta / draws)  # each within a share of β: the sum within this
+    while low < high:
+        middle = (low + high) // 2
+        if Fraction(2 * sum_tail(scale, draws, middle) * _GUARD) <= beta:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def mean_reach(scale: Fraction, draws: int, beta: Fraction) -> int | Fraction:
+    """How far the mean of independent draws can be off, except with chance β."""
+    return laplace_reach(scale, beta) if draws == 1 else Fraction(sum_reach(scale, draws, beta), draws)
 
 
 @lru_cache(maxsize=1024)
@@ -48,6 +103,17 @@ def gaussian_reach(variance: Fraction, beta: Fraction) -> int:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if math.erfc(middle / width) > wanted else (low, middle)
     return low
+
+
+def gaussian_mean_reach(variance: Fraction, draws: int, beta: Fraction) -> int | Fraction:
+    """How far the mean of independent draws of such noise can be off, except with chance β.
+
+    E[e^(sZ)] ≤ e^(s²v/2) (Canonne, Kamath, Steinke 2020), so a sum of m has Pr[|S| ≥ k] ≤ 2·e^(−k²/(2mv)).
+    """
+    if draws == 1:
+        return gaussian_reach(variance, beta)
+    square = 2 * draws * variance * ln_above(2 / beta)
+    return Fraction(isqrt(ceiling(square) - 1), draws)  # the least k with k² ≥ square is one more: |S| < k
 
 
 @lru_cache(maxsize=1024)

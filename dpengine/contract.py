@@ -277,6 +277,12 @@ class Query(ABC):
     @abstractmethod
     def finish(self, raw: Any) -> Released: ...
 
+    averages: ClassVar[bool] = False  # True: `draw` adds discrete Laplace noise to integers, and `around` is there
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        """What the mean of `looks` independent draws says, with a range that holds except with chance β."""
+        raise NotImplementedError
+
     def used(self) -> set[str]:
         """The columns a question speaks of: their public bounds go into its receipt."""
         single = [getattr(self, "column", None), self.by]

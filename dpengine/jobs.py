@@ -13,9 +13,11 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,6 +51,28 @@ def carry_release(
             _draw_once(ledger, charge.request, read, draw)
     # As stored, the drawer included: what is seen now and what is seen after a reload are the same.
     return _outcome_of(ledger, charge.request, patience)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One question of a plan: what to charge, how to read its statistic and how to draw its answer."""
+
+    reserve_args: dict[str, Any]
+    read: Callable[[], Any]
+    draw: Callable[[Any], dict[str, Any]]
+
+
+def carry_plan(ledger: Ledger, steps: Sequence[Step], keep: Fraction) -> None:
+    """Charge all steps in one transaction, or none; then draw one after the other. One that fails does not stop the
+    others: they are paid for. Whatever stops this process leaves the rest charged and never drawn."""
+    with ExitStack() as hands:
+        for step in steps:
+            hands.enter_context(in_hand(step.reserve_args["worker"], step.reserve_args["request"]))
+        charges = ledger.reserve_all([step.reserve_args for step in steps], keep)
+        for charge, step in zip(charges, steps, strict=True):
+            if charge.fresh:
+                with suppress(AllowanceError):  # noted in the ledger
+                    _draw_once(ledger, charge.request, step.read, step.draw)
 
 
 def _draw_once(

@@ -10,7 +10,7 @@ The file holds public facts and released answers, nothing else about the data. I
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -62,6 +62,11 @@ _OUTCOMES = "SELECT * FROM entries WHERE kind IN ('answer', 'failed') AND reques
 _ANSWERED = (
     "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq"
+)
+_LOOKED = (
+    "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
+    " AND json_extract(body, '$.claim.key') = ? AND json_extract(body, '$.claim.version') = ?"
+    " AND json_remove(json_extract(body, '$.claim.parameters'), '$.epsilon', '$.noise') = ? ORDER BY seq"
 )
 _HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
@@ -120,27 +125,45 @@ class Ledger:
         self, *, budget: str, table: str, actor: str, request: str, claim: dict[str, Any], loss: Loss, worker: str
     ) -> Charge:
         """Charge the question, once per request, or refuse and spend nothing. Only a `fresh` charge may be drawn."""
-        read_request(request)
+        one = {
+            "budget": budget, "table": table, "actor": actor, "request": request, "claim": claim, "loss": loss,
+            "worker": worker,
+        }  # fmt: skip
+        return self.reserve_all([one])[0]
+
+    def reserve_all(self, wanted: Sequence[dict[str, Any]], keep: Fraction | None = None) -> list[Charge]:
+        """Charge several questions to one budget in one transaction, each its own row; or refuse, and charge none.
+
+        `keep`: how much ε must be left after a whole plan. Requests that were charged before come back as they were.
+        """
+        requests = [read_request(one["request"]) for one in wanted]
+        if not wanted or len(set(requests)) < len(requests) or len({one["budget"] for one in wanted}) > 1:
+            raise AllowanceError("request.reused")
         with self._file.writing() as db:
-            known = self._charge(db, request)
-            if known is not None:
-                bound = (known.budget, known.table, known.actor, canonical(known.claim))
-                if bound != (budget, table, actor, canonical(claim)):
-                    raise AllowanceError("request.reused")
+            known = [charge for one in wanted if (charge := self._known(db, one)) is not None]
+            if len(known) == len(wanted):
                 return known
+            if known:
+                raise AllowanceError("request.reused")
+            budget = wanted[0]["budget"]
             record = self._budget(db, budget)
             if record is None:
                 raise AllowanceError("budget.unknown")
-            acts.refuse_closed(db, budget, table)
-            before = self._standing(db, budget)
-            paid = cost(loss, record.rule.alpha)
-            after = Standing(before.totals.plus(paid), before.history.plus(loss))
-            if not admits(record.rule, after.totals):
-                raise _refusal(record.rule, before.totals, paid)
-            body = charge_body(table, worker, claim, loss, price(record.rule, before.totals, paid))
-            totals = charge_totals(before.totals, after.totals, after.history)
-            charge = self._append(db, "charge", budget, request, actor, body, totals, _now())
-        return Charge.from_row(charge, fresh=True)
+            for table in sorted({one["table"] for one in wanted}):
+                acts.refuse_closed(db, budget, table)
+            rule, before = record.rule, self._standing(db, budget)
+            costs = [cost(one["loss"], rule.alpha) for one in wanted]
+            _admit(rule, before.totals, costs, keep)
+            charges = []
+            for one, paid in zip(wanted, costs, strict=True):
+                after = Standing(before.totals.plus(paid), before.history.plus(one["loss"]))
+                takes = price(rule, before.totals, paid)
+                body = charge_body(one["table"], one["worker"], one["claim"], one["loss"], takes)
+                totals = charge_totals(before.totals, after.totals, after.history)
+                row = self._append(db, "charge", budget, one["request"], one["actor"], body, totals, _now())
+                charges.append(Charge.from_row(row, fresh=True))
+                before = after
+        return charges
 
     def answer(self, request: str, body: dict[str, Any]) -> None:
         """Store what was released. Refused when the request has ended already: an answer is never replaced."""
@@ -238,6 +261,16 @@ class Ledger:
             found = self._entries(db, _sound_rows(db, _ANSWERED, [budget, table, claim_digest]))
         return [entry for entry in found if entry.outcome is not None and entry.outcome.kind == "answer"]
 
+    def looks_at(self, budget: str, table: str, question: dict[str, Any]) -> list[Entry]:
+        """The same for one question at whatever ε and with whatever noise, as `Query.describe` tells it."""
+        parameters = canonical(
+            {name: told for name, told in question["parameters"].items() if name not in ("epsilon", "noise")}
+        )
+        values = [budget, table, question["key"], question["version"], parameters]
+        with self._file.reading() as db:
+            found = self._entries(db, _sound_rows(db, _LOOKED, values))
+        return [entry for entry in found if entry.outcome is not None and entry.outcome.kind == "answer"]
+
     def export_rows(self, budget: str | None = None) -> Iterator[dict[str, Any]]:
         """Every row, or those of a budget, as it is stored, oldest first: enough to recompute each hash."""
         return self._pages("", []) if budget is None else self._pages("budget = ? AND", [budget])
@@ -284,6 +317,15 @@ class Ledger:
         rows = _sound_rows(db, _CHARGE, [request])
         return Charge.from_row(rows[0]) if rows else None
 
+    def _known(self, db: Database, one: dict[str, Any]) -> Charge | None:
+        """The charge this very question already has under its request."""
+        known = self._charge(db, one["request"])
+        if known is not None:
+            bound = (known.budget, known.table, known.actor, canonical(known.claim))
+            if bound != (one["budget"], one["table"], one["actor"], canonical(one["claim"])):
+                raise AllowanceError("request.reused")
+        return known
+
     def _head(self, db: Database) -> tuple[int, str]:
         rows = list(db.query(_HEAD))
         return (rows[0]["seq"], rows[0]["hash"]) if rows else (0, START)
@@ -329,6 +371,17 @@ class Ledger:
             if len(page) < _PAGE:
                 return
             after = page[-1]["seq"]
+
+
+def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | None) -> None:
+    """Sums only grow, so what the rule admits with all of them counted in it also admits one after the other."""
+    after = before
+    for paid in costs:
+        after = after.plus(paid)
+    if keep is None and not admits(rule, after):
+        raise _refusal(rule, before, costs[0]) if len(costs) == 1 else BudgetExceeded("plan.exceeded")
+    if keep is not None and not (admits(rule, after) and spent(rule, after) <= rule.epsilon - keep):
+        raise BudgetExceeded("plan.exceeded")
 
 
 def _refusal(rule: Rule, before: Totals, paid: Cost) -> BudgetExceeded:

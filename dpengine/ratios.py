@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+Exact = int | Fraction
+
 
 def ratio_range(
-    top: int, top_reach: int, bottom: int, bottom_reach: int, low: Fraction, high: Fraction
+    top: Exact, top_reach: Exact, bottom: Exact, bottom_reach: Exact, low: Fraction, high: Fraction
 ) -> tuple[Fraction, Fraction]:
     """All T/B with |T−top| ≤ top_reach, |B−bottom| ≤ bottom_reach and B ≥ 1, cut to [low, high], where the truth lies.
 
@@ -21,6 +23,6 @@ def ratio_range(
     return (first, last) if first <= last else (low, high)
 
 
-def ratio(top: int, bottom: int, low: Fraction, high: Fraction) -> Fraction:
+def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
     """The plain quotient, cut to where the truth lies."""
     return min(max(Fraction(top, max(bottom, 1)), low), high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,17 +15,20 @@ from dpengine.answers import (
     Meter,
     Preview,
     claim_of,
+    drawn_as_json,
     make_answer,
     make_meter,
     make_preview,
-    released_as_json,
 )
 from dpengine.cheapest import cheapest, closing
 from dpengine.contract import Facts, Query, Released, canonical, least_epsilon
 from dpengine.errors import AllowanceError
-from dpengine.jobs import carry_release
+from dpengine.jobs import Step as Release
+from dpengine.jobs import carry_plan, carry_release
 from dpengine.ledger import Act, BudgetRecord, Entry, Standing
+from dpengine.looks import Reading, read_together
 from dpengine.mechanisms import catalogue
+from dpengine.plan import MOST_ROWS, Planner, Run
 from dpengine.registry import Record
 from dpengine.schema import Schema
 from dpengine.statement import Fit, Step
@@ -120,6 +123,36 @@ class Table:
         self._workspace.jobs.submit(request, self._carry(query, request))
         return self._workspace.job(request)
 
+    def planner(self, keep: Fraction = Fraction(0)) -> Planner:
+        """Prices plans against the budget as it stands, `keep` of it untouched. Free."""
+        return Planner(self._budget.rule, self._standing().totals, keep)
+
+    def submit_plan(self, queries: Sequence[Query], run: str, keep: Fraction = Fraction(0)) -> None:
+        """All of them on the worker: charged together or not at all, then drawn one after the other."""
+        if not queries:
+            raise AllowanceError("plan.empty")
+        if len(queries) > MOST_ROWS:
+            raise AllowanceError("plan.long", most=MOST_ROWS)
+        releases = [self._release(query, request) for query, request in zip(queries, requests_of(run), strict=False)]
+        workspace, kept = self._workspace, keep * self._budget.rule.epsilon
+
+        def carry() -> None:
+            self._open(requests_of(run)[0])
+            carry_plan(workspace.ledger, [release() for release in releases], kept)
+
+        workspace.jobs.submit(run, carry)
+
+    def run(self, run: str) -> Run:
+        """Where a plan stands: in this process, in another one, or in the ledger since before a restart."""
+        jobs, rows = self._workspace.jobs, []
+        handed = jobs.state(run)
+        for request in requests_of(run):
+            entry = self._workspace.ledger.find(request)
+            if entry is None or entry.charge.budget != self._budget.id:
+                break
+            rows.append((entry, jobs.state(request).state))
+        return Run(run, tuple(rows), waiting=not rows and not handed.over, error=None if rows else handed.error)
+
     def recall(self, query: Query) -> list[Answer]:
         """Answers already paid for to this very question: free."""
         found = self._workspace.ledger.answers_to(self._budget.id, self.name, query.digest())
@@ -128,6 +161,13 @@ class Table:
             make_answer(query, entry) for entry in found
             if entry.outcome and entry.outcome.kind == "answer" and entry.charge.claim.get("bounds") == bounds
         ]  # fmt: skip
+
+    def looks(self, query: Query) -> Reading:
+        """Every paid answer to this question at whatever ε, and what they say together: free."""
+        found = self._workspace.ledger.looks_at(self._budget.id, self.name, query.describe())
+        bounds = claim_of(query)["bounds"]
+        answers = [self.answer_of(entry) for entry in found if entry.charge.claim.get("bounds") == bounds]
+        return read_together(answers, query.beta)
 
     def answer_of(self, entry: Entry) -> Answer:
         """As it was given: under the bounds its claim holds, also where the table was declared anew since."""
@@ -181,33 +221,48 @@ class Table:
         return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.schema.as_json())
 
     def _carry(self, query: Query, request: str) -> Callable[[], Entry]:
+        release = self._release(query, request)
+
+        def carry() -> Entry:
+            self._open(request)
+            step = release()
+            return carry_release(self._workspace.ledger, step.reserve_args, step.read, step.draw)
+
+        return carry
+
+    def _open(self, request: str) -> None:
+        workspace = self._workspace
+        if not workspace.current(self._record) and workspace.ledger.find(request) is None:
+            raise AllowanceError("table.revised")
+        workspace.open_budget(self._budget, self.actor)
+
+    def _release(self, query: Query, request: str) -> Callable[[], Release]:
+        """How a question is charged, read and drawn; refused at once when it was made for another table."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
         workspace, facts, record = self._workspace, self.facts, self._record
 
         def draw(statistic: Any) -> dict[str, Any]:
-            return released_as_json(query.release(statistic, workspace.coins))
+            return drawn_as_json(query, query.draw(statistic, workspace.coins))
 
-        def carry() -> Entry:
-            if not workspace.current(record) and workspace.ledger.find(request) is None:
-                raise AllowanceError("table.revised")
-            workspace.open_budget(self._budget, self.actor)
-            return carry_release(
-                workspace.ledger,
-                {
-                    "budget": self._budget.id,
-                    "table": self.name,
-                    "actor": self.actor,
-                    "request": request,
-                    "claim": claim_of(query),
-                    "loss": query.loss(),
-                    "worker": workspace.jobs.worker,
-                },
-                lambda: workspace.read(query.need(), record, facts.schema),
-                draw,
-            )
+        return lambda: Release(
+            {
+                "budget": self._budget.id,
+                "table": self.name,
+                "actor": self.actor,
+                "request": request,
+                "claim": claim_of(query),
+                "loss": query.loss(),
+                "worker": workspace.jobs.worker,
+            },
+            lambda: workspace.read(query.need(), record, facts.schema),
+            draw,
+        )
 
-        return carry
+
+def requests_of(run: str) -> list[str]:
+    """The request ids of a plan's rows, in order."""
+    return [f"{run}.{number}" for number in range(1, MOST_ROWS + 1)]
 
 
 def new_request() -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui import answer, form, frame, history, job, noise, owner, preview, spend, suggest
+from ui import answer, form, frame, history, job, looks, noise, owner, preview, spend, suggest
 from ui.state import choose_table, current_table, table_labels, table_names
 from ui.wording import percent
 
@@ -33,6 +33,7 @@ if later is not None:
 if asked is not None and asked.answer is not None:
     frame.show_price(table, None)  # again: the answer may have been charged after the frame was drawn
     answer.show(asked.answer)
+    looks.show(table, asked.answer)
     st.divider()
 
 if table.closed:

@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("answers", "jobs", "samples", "registry"),
     ("whatif",),
     ("curves",),
-    ("statement", "revision"),
+    ("statement", "revision", "looks", "plan"),
     ("receipts", "copies", "owner"),
     ("table",),
     ("workspace",),

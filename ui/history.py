@@ -9,12 +9,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 import dpengine as dp
+from dpengine.contract import canonical
 from dpengine.entries import Charge
 from dpengine.ledger import Act
 from dpengine.messages import say
 from dpengine.statement import act_words
 from ui.state import workspace
-from ui.wording import in_short, percent
+from ui.wording import as_one, in_short, percent, printed_range
 
 
 def show(table: dp.Table, limit: int = 10) -> None:
@@ -33,13 +34,14 @@ def rows_html(
     head = "".join(f'<th class="{_kind(name)}">{escape(say(f"history.{name}"))}</th>' for name in names)
     cap = table.budget.rule.epsilon
     rows: list[tuple[int, str]] = [(act.seq, _act_row(act, len(names))) for act in acts]
+    together = _together(table, entries)
     for entry in entries:
         charge = entry.charge
         cells = {
             "when": f'{escape(when(charge.at))}<span class="zone"> {escape(say("history.zone"))}</span>',
             "table": escape(charge.table),
             "question": escape(charge.claim["sentence"]),
-            "answer": escape(outcome(entry)),
+            "answer": escape(outcome(entry) + together.get(charge.request, "")),
             "share": escape(percent(charge.price / cap)),
             "receipt": f'<a href="{answer_link(charge)}" target="_self"><code>{charge.hash[:8]}</code></a>',
         }
@@ -63,6 +65,25 @@ def _act_row(act: Act, columns: int) -> str:
     return f'<tr class="act">{told}</tr>'
 
 
+def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
+    """By request: what several answers to one question say together, told beside the newest of them."""
+    seen: dict[str, list[dp.Entry]] = {}
+    for entry in entries:
+        claim = entry.charge.claim
+        if entry.charge.table == table.name and entry.outcome is not None and entry.outcome.kind == "answer":
+            asked = {name: told for name, told in claim["parameters"].items() if name != "epsilon"}
+            seen.setdefault(canonical([claim["key"], asked, claim["bounds"]]), []).append(entry)
+    told = {}
+    for looks in seen.values():
+        if len(looks) > 1:
+            reading = table.looks(table.answer_of(looks[0]).query)
+            if reading.agree and isinstance(reading.interval, tuple):
+                one = as_one(reading)
+                words = say("looks.span", low=(span := printed_range(*one.interval))[0], high=span[1])
+                told[looks[0].charge.request] = say("looks.in_short", count=reading.count, together=words)
+    return told
+
+
 def _kind(name: str) -> str:
     return f"number at-{name}" if name == "share" else f"at-{name}"
 
@@ -73,8 +94,12 @@ def when(at: str) -> str:
 
 
 def answer_link(charge: Charge) -> str:
+    return answer_address(charge.table, charge.request)
+
+
+def answer_address(table: str, request: str) -> str:
     """The address of an answer, fit for an HTML attribute: a table may be called “R&D #1”."""
-    return escape("ask?" + urlencode({"table": charge.table, "answer": charge.request}), quote=True)
+    return escape("ask?" + urlencode({"table": table, "answer": request}), quote=True)
 
 
 def outcome(entry: dp.Entry) -> str:

@@ -6,6 +6,7 @@ The id is in the URL from the click on, so a reload, a second tab or a restart f
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import streamlit as st
 
@@ -20,7 +21,14 @@ _NEXT = "_next_request"
 JUST_NOW = timedelta(minutes=1)
 
 
-def ask_button(label: str, table: dp.Table, query: dp.Query, key: str, disabled: bool = False) -> None:
+def ask_button(
+    label: str,
+    table: dp.Table,
+    query: dp.Query,
+    key: str,
+    disabled: bool = False,
+    kind: Literal["primary", "secondary"] = "primary",
+) -> None:
     """A button that asks once however often it is clicked: the id it will use is chosen before the click.
 
     The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets
@@ -32,7 +40,7 @@ def ask_button(label: str, table: dp.Table, query: dp.Query, key: str, disabled:
         st.button(
             label,
             key=f"{key}-{request}",
-            type="primary",
+            type=kind,
             disabled=disabled,
             on_click=_ask,
             args=(table, query, request),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from html import escape
@@ -10,6 +11,7 @@ from typing import Any
 import dpengine as dp
 from dpengine.contract import NearBest, NoPromise, Promise, Rank, Within
 from dpengine.exact import decimal_of
+from dpengine.looks import Reading
 from dpengine.messages import plain, say
 
 
@@ -195,6 +197,24 @@ def range_words(answer: dp.Answer) -> str:
     if isinstance(promise, Rank):
         return say("answer.rank", alpha=percent(min(promise.share, Fraction(1))), chance=chance(promise.beta))
     return promise_words(promise)
+
+
+def as_one(reading: Reading) -> dp.Answer:
+    """What the answers say together, in the shape of one of them."""
+    last = reading.answers[-1]
+    value, interval = _printable(reading.value), _printable(reading.interval)
+    return replace(last, value=value, interval=interval, query=replace(last.query, beta=reading.beta))
+
+
+def _printable(told: Any) -> Any:
+    """Exact means as the numbers that are printed; a range rounds outwards when it is printed."""
+    if isinstance(told, dict):
+        return {label: _printable(one) for label, one in told.items()}
+    if isinstance(told, tuple):
+        return tuple(_printable(one) for one in told)
+    if isinstance(told, Fraction):
+        return int(told) if told.denominator == 1 else float(told)
+    return told
 
 
 def in_short(answer_value: Any, interval: Any) -> str:

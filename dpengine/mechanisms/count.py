@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import laplace_reach, least_count_error
+from dpengine.bounds import laplace_reach, least_count_error, mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
@@ -96,6 +96,11 @@ class Count(Query):
     def law(self, value: int | tuple[int, ...]) -> Independent:
         return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
 
+    averages = True
+
     def finish(self, raw: tuple[int, ...]) -> Released:
-        reach = int(self.promise().alpha)
+        return self.around(raw, 1)
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        reach = mean_reach(self.scale, looks, self.beta / self.groups)
         return self.told([(count, (count - reach, count + reach)) for count in raw])

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import laplace_reach, least_count_error
+from dpengine.bounds import laplace_reach, least_count_error, mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
 from dpengine.laws import Independent, Laplace
@@ -88,6 +88,11 @@ class FitCheck(Query):
     def law(self, value: int) -> Independent:
         return Independent((Laplace(value, self.scale),))
 
+    averages = True
+
     def finish(self, raw: tuple[int, ...]) -> Released:
-        reach = int(self.promise().alpha)
+        return self.around(raw, 1)
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        reach = mean_reach(self.scale, looks, self.beta)
         return Released(raw[0], (raw[0] - reach, raw[0] + reach))

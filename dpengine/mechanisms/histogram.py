@@ -24,7 +24,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import gaussian_reach, laplace_reach, least_count_error
+from dpengine.bounds import gaussian_mean_reach, gaussian_reach, laplace_reach, least_count_error, mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
@@ -165,8 +165,15 @@ class Histogram(Query):
             return Independent(tuple(Normal(count, self.variance) for count in value))
         return Independent(tuple(Laplace(count, self.scale) for count in value))
 
+    averages = True
+
     def finish(self, raw: tuple[int, ...]) -> Released:
-        reach = int(self.promise().alpha)
+        return self.around(raw, 1)
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        each = self.beta / len(self.starts)
+        usual = not self.noise
+        reach = mean_reach(self.scale, looks, each) if usual else gaussian_mean_reach(self.variance, looks, each)
         bars = dict(zip(self.labels(), raw, strict=True))
         return Released(bars, {label: (count - reach, count + reach) for label, count in bars.items()})
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import laplace_reach
+from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Within
 from dpengine.laws import Independent, Laplace
@@ -82,11 +82,11 @@ class Mean(OfNumbers):
         part = Pure(self.for_each(self.epsilon) / 2)  # half for N, half for S
         return self.of_groups(Together((part, part)))
 
-    def _reaches(self) -> tuple[int, int]:
+    def _reaches(self, looks: int = 1) -> tuple[int | Fraction, int | Fraction]:
         if self.known is not None:
-            return 0, laplace_reach(self.scales[1], self.beta)
+            return 0, mean_reach(self.scales[1], looks, self.beta)
         each = self.beta / (2 * self.groups)
-        return laplace_reach(self.scales[0], each), laplace_reach(self.scales[1], each)
+        return mean_reach(self.scales[0], looks, each), mean_reach(self.scales[1], looks, each)
 
     def promise(self) -> Within:
         reach_n, reach_s = self._reaches()
@@ -115,13 +115,19 @@ class Mean(OfNumbers):
             tuple(law for n, s in _pairs(value) for law in (Laplace(n, scale_n), Laplace(s, scale_s)))
         )
 
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        pairs = [(self.known, raw[0])] if self.known is not None else _pairs(raw)
-        return self.told([self._told(n, s) for n, s in pairs])
+    averages = True
 
-    def _told(self, n: int, s: int) -> tuple[float, tuple[float, float]]:
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        return self.around(raw, 1)
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        """Of several draws N and S are averaged, not their ratios."""
+        pairs = [(self.known, raw[0])] if self.known is not None else _pairs(raw)
+        return self.told([self._told(n, s, looks) for n, s in pairs])
+
+    def _told(self, n: Any, s: Any, looks: int) -> tuple[float, tuple[float, float]]:
         column = self.facts.schema.number(self.column)
-        reach_n, reach_s = self._reaches()
+        reach_n, reach_s = self._reaches(looks)
         edge = Fraction(self.half)
         middle = (column.lower + column.upper) / 2
 
@@ -132,5 +138,5 @@ class Mean(OfNumbers):
         return value(ratio(s, n, -edge, edge)), (value(low), value(high))
 
 
-def _pairs(value: tuple[int, ...]) -> list[tuple[int, int]]:
+def _pairs(value: tuple[Any, ...]) -> list[tuple[Any, Any]]:
     return list(zip(value[0::2], value[1::2], strict=True))

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import laplace_reach, least_count_error
+from dpengine.bounds import least_count_error, mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
@@ -83,9 +83,9 @@ class Proportion(Query):
             return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
         return Pure(self.epsilon)
 
-    def _reach(self) -> int:
+    def _reach(self, looks: int = 1) -> int | Fraction:
         cells = 1 if self.known is not None else 2 * self.groups
-        return laplace_reach(self.scale, self.beta / cells)
+        return mean_reach(self.scale, looks, self.beta / cells)
 
     def promise(self) -> Within:
         people = Fraction(self.facts.about, self.groups)
@@ -105,15 +105,21 @@ class Proportion(Query):
     def law(self, value: tuple[int, ...]) -> Independent:
         return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
 
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        if self.known is not None:
-            low, high = ratio_range(100 * raw[0], 100 * self._reach(), self.known, 0, NOBODY, ALL)
-            return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))
-        return self.told([self._told(h, m) for h, m in zip(raw[0::2], raw[1::2], strict=True)])
+    averages = True
 
-    def _told(self, hits: int, misses: int) -> tuple[float, tuple[float, float]]:
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        return self.around(raw, 1)
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        """Of several draws hits and misses are averaged, not their ratios."""
+        if self.known is not None:
+            low, high = ratio_range(100 * raw[0], 100 * self._reach(looks), self.known, 0, NOBODY, ALL)
+            return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))
+        return self.told([self._told(h, m, looks) for h, m in zip(raw[0::2], raw[1::2], strict=True)])
+
+    def _told(self, hits: Any, misses: Any, looks: int) -> tuple[float, tuple[float, float]]:
         """In percent. H/(H+M) rises in H and falls in M, so its ends are at corners of the box."""
-        reach = self._reach()
+        reach = self._reach(looks)
         least = _share(max(hits - reach, 0), misses + reach)
         most = _share(hits + reach, max(misses - reach, 0))
         middle = _share(max(hits, 0), max(misses, 0))
@@ -122,7 +128,7 @@ class Proportion(Query):
         return float(value), (float(low), float(high))
 
 
-def _share(hits: int, misses: int) -> Fraction | None:
+def _share(hits: int | Fraction, misses: int | Fraction) -> Fraction | None:
     """In percent; None when nobody is left to divide by."""
     if hits < 0 or misses < 0 or hits + misses <= 0:
         return None

@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import laplace_reach
+from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
@@ -97,8 +97,8 @@ class Sum(OfNumbers):
         """Pure ε also by group: a change inside one group can use more than half of it."""
         return Pure(self.epsilon)
 
-    def _reach(self) -> int:
-        return laplace_reach(self.scale, self.beta / self.groups)
+    def _reach(self, looks: int = 1) -> int | Fraction:
+        return mean_reach(self.scale, looks, self.beta / self.groups)
 
     def promise(self) -> Within:
         return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
@@ -114,10 +114,15 @@ class Sum(OfNumbers):
     def law(self, value: tuple[int, ...]) -> Independent:
         return Independent(tuple(Laplace(total, self.scale) for total in self.measured(value)))
 
+    averages = True
+
     def finish(self, raw: tuple[int, ...]) -> Released:
-        reach = self._reach()
+        return self.around(raw, 1)
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        reach = self._reach(looks)
         return self.told([(self._plain(k), (self._plain(k - reach), self._plain(k + reach))) for k in raw])
 
-    def _plain(self, k: int) -> int | float:
+    def _plain(self, k: int | Fraction) -> int | float:
         exact = k * self.grain
         return int(exact) if exact.denominator == 1 else float(exact)

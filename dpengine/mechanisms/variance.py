@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import laplace_reach
+from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
@@ -81,15 +81,15 @@ class Variance(OfNumbers):
             return Pure(self.epsilon)
         return Together((Pure(self.epsilon / 3),) * 3)
 
-    def _reaches(self) -> tuple[int, int, int]:
-        n, s, q = (laplace_reach(scale, self.beta / 3) for scale in self.scales)
+    def _reaches(self, looks: int) -> tuple[int | Fraction, int | Fraction, int | Fraction]:
+        n, s, q = (mean_reach(scale, looks, self.beta / 3) for scale in self.scales)
         return n, s, q
 
     def promise(self) -> Within:
         """For a table of the declared size whose values spread over half the range."""
         people, h = self.facts.about, self.half
         values = (people, 0, -people * h * h // 2)
-        low, high = self._told(*values)[1]
+        low, high = self._told(*values, 1)[1]
         column = self.facts.schema.number(self.column)
         alpha = min(Fraction(high - low).limit_denominator(10**6), column.diameter)
         return Within(alpha, 1, self.beta, Fraction(0), self.column, nominal=True)
@@ -105,13 +105,19 @@ class Variance(OfNumbers):
         pairs = zip(self._parts(value), self.scales, strict=True)
         return Independent(tuple(Laplace(part, scale) for part, scale in pairs))
 
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        return Released(*self._told(*raw))
+    averages = True
 
-    def _told(self, n: int, s: int, q: int) -> tuple[float, tuple[float, float]]:
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        return self.around(raw, 1)
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        """Of several draws the three parts are averaged, not their ratios."""
+        return Released(*self._told(raw[0], raw[1], raw[2], looks))
+
+    def _told(self, n: Any, s: Any, q: Any, looks: int) -> tuple[float, tuple[float, float]]:
         """The standard deviation in the column's unit, and every value the noisy ranges allow."""
         h = Fraction(self.half)
-        reach_n, reach_s, reach_q = self._reaches()
+        reach_n, reach_s, reach_q = self._reaches(looks)
         mean_low, mean_high = ratio_range(s, reach_s, n, reach_n, -h, h)
         q_low, q_high = ratio_range(q, reach_q, n, reach_n, -h * h, h * h)
         nearest = Fraction(0) if mean_low <= 0 <= mean_high else min(mean_low**2, mean_high**2)

@@ -14,7 +14,8 @@ from typing import Any
 
 LANGUAGES = ("en",)
 AREAS = (
-    "declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "whatif", "owner", "receipts",
+    "declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "looks", "plan", "whatif", "owner",
+    "receipts",
 )  # fmt: skip
 
 language: ContextVar[str] = ContextVar("language", default="en")

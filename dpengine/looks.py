@@ -1,0 +1,137 @@
+"""Several paid answers to one question, read together. Post-processing of what was released: free.
+
+**Averaging.** The draws of one question at one ε are the same integers plus independent discrete Laplace noise, so
+their mean is the truth plus a mean of noises, whose exact law `bounds.sum_reach` knows (for Gaussian noise a bound on
+its tail is used). Parts of a ratio (hits and misses, a sum and a count) are averaged before they are divided.
+
+**However often one looks.** A person decides after looking whether to look again, and at which ε. Number the ε by
+first use, g = 1, 2, … (one with other noise is another one); after the m-th look at the g-th ε state a range for the
+mean of those m draws, at
+
+    β_(1,m) = β/2^max(m, 2)        β_(g,m) = β/2^(g+m+1) for g ≥ 2.
+
+*Theorem.* With probability at least 1−β all ranges ever stated hold, whatever rule chose the looks and their end; so
+their intersection holds at any moment, also one chosen by the answers.
+
+*Proof.* The noise of the m-th look at an ε may be thought drawn beforehand, one row of noises for every ε. When an ε is
+first used nobody has seen anything of its row, so given the past the range stated after m looks at it, a function of
+its first m noises alone, fails with probability at most β_(g,m). They sum to β/4 + β/2 + Σ_(g≥2) Σ_m β/2^(g+m+1) = β. ∎
+
+A share that depended on the number of looks alone would not do: whether the second look repeats the ε could then be
+chosen by how unlucky the first one was. The range of one answer alone, at β, keeps its own meaning, for that answer.
+
+**Ranges that were bought** (quantiles) were drawn at β and cannot be stated at less afterwards. Each fails with
+probability at most β given the past, so by the time a person stops after J looks some range has failed with
+probability at most β·E[J]: the intersection of J is stated at J·β, and says nothing once that reaches 1.
+
+**Choices** are shown side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dpengine.answers import Answer
+
+Interval = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What several answers to one question say together. `value` and `interval` have the shape of one answer's."""
+
+    kind: str  # averaged, shared (what the ranges have in common) or apart (side by side)
+    answers: tuple[Answer, ...]  # oldest first
+    value: Any = None
+    interval: Any = None  # None where there is none: fewer than two answers, choices, or nothing left to claim
+    beta: Fraction = Fraction(1)  # the chance that the interval does not hold, at most
+    agree: bool = True  # False: the ranges have nothing in common, so the latest is shown alone
+
+    @property
+    def count(self) -> int:
+        return len(self.answers)
+
+
+def share_of(beta: Fraction, spend: int, look: int) -> Fraction:
+    """β_(g,m): what the m-th look at the g-th ε may fail with."""
+    halvings: int = max(look, 2) if spend == 1 else spend + look + 1
+    return beta * Fraction(1, 1 << halvings)
+
+
+def read_together(answers: Sequence[Answer], beta: Fraction) -> Reading:
+    """Of answers to one question (the same but for ε), oldest first."""
+    looks = tuple(answers)
+    if len(looks) < 2 or any(look.interval is None or _parts(look) != _parts(looks[0]) for look in looks):
+        return Reading("apart", looks)
+    if all(look.raw is not None for look in looks):
+        return _averaged(looks, beta)
+    return _shared(looks, beta)
+
+
+def _parts(look: Answer) -> set[str] | None:
+    """The names of an answer's parts; where they are not declared, two answers may have different ones."""
+    return set(look.interval) if isinstance(look.interval, dict) else None
+
+
+def _averaged(looks: tuple[Answer, ...], beta: Fraction) -> Reading:
+    drawn: dict[tuple[str, Fraction], list[tuple[int, ...]]] = {}  # by noise and ε: one law each
+    stated = []  # one range for each look
+    for look in looks:
+        law = look.query.noise, look.query.epsilon
+        rows = drawn.setdefault(law, [])
+        assert look.raw is not None
+        rows.append(look.raw)
+        query = replace(look.query, beta=share_of(beta, list(drawn).index(law) + 1, len(rows)))
+        stated.append(query.around(mean_of(rows), len(rows)))
+    common = _intersection([told.interval for told in stated])
+    if common is None:
+        return Reading("averaged", looks, stated[-1].value, stated[-1].interval, beta, agree=False)
+    best = min(reversed(stated), key=lambda told: _width(told.interval))  # the latest of equals
+    return Reading("averaged", looks, _inside(best.value, common), common, beta)
+
+
+def _width(interval: Any) -> Any:
+    if isinstance(interval, dict):
+        return sum(_width(one) for one in interval.values())
+    return interval[1] - interval[0]
+
+
+def mean_of(rows: Sequence[tuple[int, ...]]) -> tuple[int | Fraction, ...]:
+    """Exact, part by part."""
+    if len(rows) == 1:
+        return rows[0]
+    return tuple(Fraction(sum(parts), len(rows)) for parts in zip(*rows, strict=True))
+
+
+def _shared(looks: tuple[Answer, ...], beta: Fraction) -> Reading:
+    last = looks[-1]
+    common = _intersection([look.interval for look in looks])
+    if common is None:
+        return Reading("shared", looks, last.value, last.interval, beta, agree=False)
+    fails = len(looks) * beta
+    if fails >= 1:
+        return Reading("shared", looks, last.value)
+    return Reading("shared", looks, _inside(last.value, common), common, fails)
+
+
+def _intersection(ranges: Sequence[Any]) -> Any:
+    """Of ranges, or of mappings from label to range, part by part; None when some part has nothing in common."""
+    if isinstance(ranges[0], dict):
+        parts = {label: _overlap([one[label] for one in ranges]) for label in ranges[0]}
+        return None if None in parts.values() else parts
+    return _overlap(ranges)
+
+
+def _overlap(ranges: Sequence[Interval]) -> Interval | None:
+    low, high = max(one[0] for one in ranges), min(one[1] for one in ranges)
+    return (low, high) if low <= high else None
+
+
+def _inside(value: Any, ranges: Any) -> Any:
+    """The nearest point of the range: an average may lie outside what earlier looks leave."""
+    if isinstance(value, dict):
+        return {label: _inside(one, ranges[label]) for label, one in value.items()}
+    return min(max(value, ranges[0]), ranges[1])

@@ -1,0 +1,25 @@
+"""Several answers to one question, read together."""
+
+SENTENCES: dict[str, str] = {
+    "looks.again": "Ask again for the same price and combine — takes {share}",
+    "looks.again.apart": "Ask again — takes {share}",
+    "looks.why.averaged": "A second answer to the same question is averaged with this one, and the range gets narrower. It is a new, paid draw.",
+    "looks.why.shared": "A second answer brings a second range; the true value is then looked for where the two overlap. It is a new, paid draw.",
+    "looks.why.apart": "A second answer would be shown beside this one: choices cannot be averaged. It is a new, paid draw.",
+    "looks.title": "Asked {count} times",
+    "looks.averaged": "All together",
+    "looks.averaged.holds": "However often you look: this range already allows for deciding after each look whether to ask again.",
+    "looks.shared": "What the {count} ranges have in common",
+    "looks.shared.holds": "Each range holds {chance} times in 100 by itself; all {count} at once at least {together} times in 100.",
+    "looks.shared.nothing": "With {count} ranges nothing can be promised about where they overlap. Each by itself still holds {chance} times in 100.",
+    "looks.disagree": "The answers do not overlap. That happens at most {chance} times in 100, and means that at least one of them is far off; they are not combined. Below is the latest alone.",
+    "looks.apart": "The answers side by side; choices are not averaged.",
+    "looks.each": "Each answer by itself",
+    "looks.column.when": "when (UTC)",
+    "looks.column.answer": "answer",
+    "looks.column.range": "range",
+    "looks.column.share": "took",
+    "looks.column.receipt": "receipt",
+    "looks.in_short": " — {count} answers together: {together}",
+    "looks.span": "{low} – {high}",
+}

@@ -1,0 +1,227 @@
+"""Several answers to one question read together: exact sums, shares of β that hold for looks chosen by the answers."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import dpengine as dp
+from dpengine import looks
+from dpengine.answers import Answer
+from dpengine.bounds import BETA, laplace_reach, mean_reach, sum_reach, sum_tail
+from dpengine.coins import SystemCoins
+from dpengine.contract import Facts, Query
+from dpengine.laws import Laplace, chance
+from dpengine.looks import Reading, mean_of, read_together, share_of
+from dpengine.workspace import Workspace
+
+SCHEMA = dp.Schema({"salary": dp.Number(0, 100), "state": dp.Category(["TX", "CA", "NY"])})
+FACTS = Facts("people", SCHEMA, dp.Unit.rows(), "replace", 1000)
+RUNS = 2000
+FALSE_ALARM = 1e-6
+
+
+def answer(query: Query, raw: tuple[int, ...]) -> Answer:
+    told = query.finish(raw)
+    return Answer(told.value, told.interval, query.promise(), {}, query, "r", "", raw)
+
+
+def count_at(epsilon: str) -> Query:
+    return dp.catalogue["count"].build(FACTS, {"where": [["state", "in", ["TX"]]], "epsilon": epsilon})
+
+
+# The law of a sum
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3)])
+def test_the_tail_of_a_sum_is_what_adding_up_all_outcomes_gives(scale: Fraction) -> None:
+    """Three draws, each cut where less than 10^-12 is left out."""
+    reach = laplace_reach(scale, Fraction(1, 10**13))
+    alone = {z: chance(Laplace(0, scale), z) for z in range(-reach, reach + 1)}
+    law = dict(alone)
+    for draws in (1, 2, 3):
+        if draws > 1:
+            wider: dict[int, Any] = {}
+            for (a, p), (b, q) in product(law.items(), alone.items()):
+                wider[a + b] = wider.get(a + b, 0) + p * q
+            law = wider
+        for away in (0, 1, 4, 11):
+            exact = sum(p for z, p in law.items() if z > away)
+            assert abs(float(sum_tail(scale, draws, away) - exact)) < 1e-11
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(10), Fraction(10**9)])
+@pytest.mark.parametrize("draws", [1, 2, 5])
+def test_the_reach_of_a_sum_is_the_least_that_holds(scale: Fraction, draws: int) -> None:
+    reach = sum_reach(scale, draws, BETA)
+    assert 2 * sum_tail(scale, draws, reach) <= float(BETA)
+    assert reach == 0 or 2 * sum_tail(scale, draws, reach - 1) > float(BETA)
+    assert draws > 1 or reach == laplace_reach(scale, BETA)
+    assert mean_reach(scale, draws, BETA) == Fraction(reach, draws)
+
+
+def test_the_shares_of_beta_add_up_to_beta() -> None:
+    far = 60
+    total = sum(share_of(BETA, spend, look) for spend in range(1, far) for look in range(1, far))
+    assert BETA * (1 - Fraction(1, 2**50)) < total < BETA
+    assert [share_of(BETA, 1, look) / BETA for look in (2, 3, 5)] == [Fraction(1, 4), Fraction(1, 8), Fraction(1, 32)]
+
+
+# Looks chosen by the answers
+
+
+def failed(reading: Reading) -> bool:
+    """Had some range on the way excluded the truth, 0? Each reading is within those before, so the last one tells."""
+    return not reading.agree or not reading.interval[0] <= 0 <= reading.interval[1]
+
+
+def noises(epsilon: str, width: int) -> list[list[int]]:
+    query = count_at(epsilon)
+    drawn = SystemCoins().laplace([0] * (RUNS * width), query.scale)  # type: ignore[attr-defined]
+    return [drawn[start : start + width] for start in range(0, RUNS * width, width)]
+
+
+def most_failures(beta: Fraction) -> int:
+    """A right rule exceeds this with chance at most 10^-6."""
+    return int(binom.isf(FALSE_ALARM, RUNS, float(beta)))
+
+
+def failures(width: int) -> int:
+    """Somebody who knows the truth and goes on looking until the range excludes it."""
+    like = answer(count_at("0.1"), (0,))
+    return sum(failed(read_together([replace(like, raw=(z,)) for z in row], BETA)) for row in noises("0.1", width))
+
+
+@pytest.mark.parametrize("width", [2, 5, 10])
+def test_the_range_holds_however_the_looks_were_chosen(width: int) -> None:
+    assert failures(width) <= most_failures(BETA)
+
+
+def test_the_same_beta_at_each_look_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Naively 95 becomes about 87 after five looks: far enough to be seen."""
+    monkeypatch.setattr(looks, "share_of", lambda beta, spend, look: beta)
+    assert failures(5) > most_failures(BETA)
+
+
+def test_the_range_holds_when_the_spend_is_chosen_by_the_answers_too() -> None:
+    """Repeat the ε that was unlucky, else change it: a choice that a share by the number of looks alone would miss."""
+    spends = ("0.1", "0.2", "0.05")
+    rows = list(zip(*(noises(epsilon, 6) for epsilon in spends), strict=True))
+    queries = [count_at(epsilon) for epsilon in spends]
+    like = [answer(query, (0,)) for query in queries]
+    bad = 0
+    for row in rows:
+        used, found, which = [0, 0, 0], [], 0
+        for _ in range(6):
+            z = row[which][used[which]]
+            used[which] += 1
+            found.append(replace(like[which], raw=(z,)))
+            if abs(z) <= 12 / float(queries[which].epsilon) / 10:  # lucky: go elsewhere
+                which = (which + 1) % 3
+        bad += failed(read_together(found, BETA))
+    assert bad <= most_failures(BETA)
+
+
+# What is read together
+
+
+def test_the_mean_is_exact_and_its_range_is_the_stated_one() -> None:
+    query = count_at("0.1")
+    reading = read_together([answer(query, (z,)) for z in (10, 11, 11)], BETA)
+    assert (reading.kind, reading.value, reading.agree, reading.beta) == ("averaged", Fraction(32, 3), True, BETA)
+    reaches = [mean_reach(query.scale, m, share_of(BETA, 1, m)) for m in (1, 2, 3)]  # type: ignore[attr-defined]
+    means = [Fraction(10), Fraction(21, 2), Fraction(32, 3)]
+    low = max(mean - reach for mean, reach in zip(means, reaches, strict=True))
+    high = min(mean + reach for mean, reach in zip(means, reaches, strict=True))
+    assert reading.interval == (low, high) and high - low < 2 * mean_reach(query.scale, 1, BETA)  # type: ignore[attr-defined]
+
+
+def test_ranges_at_different_spends_are_intersected_and_disjoint_ones_are_told() -> None:
+    few, much = count_at("0.1"), count_at("1")
+    reading = read_together([answer(few, (50,)), answer(much, (40,))], BETA)
+    reach = mean_reach(much.scale, 1, share_of(BETA, 2, 1))  # type: ignore[attr-defined]
+    assert reading.agree and reading.interval == (40 - reach, 40 + reach) and reading.value == 40
+    apart = read_together([answer(few, (5000,)), answer(much, (40,))], BETA)
+    assert not apart.agree and apart.value == 40 and apart.interval == (40 - reach, 40 + reach)
+
+
+def test_one_answer_is_only_itself() -> None:
+    assert read_together([answer(count_at("0.1"), (3,))], BETA).interval is None
+    assert mean_of([(3, 4)]) == (3, 4)
+
+
+# From the ledger
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[dp.Table]:
+    workspace = Workspace(tmp_path / "var")
+    rows = pd.DataFrame({"salary": [i % 101 for i in range(1000)], "state": ["TX", "CA", "NY", "TX"] * 250})
+    yield workspace.add_table(
+        "people", rows, schema=SCHEMA, unit=dp.Unit.rows(), relation="replace",
+        budget=dp.Budget(epsilon="50", delta="1e-6"),
+    )  # fmt: skip
+    workspace.close()
+
+
+def of(where: list[Any] | None = None, **given: Any) -> dict[str, Any]:
+    return ({"where": where} if where else {}) | given
+
+
+AVERAGED: dict[str, dict[str, Any]] = {
+    "count": of([["state", "in", ["TX"]]]),
+    "histogram": of(column="state"),
+    "mean": of([["state", "in", ["TX"]]], column="salary"),
+    "proportion": of([["salary", ">=", 10]], of=[["state", "in", ["TX"]]]),
+    "sum": of(column="salary", by="state"),
+    "variance": of(column="salary"),
+}
+
+
+@pytest.mark.parametrize("key", sorted(AVERAGED))
+def test_what_the_ledger_holds_is_enough(table: dp.Table, key: str) -> None:
+    """Three paid draws, one of them at another ε; the table's files are gone when they are read together."""
+    query = table.query(key, epsilon="1", **AVERAGED[key])
+    for epsilon in ("1", "1", "2"):
+        table.ask(query.at(Fraction(epsilon)))
+    shutil.rmtree(table._workspace.folder / "tables")
+    reading = table.looks(query)
+    assert reading.kind == "averaged" and reading.count == 3 and reading.beta == BETA
+    ranges = list(reading.interval.values()) if isinstance(reading.interval, dict) else [reading.interval]
+    values = list(reading.value.values()) if isinstance(reading.value, dict) else [reading.value]
+    assert all(low <= value <= high for (low, high), value in zip(ranges, values, strict=True))
+    assert [one.epsilon for one in (look.query for look in reading.answers)] == [1, 1, 2]
+    assert table.looks(query.at(Fraction(3))).answers == reading.answers  # whatever the ε
+
+
+def test_bought_ranges_are_intersected_and_choices_stand_side_by_side(table: dp.Table) -> None:
+    median = table.query("median", column="salary", epsilon="0.5")
+    asked = [table.ask(median) for _ in range(3)]
+    reading = table.looks(median)
+    low, high = max(one.interval[0] for one in asked), min(one.interval[1] for one in asked)
+    if low <= high:
+        assert (reading.kind, reading.interval, reading.beta) == ("shared", (low, high), 3 * BETA)
+    else:
+        assert not reading.agree and reading.interval == asked[-1].interval
+    common = table.query("top_item", column="state", epsilon="0.5")
+    first, second = table.ask(common), table.ask(common)
+    side = table.looks(common)
+    assert (side.kind, side.interval) == ("apart", None)
+    assert [one.value for one in side.answers] == [first.value, second.value]
+
+
+def test_the_same_words_about_other_people_are_another_question(table: dp.Table) -> None:
+    ask: Callable[[str], dp.Answer] = lambda state: table.ask(  # noqa: E731
+        table.query("count", where=[["state", "in", [state]]], epsilon="0.5")
+    )
+    one, other = ask("TX"), ask("CA")
+    assert table.looks(one.query).count == table.looks(other.query).count == 1

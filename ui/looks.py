@@ -1,0 +1,83 @@
+"""A question that was asked more than once: what its answers say together, each by itself, and one more look."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.looks import Reading
+from dpengine.messages import say
+from ui import answer as answers
+from ui import job
+from ui.history import answer_address, when
+from ui.wording import as_one, chance, headline, in_short, percent, printed_range, range_words
+
+
+def show(table: dp.Table, answer: dp.Answer) -> None:
+    reading = table.looks(answer.query)
+    if reading.count > 1:
+        with st.container(key="card-looks"):
+            _together(reading, answer.query.beta)
+            with st.expander(say("looks.each")):
+                st.html(_each(table, reading))
+    if answer.query.facts == table.facts:  # a table declared anew since then asks another question
+        _once_more(table, answer)
+
+
+def _together(reading: Reading, beta: Fraction) -> None:
+    lines = [f"<h3>{escape(say('looks.title', count=reading.count))}</h3>"]
+    if reading.kind == "apart":
+        st.html(lines[0] + f"<p>{escape(say('looks.apart'))}</p>")
+        return
+    if not reading.agree:
+        lines.append(f'<p class="warn" role="status">{escape(say("looks.disagree", chance=round(beta * 100)))}</p>')
+    elif reading.interval is None:
+        facts = {"count": reading.count, "chance": chance(beta)}
+        st.html(lines[0] + f'<p class="muted">{escape(say("looks.shared.nothing", **facts))}</p>')
+        return
+    one = as_one(reading)
+    if reading.agree:
+        lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}", count=reading.count))}</p>')
+    lines.append(f'<p class="together">{escape(headline(one))}</p>')
+    told = range_words(one)
+    if isinstance(one.interval, dict):
+        told = say("answer.ranges", of=len(one.interval), chance=chance(reading.beta))
+    lines.append(f'<p class="lead">{escape(told)}</p>')
+    if reading.agree:
+        facts = {"count": reading.count, "chance": chance(beta), "together": chance(reading.beta)}
+        lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}.holds", **facts))}</p>')
+    st.html("".join(lines))
+    if isinstance(one.value, dict):
+        answers.picture(one, "looks")
+
+
+def _each(table: dp.Table, reading: Reading) -> str:
+    names = ("when", "answer", "range", "share", "receipt")
+    head = "".join(f"<th>{escape(say(f'looks.column.{name}'))}</th>" for name in names)
+    rows = []
+    for look in reading.answers:
+        span = ""
+        if isinstance(look.interval, tuple):
+            low, high = printed_range(*look.interval)
+            span = say("looks.span", low=low, high=high)
+        told = headline(look) if isinstance(look.value, dict) else in_short(look.value, look.interval)
+        price = Fraction(look.receipt["price"]) / table.budget.rule.epsilon
+        link = answer_address(look.receipt["table"], look.request_id)
+        short = look.receipt["charge"]["hash"][:8]
+        cells = (escape(when(look.at)), escape(told), escape(span), escape(percent(price)))
+        receipt = f'<a href="{link}" target="_self"><code>{short}</code></a>'
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in (*cells, receipt)) + "</tr>")
+    return f'<div class="scroll"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
+
+
+def _once_more(table: dp.Table, answer: dp.Answer) -> None:
+    price = table.preview(answer.query)
+    if not price.admissible:
+        return
+    kind = "averaged" if answer.query.averages else "shared" if answer.interval is not None else "apart"
+    label = say("looks.again.apart" if kind == "apart" else "looks.again", share=percent(price.fraction))
+    job.ask_button(label, table, answer.query, "look-again", kind="secondary")
+    st.html(f'<p class="muted">{escape(say(f"looks.why.{kind}"))}</p>')

@@ -21,7 +21,7 @@ from dpengine.accountant.filter import Rule, Totals
 from dpengine.contract import NoPromise, Promise, Query, least_epsilon
 from dpengine.entries import Entry
 from dpengine.errors import AllowanceError
-from dpengine.exact import up
+from dpengine.exact import text_of, up
 
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000
@@ -87,6 +87,14 @@ class Priced:
     @property
     def fits(self) -> bool:
         return self.reachable and self.admitted and not self.over
+
+    @property
+    def fraction(self) -> Fraction:
+        return self.total / self.epsilon
+
+    @property
+    def admissible(self) -> bool:
+        return self.fits
 
     @property
     def queries(self) -> list[Query]:
@@ -207,4 +215,4 @@ def tidy(amount: Fraction) -> Fraction:
 
 
 def wish_as_json(wish: Wish) -> list[Any]:
-    return [wish.query.card.key, wish.query.parameters(), str(wish.amount), int(wish.locked)]
+    return [wish.query.card.key, wish.query.parameters(), text_of(wish.amount), int(wish.locked)]

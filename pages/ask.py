@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui import answer, form, frame, history, job, looks, noise, owner, preview, spend, suggest
+from ui import answer, form, frame, history, job, looks, noise, owner, plan, preview, spend, suggest
 from ui.state import choose_table, current_table, table_labels, table_names
 from ui.wording import percent
 
@@ -69,7 +69,10 @@ with left, st.container(key="card-spend"):
             st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
             st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
         label = say("ask.button" if not paid else "ask.button_again", share=percent(price.fraction))
-        job.ask_button(label, table, query, "ask-go", disabled=not price.admissible)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            job.ask_button(label, table, query, "ask-go", disabled=not price.admissible)
+            plan.add_button(table, query, "ask-plan")
+        plan.in_plan(table)
         if not price.admissible:
             rest = table.meter().left / table.meter().epsilon
             job.refused(say("ask.too_much", left=percent(rest)) if rest else say("ask.nothing_left"))

@@ -10,6 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
+from dpengine.plan import Priced
 from ui.wording import percent, power_of_ten
 
 _SLOT = "_meter_slot"
@@ -36,9 +37,9 @@ def broken(title: str, sentence: str) -> None:
     st.html(f'<div class="refused" role="alert"><b>{escape(title)}</b> {escape(sentence)}</div>')
 
 
-def show_price(table: dp.Table, preview: dp.Preview | None) -> None:
-    """The same meter with what a question is about to take."""
-    _fill(st.session_state[_SLOT], table, preview)
+def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
+    """The same meter with what a question is about to take, or a plan (`of` chooses the words)."""
+    _fill(st.session_state[_SLOT], table, preview, of)
 
 
 def instead(sentence: str) -> None:
@@ -46,7 +47,7 @@ def instead(sentence: str) -> None:
     st.session_state[_SLOT].html(f'<div class="meter"><div class="words"><span>{escape(sentence)}</span></div></div>')
 
 
-def _fill(slot: Any, table: dp.Table, preview: dp.Preview | None) -> None:
+def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
     try:
         meter = table.meter()
     except dp.AllowanceError as complaint:  # a ledger that is locked, or was edited by hand
@@ -58,10 +59,10 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | None) -> None:
     take, kind = Fraction(0), "take"
     if preview is not None and preview.admissible:
         take = preview.fraction
-        words = say("meter.after", left=percent(left), after=percent(left - take))
+        words = say(f"meter.after{of}", left=percent(left), after=percent(left - take))
     elif preview is not None:
         take, kind = left, "over"
-        words = say("meter.short", left=percent(left))
+        words = say(f"meter.short{of}", left=percent(left))
     label = say("meter.label", left=percent(left))
     aside = f'<span class="aside">{_aside(table, meter)}</span>'
     parts = _part("gone", meter.fraction) + _part(kind, take)

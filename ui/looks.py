@@ -8,12 +8,13 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.contract import MOST_EPSILON
 from dpengine.looks import Reading
 from dpengine.messages import say
 from ui import answer as answers
 from ui import job
 from ui.history import answer_address, when
-from ui.wording import as_one, chance, headline, in_short, percent, printed_range, range_words
+from ui.wording import as_one, chance, headline, in_short, percent, printed_range, range_words, short_promise
 
 
 def show(table: dp.Table, answer: dp.Answer) -> None:
@@ -80,4 +81,9 @@ def _once_more(table: dp.Table, answer: dp.Answer) -> None:
     kind = "averaged" if answer.query.averages else "shared" if answer.interval is not None else "apart"
     label = say("looks.again.apart" if kind == "apart" else "looks.again", share=percent(price.fraction))
     job.ask_button(label, table, answer.query, "look-again", kind="secondary")
-    st.html(f'<p class="muted">{escape(say(f"looks.why.{kind}"))}</p>')
+    words = say(f"looks.why.{kind}")
+    if 2 * answer.query.epsilon <= MOST_EPSILON:  # noise falls with the spend, but only with the root of the looks
+        twice = table.preview(answer.query.at(2 * answer.query.epsilon))
+        if twice.admissible:
+            words += " " + say("looks.better", promise=short_promise(twice.promise), share=percent(twice.fraction))
+    st.html(f'<p class="muted">{escape(words)}</p>')

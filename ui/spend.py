@@ -97,7 +97,7 @@ def exactly(table: dp.Table, query: dp.Query) -> None:
                 args=(f"ask-typed-{text_of(query.epsilon)}",),
             )
         with right:
-            label, now = _wish(query)
+            label, now = wish_field(query)
             key = f"ask-wish-{query.digest()[:12]}"
             st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query))
 
@@ -106,7 +106,8 @@ def _typed(key: str) -> None:
     st.session_state[_EPSILON] = st.session_state[key].strip().replace(",", ".")
 
 
-def _wish(query: dp.Query) -> tuple[str, str]:
+def wish_field(query: dp.Query) -> tuple[str, str]:
+    """The label of a field for the accepted error, and what the question promises now."""
     promise = query.promise()
     if isinstance(promise, Rank):
         return say("spend.wish.rank"), f"{float(promise.share) * 100:.3g}"
@@ -116,13 +117,15 @@ def _wish(query: dp.Query) -> tuple[str, str]:
     return say("spend.wish.near_best"), str(promise.gap)
 
 
+def read_wish(query: dp.Query, typed: str) -> Fraction:
+    """The accepted error in the promise's own unit, from what was typed."""
+    wish = read_number(typed.strip().replace(",", ".").rstrip("%").strip(), say("spend.wish.name"))
+    return wish / 100 if isinstance(query.promise(), Rank) else wish
+
+
 def _wished(key: str, table: dp.Table, query: dp.Query) -> None:
-    text = st.session_state[key].strip().replace(",", ".").rstrip("%").strip()
     try:
-        wish = read_number(text, say("spend.wish.name"))
-        if isinstance(query.promise(), Rank):
-            wish = wish / 100
-        least = table.least_epsilon(query, wish)
+        least = table.least_epsilon(query, read_wish(query, st.session_state[key]))
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
         return

@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui import nav, preview
+from ui import nav, plan_state, preview
 from ui.wording import percent, short_promise
 
 
@@ -26,3 +26,4 @@ def show(table: dp.Table) -> None:
                     f'<span class="muted">{escape(short_promise(price.promise))}</span><br>'
                     f'<span class="take-words">{escape(percent(price.fraction))}</span>'
                 )
+                st.button(say("plan.add"), key=f"suggest-add-{place}", on_click=plan_state.add, args=(table, query))

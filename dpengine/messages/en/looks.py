@@ -3,9 +3,10 @@
 SENTENCES: dict[str, str] = {
     "looks.again": "Ask again for the same price and combine — takes {share}",
     "looks.again.apart": "Ask again — takes {share}",
-    "looks.why.averaged": "A second answer to the same question is averaged with this one, and the range gets narrower. It is a new, paid draw.",
-    "looks.why.shared": "A second answer brings a second range; the true value is then looked for where the two overlap. It is a new, paid draw.",
-    "looks.why.apart": "A second answer would be shown beside this one: choices cannot be averaged. It is a new, paid draw.",
+    "looks.why.averaged": "Another answer to the same question is a new, paid draw. It is averaged with those before, and the range gets a little narrower.",
+    "looks.why.shared": "Another answer to the same question is a new, paid draw. Its range is laid over those before: what they have in common counts, and is a little less sure.",
+    "looks.why.apart": "Another answer to the same question is a new, paid draw. It is shown beside this one: choices cannot be averaged.",
+    "looks.better": "One answer at twice the spend is worth more than two at this: {promise}, for {share}.",
     "looks.title": "Asked {count} times",
     "looks.averaged": "All together",
     "looks.averaged.holds": "However often you look: this range already allows for deciding after each look whether to ask again.",

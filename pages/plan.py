@@ -1,0 +1,8 @@
+"""Plan: several questions priced together, made to fit, and run in one go."""
+
+from __future__ import annotations
+
+from ui import plan
+from ui.state import current_table
+
+plan.show(current_table())

@@ -1,0 +1,206 @@
+"""Plan: the questions a person means to ask, priced together, made to fit, and run in one go."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.contract import NearBest, NoPromise, Rank, Within, canonical
+from dpengine.exact import text_of
+from dpengine.loss import loss_as_json
+from dpengine.messages import say
+from dpengine.plan import Line, Planner, Priced, Relief
+from ui import frame, job, nav, plan_run, plan_state, spend, suggest
+from ui.plan_state import KEEPS, Plan
+from ui.wording import amount, percent, power_of_ten, promise_words, short_promise
+
+
+def show(table: dp.Table) -> None:
+    run = st.query_params.get("run")
+    if run and plan_run.show(table, run):
+        return
+    st.html(f"<h1>{escape(say('plan.title'))}</h1><p class='lead'>{escape(say('plan.lead'))}</p>")
+    plan = plan_state.current(table)
+    if plan.unread:
+        job.hint(say("plan.unreadable"))
+    if plan.rows:
+        _editor(table, plan)
+    else:
+        st.html(f'<p class="muted">{escape(say("plan.none"))}</p>')
+    refusal = st.session_state.pop("refusal", None)
+    if refusal:
+        job.refused(refusal)
+    if not run:
+        plan_state.remember(table, plan)
+    link = say("plan.more" if plan.rows else "plan.ask")
+    st.page_link(nav.page("ask"), label=link, query_params={"table": table.name})
+    if not plan.rows:
+        suggest.show(table)
+
+
+def add_button(table: dp.Table, query: dp.Query, key: str) -> None:
+    """For the pages where questions are put together."""
+    st.button(say("plan.add"), key=key, on_click=plan_state.add, args=(table, query))
+
+
+def in_plan(table: dp.Table) -> None:
+    """How many questions wait in the plan, with a way to it."""
+    rows = len(plan_state.current(table).rows)
+    if rows:
+        label = say("plan.added_one" if rows == 1 else "plan.added", count=rows) + " " + say("plan.open")
+        st.page_link(nav.page("plan"), label=label, query_params={"table": table.name})
+
+
+# The plan as it is being put together
+
+
+def _editor(table: dp.Table, plan: Plan) -> None:
+    planner = table.planner(plan.share)
+    priced = planner.price(plan.wishes)
+    for place, line in enumerate(priced.lines):
+        _row(table, plan, place, line)
+    st.session_state["plan-keep"] = plan.keep
+    st.select_slider(
+        say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda one: f"{one} %", on_change=_kept, args=(plan,)
+    )
+    frame.show_price(table, priced, "_plan")
+    with st.container(key="card-plan-total"):
+        _total(table, plan, planner, priced)
+
+
+def _kept(plan: Plan) -> None:
+    plan.keep = int(st.session_state["plan-keep"])
+
+
+def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
+    number, wish = plan.rows[place].number, line.wish
+    takes = say("plan.takes", share=percent(line.price / table.budget.rule.epsilon))
+    told = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"]
+    if line.query is None:
+        told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
+    else:
+        spends = say("plan.spend", epsilon=text_of(line.query.epsilon))
+        told.append(
+            f'{escape(promise_words(line.promise))} · <span class="take-words">{escape(takes)}</span>'
+            f' <span class="muted">{escape(spends)}</span>'
+        )
+        if not line.useful:
+            told.append(f'<span class="noise">{escape(say("plan.noise"))}</span>')
+    with st.container(key=f"card-plan-row-{number}"):
+        st.html(f"<p>{'<br>'.join(told)}</p>")
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            if not isinstance(wish.query.promise(), NoPromise):
+                key = f"plan-wish-{number}"
+                st.text_input(
+                    spend.wish_field(wish.query)[0], _written(wish.query, wish.amount), key=key, width=220,
+                    on_change=_wished, args=(plan, place, key),
+                )  # fmt: skip
+            for sign, name, step, end in (("↑", "up", -1, 0), ("↓", "down", 1, len(plan.rows) - 1)):
+                st.button(
+                    sign, key=f"plan-{name}-{number}", help=say(f"plan.{name}"), disabled=place == end,
+                    on_click=plan.move, args=(place, step),
+                )  # fmt: skip
+            st.button(say("plan.remove"), key=f"plan-out-{number}", on_click=plan.remove, args=(place,))
+            key = f"plan-lock-{number}"
+            st.checkbox(
+                say("plan.lock"), wish.locked, key=key, help=say("plan.lock_help"), width="content",
+                on_change=_locked, args=(plan, place, key),
+            )  # fmt: skip
+
+
+def _written(query: dp.Query, wish: Fraction) -> str:
+    """A wished promise as it would be typed."""
+    return f"{float(wish) * 100:.3g}" if isinstance(query.promise(), Rank) else text_of(wish)
+
+
+def _wished(plan: Plan, place: int, key: str) -> None:
+    try:
+        plan.change(place, amount=spend.read_wish(plan.rows[place].wish.query, str(st.session_state[key])))
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+
+
+def _locked(plan: Plan, place: int, key: str) -> None:
+    plan.change(place, locked=bool(st.session_state[key]))
+
+
+def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> None:
+    shares = {"share": percent(priced.fraction), "left": percent(1 - priced.fraction - priced.spent / priced.epsilon)}
+    if priced.fits:
+        words = say("plan.fits_kept" if plan.keep else "plan.fits", keep=percent(plan.share), **shares)
+        st.html(f'<p class="lead">{escape(words)}</p>')
+    elif priced.reachable:
+        over = percent(priced.over / priced.epsilon)
+        words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
+        st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if priced.fits:
+            plan_run.button(table, plan, priced, percent(priced.fraction))
+        st.button(
+            say("plan.fit_more" if priced.fits else "plan.fit"), key="plan-fit", help=say("plan.fit_help"),
+            on_click=_fit, args=(plan, planner),
+        )  # fmt: skip
+    if priced.fits:
+        st.html(f'<p class="muted">{escape(say("plan.run_note"))}</p>')
+    if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):
+        st.html(f'<p class="muted">{escape(_fixed(table, planner, plan, priced))}</p>')
+
+
+def _fit(plan: Plan, planner: Planner) -> None:
+    found = planner.redistributed(plan.wishes)
+    if found is None:
+        st.session_state["refusal"] = say("plan.fit_not")
+    else:
+        plan.replace_wishes(found)
+
+
+def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
+    """What to relax, in words."""
+    told = [say("plan.relief.all")] if planner.redistributed(plan.wishes) is not None else []
+    for relief in planner.reliefs(plan.wishes):
+        told += _relief(priced.lines[relief.place], relief)
+    if not told:
+        return f'<p class="muted">{escape(say("plan.relief.none"))}</p>'
+    items = "".join(f"<li>{escape(one)}</li>" for one in told)
+    return f"<p>{escape(say('plan.relief'))}</p><ul>{items}</ul>"
+
+
+def _relief(line: Line, relief: Relief) -> list[str]:
+    sentence, told = line.wish.query.sentence(), []
+    if relief.amount is not None:
+        now, then = (_promised(line.wish.query, one) for one in (line.wish.amount, relief.amount))
+        told.append(say("plan.relief.loosen", sentence=sentence, now=now, then=then))
+    if relief.without:
+        told.append(say("plan.relief.drop", sentence=sentence))
+    return told
+
+
+def _promised(query: dp.Query, wish: Fraction) -> str:
+    """A wished promise in the words of its kind."""
+    promise = query.promise()
+    if isinstance(promise, Within):
+        return say("promise.short.within", alpha=amount(Within(wish, promise.of, promise.beta, wish, promise.unit)))
+    if isinstance(promise, Rank):
+        return short_promise(Rank(promise.rows, wish, promise.beta, promise.floor))
+    return short_promise(NearBest(int(wish), query.beta, Fraction(0)))
+
+
+@st.cache_data(max_entries=200, show_spinner=True)
+def _numerical(losses: str, delta: str, _planner: Planner, _plan: Plan) -> Fraction | None:
+    """Kept by public facts only: all visitors share this cache."""
+    return _planner.fixed_price(_plan.wishes)
+
+
+def _fixed(table: dp.Table, planner: Planner, plan: Plan, priced: Priced) -> str:
+    losses = canonical([loss_as_json(query.loss()) for query in priced.queries])
+    found = _numerical(losses, str(table.budget.rule.delta), planner, plan)
+    if found is None:
+        return say("plan.fixed_none")
+    share, charged = percent(found / priced.epsilon), percent(priced.fraction)
+    delta = power_of_ten(table.budget.rule.delta)
+    if found >= priced.total:
+        return say("plan.fixed_same", delta=delta)
+    return say("plan.fixed_price", epsilon=text_of(found), delta=delta, share=share, charged=charged)

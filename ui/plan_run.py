@@ -1,0 +1,74 @@
+"""Running a plan: the click only hands it to the worker; the page finds it by the id in the URL."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.plan import Priced, Run
+from dpengine.table import new_request
+from ui import frame, history, job, plan_state
+from ui.plan_state import Plan
+
+_NEXT = "_next_run"
+
+
+def button(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
+    """The run's id is chosen before the click and belongs to this very plan: many clicks are one charge."""
+    waiting = st.session_state.setdefault(_NEXT, {})
+    run = waiting.setdefault((table.name, plan.text(), plan.keep), new_request())
+    with st.container(key="plan-run", width="content"):
+        st.button(
+            say("plan.run", share=share), key=f"plan-run-{run}", type="primary", on_click=_submit,
+            args=(table, priced.queries, run, plan.share),
+        )  # fmt: skip
+
+
+def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction) -> None:
+    try:
+        table.submit_plan(queries, run, keep)
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        return
+    st.query_params.from_dict({"table": table.name, "run": run})
+
+
+def show(table: dp.Table, run: str) -> bool:
+    """The run in the URL; False where nothing was charged, and the plan is shown again."""
+    found = table.run(run)
+    if not found.over:
+        _progress(table, run)
+        return True
+    waiting = st.session_state.get(_NEXT, {})
+    for key in [key for key, used in waiting.items() if used == run]:
+        del waiting[key]  # the next click is a new, paid run
+    if not found.rows:
+        job.refused(str(found.error) if found.error else say("plan.unknown"))
+        return False
+    _results(table, found)
+    return True
+
+
+@st.fragment(run_every=0.3)
+def _progress(table: dp.Table, run: str) -> None:
+    found = table.run(run)
+    if found.over:
+        st.rerun()
+    total = len(found.rows)
+    words = say("plan.running", done=found.done, total=total) if total else say("plan.waiting")
+    st.progress(found.done / total if total else 0.0, text=words)
+
+
+def _results(table: dp.Table, found: Run) -> None:
+    frame.show_price(table, None)
+    answered = sum(state == "done" for _, state in found.rows)
+    st.html(f"<h1>{escape(say('plan.done', done=answered, total=len(found.rows)))}</h1>")
+    if answered < len(found.rows):
+        st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
+    with st.container(key="card-plan-results"):
+        st.html(history.rows_html(table, [entry for entry, _ in found.rows]))
+    st.button(say("plan.another"), key="plan-another", on_click=plan_state.forget, args=(table,))

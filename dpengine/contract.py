@@ -277,7 +277,7 @@ class Query(ABC):
     @abstractmethod
     def finish(self, raw: Any) -> Released: ...
 
-    averages: ClassVar[bool] = False  # True: `draw` adds discrete Laplace noise to integers, and `around` is there
+    averages: ClassVar[bool] = False  # True: `draw` adds noise to integers, and `around` is there
 
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         """What the mean of `looks` independent draws says, with a range that holds except with chance β."""

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.accountant import filter, pld
-from dpengine.accountant.costs import Cost, cost
+from dpengine.accountant.costs import Cost, checked_parts, cost, epsilon_of_part
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.contract import NoPromise, Promise, Query, least_epsilon
 from dpengine.entries import Entry
@@ -39,7 +39,8 @@ class Wish:
     @staticmethod
     def of(query: Query) -> Wish:
         """As good as the question is now, to three figures and never better."""
-        return Wish(query, tidy(query.promise().amount))
+        taken = plannable(query)
+        return Wish(taken, tidy(taken.promise().amount))
 
     @property
     def fixed(self) -> bool:
@@ -200,6 +201,12 @@ class Planner:
             else:
                 low = middle + 1
         return at(low)
+
+
+def plannable(query: Query) -> Query:
+    """With noise that has a finite ε: closing the pure clause for good is no matter of a list."""
+    finite = all(epsilon_of_part(part) is not None for part in checked_parts(query.loss()))
+    return query if finite else query.with_noise("")
 
 
 def tidy(amount: Fraction) -> Fraction:

@@ -71,7 +71,7 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
     for entry in entries:
         claim = entry.charge.claim
         if entry.charge.table == table.name and entry.outcome is not None and entry.outcome.kind == "answer":
-            asked = {name: told for name, told in claim["parameters"].items() if name != "epsilon"}
+            asked = {name: told for name, told in claim["parameters"].items() if name not in ("epsilon", "noise")}
             seen.setdefault(canonical([claim["key"], asked, claim["bounds"]]), []).append(entry)
     told = {}
     for looks in seen.values():

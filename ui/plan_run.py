@@ -46,6 +46,8 @@ def show(table: dp.Table, run: str) -> bool:
     waiting = st.session_state.get(_NEXT, {})
     for key in [key for key, used in waiting.items() if used == run]:
         del waiting[key]  # the next click is a new, paid run
+        if found.rows:
+            plan_state.clear(table)  # it was run: nobody should pay for it again by chance
     if not found.rows:
         job.refused(str(found.error) if found.error else say("plan.unknown"))
         return False

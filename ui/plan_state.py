@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine.contract import canonical
 from dpengine.exact import read_number
 from dpengine.messages import say
-from dpengine.plan import MOST_ROWS, Wish, wish_as_json
+from dpengine.plan import MOST_ROWS, Wish, plannable, wish_as_json
 
 _PLANS = "plans"
 _NUMBER = "plan-number"
@@ -84,8 +84,12 @@ def add(table: dp.Table, query: dp.Query) -> None:
     plan.rows.append(Row(Wish.of(query), _number()))
 
 
-def forget(table: dp.Table) -> None:
+def clear(table: dp.Table) -> None:
     st.session_state.setdefault(_PLANS, {})[table.name] = Plan()
+
+
+def forget(table: dp.Table) -> None:
+    clear(table)
     st.query_params.from_dict({"table": table.name})
 
 
@@ -118,7 +122,7 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
             key, given, amount, locked = one
             read = read_number(amount, say("spend.wish.name"))
             query = table.query(str(key), **{str(name): value for name, value in given.items()})
-            plan.rows.append(Row(Wish(query, max(read, Fraction(0)), bool(locked)), _number()))
+            plan.rows.append(Row(Wish(plannable(query), max(read, Fraction(0)), bool(locked)), _number()))
         except (dp.AllowanceError, ValueError, TypeError, AttributeError):
             plan.unread = True
     return plan

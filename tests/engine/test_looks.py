@@ -17,10 +17,10 @@ from scipy.stats import binom
 import dpengine as dp
 from dpengine import looks
 from dpengine.answers import Answer
-from dpengine.bounds import BETA, laplace_reach, mean_reach, sum_reach, sum_tail
+from dpengine.bounds import BETA, gaussian_mean_reach, laplace_reach, mean_reach, sum_reach, sum_tail
 from dpengine.coins import SystemCoins
 from dpengine.contract import Facts, Query
-from dpengine.laws import Laplace, chance
+from dpengine.laws import Laplace, Normal, chance
 from dpengine.looks import Reading, mean_of, read_together, share_of
 from dpengine.workspace import Workspace
 
@@ -67,6 +67,21 @@ def test_the_reach_of_a_sum_is_the_least_that_holds(scale: Fraction, draws: int)
     assert reach == 0 or 2 * sum_tail(scale, draws, reach - 1) > float(BETA)
     assert draws > 1 or reach == laplace_reach(scale, BETA)
     assert mean_reach(scale, draws, BETA) == Fraction(reach, draws)
+
+
+@pytest.mark.parametrize("variance", [Fraction(1), Fraction(9)])
+@pytest.mark.parametrize("draws", [1, 2, 3])
+def test_the_reach_of_a_mean_of_gaussians_holds(variance: Fraction, draws: int) -> None:
+    alone = {z: float(chance(Normal(0, variance), z)) for z in range(-40, 41)}
+    law = {0: 1.0}
+    for _ in range(draws):
+        wider: dict[int, float] = {}
+        for (a, p), (b, q) in product(law.items(), alone.items()):
+            wider[a + b] = wider.get(a + b, 0.0) + p * q
+        law = wider
+    reach = gaussian_mean_reach(variance, draws, BETA)
+    assert sum(p for z, p in law.items() if abs(z) > reach * draws) <= float(BETA)
+    assert sum(p for z, p in law.items() if abs(z) > reach * draws - draws * 2) > float(BETA) / 20  # and not by far
 
 
 def test_the_shares_of_beta_add_up_to_beta() -> None:
@@ -187,6 +202,11 @@ AVERAGED: dict[str, dict[str, Any]] = {
 }
 
 
+def test_every_question_that_is_averaged_is_tried_here() -> None:
+    averaged = {key for key, query in dp.catalogue.items() if query.averages}
+    assert averaged == AVERAGED.keys() | {"crosstab", "fit_check"}  # a histogram, and a count
+
+
 @pytest.mark.parametrize("key", sorted(AVERAGED))
 def test_what_the_ledger_holds_is_enough(table: dp.Table, key: str) -> None:
     """Three paid draws, one of them at another ε; the table's files are gone when they are read together."""
@@ -201,6 +221,19 @@ def test_what_the_ledger_holds_is_enough(table: dp.Table, key: str) -> None:
     assert all(low <= value <= high for (low, high), value in zip(ranges, values, strict=True))
     assert [one.epsilon for one in (look.query for look in reading.answers)] == [1, 1, 2]
     assert table.looks(query.at(Fraction(3))).answers == reading.answers  # whatever the ε
+    raw = reading.answers[0].raw
+    assert raw is not None and query.around(raw, 1) == query.finish(raw)
+    once, twice = (_width(query.around(mean_of([raw] * looks), looks).interval) for looks in (1, 2))
+    assert twice < once
+
+
+def test_other_noise_is_another_law(table: dp.Table) -> None:
+    usual = table.query("histogram", column="state", epsilon="1")
+    for query in (usual, usual.with_noise("gaussian"), usual.with_noise("gaussian")):
+        table.ask(query)
+    reading = table.looks(usual)
+    assert (reading.kind, reading.count) == ("averaged", 3)
+    assert [look.query.noise for look in reading.answers] == ["", "gaussian", "gaussian"]
 
 
 def test_bought_ranges_are_intersected_and_choices_stand_side_by_side(table: dp.Table) -> None:
@@ -217,6 +250,11 @@ def test_bought_ranges_are_intersected_and_choices_stand_side_by_side(table: dp.
     side = table.looks(common)
     assert (side.kind, side.interval) == ("apart", None)
     assert [one.value for one in side.answers] == [first.value, second.value]
+
+
+def _width(interval: Any) -> float:
+    ranges = interval.values() if isinstance(interval, dict) else [interval]
+    return sum(float(high) - float(low) for low, high in ranges)
 
 
 def test_the_same_words_about_other_people_are_another_question(table: dp.Table) -> None:

@@ -125,6 +125,12 @@ def test_plans_of_no_and_of_too_many_rows(table: dp.Table) -> None:
     assert code_of(lambda: Planner(table.budget.rule, table._standing().totals, Fraction(1))) == "plan.keep_range"
 
 
+def test_a_plan_does_not_close_the_pure_clause(table: dp.Table) -> None:
+    asked = table.query("histogram", column="state", epsilon="0.2")
+    wish = Wish.of(asked.with_noise("gaussian"))
+    assert wish.query == asked and wish.amount == tidy(asked.promise().amount)
+
+
 @pytest.mark.parametrize(("amount", "told"), [("0.012345", "0.0124"), ("26", "26"), ("2345", "2350"), ("999.5", "1e3")])
 def test_a_promise_is_tidied_to_the_loose_side(amount: str, told: str) -> None:
     assert tidy(Fraction(amount)) == Fraction(told) and tidy(Fraction(told)) == Fraction(told)

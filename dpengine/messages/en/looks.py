@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "looks.why.averaged": "Another answer to the same question is a new, paid draw. It is averaged with those before, and the range gets a little narrower.",
     "looks.why.shared": "Another answer to the same question is a new, paid draw. Its range is laid over those before: what they have in common counts, and is a little less sure.",
     "looks.why.apart": "Another answer to the same question is a new, paid draw. It is shown beside this one: choices cannot be averaged.",
-    "looks.better": "One answer at twice the spend is worth more than two at this: {promise}, for {share}.",
+    "looks.better": "For comparison, a single new answer at twice the spend: {promise}, takes {share}.",
     "looks.title": "Asked {count} times",
     "looks.averaged": "All together",
     "looks.averaged.holds": "However often you look: this range already allows for deciding after each look whether to ask again.",

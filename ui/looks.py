@@ -9,7 +9,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import MOST_EPSILON
-from dpengine.looks import Reading
+from dpengine.looks import MOST_AVERAGED, Reading
 from dpengine.messages import say
 from ui import answer as answers
 from ui import job
@@ -24,7 +24,9 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
             _together(reading, answer.query.beta)
             with st.expander(say("looks.each")):
                 st.html(_each(table, reading))
-    if answer.query.facts == table.facts:  # a table declared anew since then asks another question
+    same = [(look.query.epsilon, look.query.noise) for look in reading.answers]
+    few = same.count((answer.query.epsilon, answer.query.noise)) < MOST_AVERAGED
+    if few and answer.query.facts == table.facts:  # a table declared anew since then asks another question
         _once_more(table, answer)
 
 

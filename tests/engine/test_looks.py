@@ -21,7 +21,7 @@ from dpengine.bounds import BETA, gaussian_mean_reach, laplace_reach, mean_reach
 from dpengine.coins import SystemCoins
 from dpengine.contract import Facts, Query
 from dpengine.laws import Laplace, Normal, chance
-from dpengine.looks import Reading, mean_of, read_together, share_of
+from dpengine.looks import MOST_AVERAGED, Reading, mean_of, read_together, share_of
 from dpengine.workspace import Workspace
 
 SCHEMA = dp.Schema({"salary": dp.Number(0, 100), "state": dp.Category(["TX", "CA", "NY"])})
@@ -167,6 +167,13 @@ def test_ranges_at_different_spends_are_intersected_and_disjoint_ones_are_told()
     assert reading.agree and reading.interval == (40 - reach, 40 + reach) and reading.value == 40
     apart = read_together([answer(few, (5000,)), answer(much, (40,))], BETA)
     assert not apart.agree and apart.value == 40 and apart.interval == (40 - reach, 40 + reach)
+
+
+def test_after_a_dozen_looks_nothing_more_is_stated() -> None:
+    like = answer(count_at("0.1"), (0,))
+    many = [replace(like, raw=(z % 5,)) for z in range(3 * MOST_AVERAGED)]
+    dozen, all_of_them = read_together(many[:MOST_AVERAGED], BETA), read_together(many, BETA)
+    assert all_of_them.interval == dozen.interval and all_of_them.count == 3 * MOST_AVERAGED
 
 
 def test_one_answer_is_only_itself() -> None:

@@ -26,7 +26,7 @@ def show(table: dp.Table, limit: int = 10) -> None:
 
 
 def rows_html(
-    table: dp.Table, entries: list[dp.Entry], several: bool = False, acts: Sequence[Act] = ()
+    table: dp.Table, entries: list[dp.Entry], several: bool = False, acts: Sequence[Act] = (), newest_first: bool = True
 ) -> str:  # fmt: skip
     """A row per charge, and between them what an owner did; `several` names the table each was asked of, where more
     than one spends the same budget."""
@@ -47,7 +47,7 @@ def rows_html(
         }
         told = "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names)
         rows.append((charge.seq, f"<tr>{told}</tr>"))
-    body = "".join(told for _, told in sorted(rows, reverse=True))
+    body = "".join(told for _, told in sorted(rows, reverse=newest_first))
     return (
         f'{_STYLE}<div class="scroll"><table class="plain rows"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"

@@ -26,7 +26,8 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
                 st.html(_each(table, reading))
     same = [(look.query.epsilon, look.query.noise) for look in reading.answers]
     few = same.count((answer.query.epsilon, answer.query.noise)) < MOST_AVERAGED
-    if few and answer.query.facts == table.facts:  # a table declared anew since then asks another question
+    declared = answer.query.facts == table.facts  # a table declared anew since then asks another question
+    if few and declared and not table.closed:
         _once_more(table, answer)
 
 

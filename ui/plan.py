@@ -13,7 +13,7 @@ from dpengine.exact import text_of
 from dpengine.loss import loss_as_json
 from dpengine.messages import say
 from dpengine.plan import Line, Planner, Priced, Relief
-from ui import frame, job, nav, plan_run, plan_state, spend, suggest
+from ui import frame, job, nav, owner, plan_run, plan_state, spend, suggest
 from ui.plan_state import KEEPS, Plan
 from ui.wording import amount, percent, power_of_ten, promise_words, short_promise
 
@@ -23,6 +23,9 @@ def show(table: dp.Table) -> None:
     if run and plan_run.show(table, run):
         return
     st.html(f"<h1>{escape(say('plan.title'))}</h1><p class='lead'>{escape(say('plan.lead'))}</p>")
+    if table.closed:
+        owner.closed(table)
+        return
     plan = plan_state.current(table)
     if plan.unread:
         job.hint(say("plan.unreadable"))

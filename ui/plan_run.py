@@ -72,5 +72,5 @@ def _results(table: dp.Table, found: Run) -> None:
     if answered < len(found.rows):
         st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
     with st.container(key="card-plan-results"):
-        st.html(history.rows_html(table, [entry for entry, _ in found.rows]))
+        st.html(history.rows_html(table, [entry for entry, _ in found.rows], newest_first=False))
     st.button(say("plan.another"), key="plan-another", on_click=plan_state.forget, args=(table,))

@@ -166,6 +166,14 @@ def test_a_plan_that_does_not_fit_charges_nothing(table: dp.Table) -> None:
     assert table._workspace.ledger.head() == before and table.run("never").error is None
 
 
+def test_a_sealed_table_takes_no_plan(table: dp.Table) -> None:
+    queries = table.planner().price(three(table)).queries
+    table._workspace.ledger.close_table("seal", table.budget.id, table.name, "owner")
+    table.submit_plan(queries, "late")
+    until(lambda: table.run("late").over)
+    assert table.run("late").rows == () and table.run("late").error is not None
+
+
 def _steps(jobs: Jobs, run: str, read: Callable[[], int], epsilon: str = "0.1") -> list[Step]:
     rows = [ask(f"{run}.{number}", epsilon, worker=jobs.worker) for number in (1, 2, 3)]
     return [Step(row, read, value) for row in rows]

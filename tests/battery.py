@@ -107,6 +107,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("top_item", {"column": "t", "how_many": 2, "noise": "permute_and_flip"}),
     ("top_item", {"column": "s", "noise": "permute_and_flip", "where": [["x", ">=", 1]]}),
     ("histogram", {"column": "c", "noise": "gaussian"}),
+    ("count", {"by": "c", "where": [["x", ">=", 1]], "noise": "gaussian"}),
+    ("count", {"where": [["c", "in", ["a"]]], "noise": "gaussian"}),
     ("histogram", {"column": "s", "noise": "gaussian"}),
     ("crosstab", {"columns": ["c", "d"], "noise": "gaussian"}),
     ("top_item", {"column": "s", "how_many": 2, "where": [["x", ">=", 1]]}),

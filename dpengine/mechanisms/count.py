@@ -5,7 +5,7 @@ Theorem     discrete Laplace (geometric) mechanism: Ghosh, Roughgarden, Sundarar
 Statistic   c = #{rows that meet the condition}; one person holds at most m rows, so |c − c′| ≤ m under both relations.
             By group it is a vector of counts: L1 change m under add/remove, 2m under replace-one (one group left, one
             entered). The number of *people* with such a row changes by 1 whatever m.
-Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ).
+Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), or Gaussian noise: `of_counts`.
 Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/Δ)/(1+e^(−ε/Δ)); all k groups at once by a union bound.
 Cost        one scan.
 """
@@ -17,18 +17,15 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import laplace_reach, least_count_error, mean_reach
-from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.contract import Card, Facts, Parameter
 from dpengine.errors import AllowanceError
-from dpengine.laws import Independent, Laplace
-from dpengine.loss import Loss, Pure
+from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 from dpengine.wording import who
 
 
 @dataclass(frozen=True, kw_only=True)
-class Count(Query):
+class Count(OfCounts):
     card: ClassVar[Card] = Card(
         key="count",
         version=1,
@@ -69,38 +66,10 @@ class Count(Query):
             return needs.Count(self.where, self.people)
         return needs.Cells((self.by,), (self.groups,), self.where)
 
-    def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
-        return value if isinstance(value, tuple) else (value,)
-
-    def sensitivity(self) -> Sensitivity:
-        rows = 1 if self.people else self.facts.unit.at_most
-        return Sensitivity("l1", 2 * rows if self.by is not None and self.facts.relation == "replace" else rows)
-
     @property
-    def scale(self) -> Fraction:
-        return self.sensitivity().bound / self.epsilon
-
-    def loss(self) -> Loss:
-        return self.of_groups(Pure(self.for_each(self.epsilon)))
-
-    def promise(self) -> Within:
-        reach = Fraction(laplace_reach(self.scale, self.beta / self.groups))
-        return Within(reach, self.groups, self.beta, least_count_error(self.epsilon, self.beta))
+    def moves(self) -> tuple[int, int]:
+        entered = self.by is not None and self.facts.relation == "replace"
+        return 2 if entered else 1, 1 if self.people else self.facts.unit.at_most
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4 * self.groups)
-
-    def draw(self, value: int | tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        return tuple(coins.laplace(list(self.measured(value)), self.scale))
-
-    def law(self, value: int | tuple[int, ...]) -> Independent:
-        return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
-
-    averages = True
-
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        return self.around(raw, 1)
-
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
-        reach = mean_reach(self.scale, looks, self.beta / self.groups)
-        return self.told([(count, (count - reach, count + reach)) for count in raw])

@@ -32,7 +32,7 @@ class Crosstab(Histogram):
 
     card: ClassVar[Card] = Card(
         key="crosstab",
-        version=1,
+        version=2,
         picture="bars",
         caveats=("bins",),
         parameters=(

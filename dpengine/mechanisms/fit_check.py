@@ -17,16 +17,13 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import laplace_reach, least_count_error, mean_reach
-from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
-from dpengine.laws import Independent, Laplace
-from dpengine.loss import Loss, Pure
+from dpengine.contract import Card, Facts, Parameter
+from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitCheck(Query):
+class FitCheck(OfCounts):
     card: ClassVar[Card] = Card(
         key="fit_check",
         version=1,
@@ -61,38 +58,10 @@ class FitCheck(Query):
     def need(self) -> needs.Faults:
         return needs.Faults(self.column)
 
-    def measured(self, value: int) -> tuple[int, ...]:
-        return (value,)
-
-    def sensitivity(self) -> Sensitivity:
-        return Sensitivity("l1", self.facts.unit.at_most)
-
     @property
-    def scale(self) -> Fraction:
-        return self.sensitivity().bound / self.epsilon
-
-    def loss(self) -> Loss:
-        return Pure(self.epsilon)
-
-    def promise(self) -> Within:
-        reach = Fraction(laplace_reach(self.scale, self.beta))
-        return Within(reach, 1, self.beta, least_count_error(self.epsilon, self.beta))
+    def moves(self) -> tuple[int, int]:
+        return 1, self.facts.unit.at_most
 
     def coarse(self) -> Fraction:
         """A twentieth of the people: a declaration that fits fewer than that is worth another look."""
         return Fraction(self.facts.about, 20)
-
-    def draw(self, value: int, coins: Coins) -> tuple[int, ...]:
-        return tuple(coins.laplace([value], self.scale))
-
-    def law(self, value: int) -> Independent:
-        return Independent((Laplace(value, self.scale),))
-
-    averages = True
-
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        return self.around(raw, 1)
-
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
-        reach = mean_reach(self.scale, looks, self.beta)
-        return Released(raw[0], (raw[0] - reach, raw[0] + reach))

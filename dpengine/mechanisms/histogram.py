@@ -4,14 +4,11 @@ Guarantee   ε-DP, or ρ-zCDP with Gaussian noise. Every declared bin is in the 
 Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
             Kamath, Steinke 2020, Thm 14.
 Statistic   one count per bin. A person holds at most m rows: L1 change m under add/remove, 2m under replace-one.
-Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent. Under replace-one with one row per person exactly
-            two bins change, by one each, so the loss is two independent parts of ε/2 (cheaper than one of ε).
+Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent, or Gaussian noise: `of_counts`. Under replace-one
+            one side leaves its bins and one enters: two parts of ε/2.
 Sets        of a person's set at most k items count, chosen by `itemsets` from the set alone: one bar per item; at most
             Δ = min(k, items) bars change under add/remove and min(2k, items) under replace-one (those in one set and
             not in the other), by one each whatever the number of rows: Δ independent parts of ε/Δ.
-Gaussian    every count + Z, Pr[Z=z] ∝ exp(−z²/(2σ²)), σ² = Δ₂²/(2ρ). Δ₂² is m² under add/remove (all rows in one bin),
-            2m² under replace-one, and Δ for sets. ρ = ε²/2 over the parts above: about the Rényi price that Laplace
-            noise has at ε, for lighter tails; but no finite ε, so it closes the pure clause of a budget.
 Accuracy    all k bars at once within t, by a union bound: each except with probability β/k.
 Cost        one scan.
 """
@@ -24,27 +21,23 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.bounds import gaussian_mean_reach, gaussian_reach, laplace_reach, least_count_error, mean_reach
-from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.contract import Card, Facts, Parameter, Released
 from dpengine.errors import AllowanceError
 from dpengine.exact import floor, read_number
-from dpengine.laws import Independent, Laplace, Normal
-from dpengine.loss import Gaussian, Loss, Pure, Together
+from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import plain, say
 from dpengine.schema import Category, ItemSet, Ordered
 from dpengine.wording import who
 
 USUAL_BINS = 10
 MOST_BINS = 1_000
-MOST_PARTS = 100  # of one loss in the ledger; beyond it, one part of ε, which is dearer and as true
 
 
 @dataclass(frozen=True, kw_only=True)
-class Histogram(Query):
+class Histogram(OfCounts):
     card: ClassVar[Card] = Card(
         key="histogram",
-        version=1,
+        version=2,
         picture="bars",
         caveats=("bins",),
         parameters=(
@@ -54,8 +47,6 @@ class Histogram(Query):
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
-
-    noises: ClassVar[tuple[str, ...]] = ("gaussian",)
 
     column: str
     starts: tuple[int, ...]
@@ -107,75 +98,23 @@ class Histogram(Query):
             return needs.ItemCounts(self.column, len(self.starts), self.where, several, cut=True)
         return needs.Histogram(self.column, self.starts, self.facts.schema[self.column].size, self.where)
 
-    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        return value
-
-    def sensitivity(self) -> Sensitivity:
-        moves = 2 if self.facts.relation == "replace" else 1
+    @property
+    def moves(self) -> tuple[int, int]:
+        sides = 2 if self.facts.relation == "replace" else 1
         if self.set_size is not None:
-            return Sensitivity("l1", min(moves * self.set_size, len(self.starts)))
-        return Sensitivity("l1", moves * self.facts.unit.at_most)
+            return min(sides * self.set_size, len(self.starts)), 1
+        return sides, self.facts.unit.at_most
 
     @property
-    def scale(self) -> Fraction:
-        return self.sensitivity().bound / self.epsilon
-
-    @property
-    def parts(self) -> int:
-        """How many bars one person can change, each by one; 1 where a bar can change by more."""
-        if self.set_size is not None:
-            return self.sensitivity().bound
-        return 2 if self.facts.relation == "replace" and self.facts.unit.at_most == 1 else 1
-
-    @property
-    def rho(self) -> Fraction:
-        return self.epsilon**2 / (2 * self.parts)
-
-    @property
-    def variance(self) -> Fraction:
-        """σ² of Gaussian noise."""
-        moves = 2 if self.facts.relation == "replace" else 1
-        squared = self.parts if self.set_size is not None else moves * self.facts.unit.at_most**2
-        return squared / (2 * self.rho)
-
-    def loss(self) -> Loss:
-        if self.noise:
-            return Gaussian(self.rho)
-        each = Pure(self.epsilon / self.parts)
-        return Together((each,) * self.parts) if 1 < self.parts <= MOST_PARTS else Pure(self.epsilon)
-
-    def promise(self) -> Within:
-        bars = len(self.starts)
-        each = self.beta / bars
-        if self.noise:  # no ε, so no bound from below is known
-            return Within(Fraction(gaussian_reach(self.variance, each)), bars, self.beta, Fraction(0))
-        least = least_count_error(self.epsilon, self.beta)
-        return Within(Fraction(laplace_reach(self.scale, each)), bars, self.beta, least)
+    def numbers(self) -> int:
+        return len(self.starts)
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, len(self.starts)) / 4
 
-    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        if self.noise:
-            return tuple(coins.gaussian(list(value), self.variance))
-        return tuple(coins.laplace(list(value), self.scale))
-
-    def law(self, value: tuple[int, ...]) -> Independent:
-        if self.noise:
-            return Independent(tuple(Normal(count, self.variance) for count in value))
-        return Independent(tuple(Laplace(count, self.scale) for count in value))
-
-    averages = True
-
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        return self.around(raw, 1)
-
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
-        each = self.beta / len(self.starts)
-        usual = not self.noise
-        reach = mean_reach(self.scale, looks, each) if usual else gaussian_mean_reach(self.variance, looks, each)
-        bars = dict(zip(self.labels(), raw, strict=True))
-        return Released(bars, {label: (count - reach, count + reach) for label, count in bars.items()})
+    def told(self, each: list[tuple[Any, Any]]) -> Released:
+        bars = dict(zip(self.labels(), each, strict=True))
+        return Released({label: one[0] for label, one in bars.items()}, {label: one[1] for label, one in bars.items()})
 
 
 def _span(low: str, high: str) -> str:

@@ -16,6 +16,7 @@ from dpengine import fits
 from dpengine.bounds import BETA
 from dpengine.calibration import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
 from dpengine.errors import AllowanceError
+from dpengine.exact import up
 from dpengine.messages import say
 from dpengine.validity import Width, exactly, golden, information, split
 
@@ -73,12 +74,13 @@ def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = 
     return say(
         "validity.split_wins" if parts < private else "validity.private_wins",
         people=people, answers=answers, crossing=crossing(people, beta, yes_no),
-        private=_percent(private), split=_percent(parts),
+        private=_points(private), split=_points(parts),
     )  # fmt: skip
 
 
-def _percent(width: Fraction) -> str:
-    return f"{float(100 * width):.2g} %"
+def _points(width: Fraction) -> str:
+    """In percentage points, rounded up to a tenth."""
+    return f"{float(up(100 * width, 10)):.1f}"
 
 
 def _check_width(width: Fraction) -> None:

@@ -45,7 +45,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from types import MappingProxyType
 
 from dpengine.accountant import renyi
 from dpengine.bounds import BETA
@@ -56,7 +55,6 @@ from dpengine.loss import Gaussian
 GRAIN = 10**6  # widths are rounded up to this
 _SPARE = 1 + 1e-9
 _NORMAL = NormalDist()
-_NOTHING: Mapping[str, Fraction] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Width:
     claimed: bool
     beta: Fraction
     noise: Calibration | None = None  # None: no noise (split)
-    terms: Mapping[str, Fraction] = field(default_factory=lambda: _NOTHING)  # what was chosen, for whoever checks
+    terms: Mapping[str, Fraction] = field(default_factory=dict, hash=False)  # what was chosen, for whoever checks
 
 
 def from_add_remove(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
@@ -266,7 +264,7 @@ def _told(
     theorem: str, width: Fraction, claimed: bool, beta: Fraction, noise: Calibration | None, **terms: Fraction
 ) -> Width:
     cut = min(Fraction(1), up(width, GRAIN))  # values and answers lie in [0, 1]
-    return Width(theorem, cut, claimed, beta, noise, MappingProxyType(terms | {"uncut": width}))
+    return Width(theorem, cut, claimed, beta, noise, terms | {"uncut": width})
 
 
 def _safe(value: float) -> Fraction:

@@ -34,7 +34,7 @@ from dpengine.exact import read_number, text_of
 from dpengine.messages import say
 from dpengine.validity import Width
 
-LEAST_PEOPLE, MOST_PEOPLE = 50, 20_000
+LEAST_PEOPLE, MOST_PEOPLE = 200, 20_000
 LEAST_FEATURES, MOST_FEATURES = 5, 10_000
 MOST_CELLS = 50_000_000
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10), Fraction(10)

@@ -16,19 +16,17 @@ j whose answer is worst, and let E be |q_j(table) − q_j(population)| > t. Were
 (Hoeffding). By data processing kl(Pr[E] ‖ e) ≤ I, so Pr[E] ≤ b wherever b·ln(1/e) − h(b) ≥ I, h the binary entropy:
 t² = ((I + h(b))/b + ln 2)/(2n). (3) The worst answer is within α of the table but for β − b. Width α + t. ∎
 
-**rogers** (claimed; Gaussian noise). Rogers, Roth, Smith, Srebro, Thakkar and Woodworth 2020, Thm 2.1: with (1) above
-and E[(q_j(table) − q_j(population))²] ≤ min over λ in (0,1) of (2I − ln(1−λ))/(4nλ) (Donsker and Varadhan),
-Chebyshev gives t;
-β is halved, and α = √(2v·ln(4k/β))/(ns).
+**rogers** (claimed; Gaussian noise). Rogers, Roth, Smith, Srebro, Thakkar and Woodworth 2020, Thm 2.1, with (1) above:
+E[(q_j(table) − q_j(population))²] ≤ min over λ in (0,1) of (2I − ln(1−λ))/(4nλ) (Donsker and Varadhan for the
+subgaussian mean), so Chebyshev gives t; β is halved, and α = √(2v·ln(4k/β))/(ns).
 
-**jung** (claimed). Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi and Shenfeld 2020, Thm 3.5: (ε, δ)-DP answers that are
+**jung** (claimed). Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi and Shenfeld 2020: (ε, δ)-DP answers in [0, 1] that are
 (α, β′)-accurate on the table are within α + (e^ε − 1) + c + 2d of the population, but for β′/c + δ/d, any c, d > 0.
 Noise has a whole curve of (ε, δ): the best point is searched, and ε is what zCDP proves for *discrete* noise. (The
 curve of continuous Gaussian noise would give widths about 7 % smaller, and is not ours to claim.)
 
-**lecture** (not claimed). Its theorem 9: within α + 10ε, but for β′ + kδ/ε, if n = Ω(ln(1/δ)/ε²). Neither the lecture
-nor the papers behind it (Bassily et al. 2016 prove 18ε under n ≥ ln(4ε/δ)/ε²) give the constant that goes with 10ε;
-it is shown with the constant 1, for comparison only.
+**lecture** (not claimed). Its theorem 9: within α + 10ε, but for β′ + kδ/ε, if n = Ω(ln(1/δ)/ε²). It does not say which
+constant the Ω hides, and none was traced that goes with 10ε; it is shown with the constant 1, for comparison only.
 
 **split** (claimed). Question j asks its own n/k people, exactly: Hoeffding for values in [0, 1], and for yes/no
 questions the binomial tail, bounded in `_binomial_tail`. No noise, and no privacy.

@@ -52,12 +52,12 @@ def test_the_private_analyst_is_charged_for_every_question() -> None:
 
 
 def test_a_vote_is_counted_as_it_says() -> None:
-    settings = Settings(50, 7, seed=3)
+    settings = Settings(200, 7, seed=3)
     table = demo._table(settings, np.random.default_rng(3))
     order, against = np.array([4, 2, 0, 1, 6, 5, 3]), np.array([1, 0, 1, 0, 0, 1, 0], dtype=bool)
     slow = []
     for count in settings.votes:
-        told = [[bool(table[f, p]) != bool(against[f]) for f in order[:count]] for p in range(50)]
+        told = [[bool(table[f, p]) != bool(against[f]) for f in order[:count]] for p in range(200)]
         slow.append(sum(2 * sum(votes) > count for votes in told))
     assert demo._right(settings, table, order, against) == slow
     assert settings.votes[-1] == 7 and all(votes % 2 for votes in settings.votes)
@@ -123,8 +123,8 @@ def test_a_link_restores_the_settings() -> None:
     assert "table 7" in said and "ε = 3" in said
     page.button(key="overfitting-another").click().run()
     assert page.query_params["seed"] == "8" and "table 8" in html(page)
-    page.number_input[0].set_value(50).run()
-    assert page.query_params["people"] == "50" and not page.exception
+    page.number_input[0].set_value(200).run()
+    assert page.query_params["people"] == "200" and not page.exception
 
 
 def test_whatever_stands_in_the_address_the_page_stands() -> None:

@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "overfitting.another": "Toss the coins again",
     "overfitting.how": "The analyst asks of each feature how often it agrees with a yes/no outcome, lets the best-looking features vote on it, and asks how often the vote is right: {questions} questions in all.",
     "overfitting.exact": "With exact answers the analyst reports a rule that is right for {exact} of people. For new people it is right for {fresh}: no better than a coin.",
-    "overfitting.private": "With private answers the same analyst reports {private}, give or take {alpha} points. A coin’s 50 % lies within that, so nothing is claimed, and nothing was there.",
+    "overfitting.private": "With private answers the same analyst reports {private}, give or take {alpha} points. A coin’s 50 % lies within that, so nothing is claimed, and nothing was there.",
     "overfitting.fooled": "With private answers this loose the same analyst reports {private}, and new people give {fresh}: the looser the answers, the more they can fool.",
     "overfitting.line.exact": "reported with exact answers",
     "overfitting.line.fresh": "the same rules on new people",

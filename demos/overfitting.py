@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine import calibration, validity
+from dpengine.bearing import points_above
 from dpengine.budget import usual_delta
 from dpengine.calibration import Calibration
 from dpengine.coins import SystemCoins
@@ -166,13 +167,13 @@ def lines(found: Outcome) -> list[str]:
         *table,
         "",
         say("overfitting.print.gap", gap=points(found.gap)),
-        say("overfitting.print.private_gap", gap=points(found.private_gap), alpha=points(float(noise.alpha))),
+        say("overfitting.print.private_gap", gap=points(found.private_gap), alpha=points_above(noise.alpha)),
         say(
             "overfitting.print.margin",
             epsilon=text_of(settings.epsilon),
             delta=text_of(usual_delta(settings.people)),
-            alpha=points(float(noise.alpha)),
-            width=points(float(found.width.width)),
+            alpha=points_above(noise.alpha),
+            width=points_above(found.width.width),
         ),
     ]
 

@@ -74,11 +74,11 @@ def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = 
     return say(
         "validity.split_wins" if parts < private else "validity.private_wins",
         people=people, answers=answers, crossing=crossing(people, beta, yes_no),
-        private=_points(private), split=_points(parts),
+        private=points_above(private), split=points_above(parts),
     )  # fmt: skip
 
 
-def _points(width: Fraction) -> str:
+def points_above(width: Fraction) -> str:
     """In percentage points, rounded up to a tenth."""
     return f"{float(up(100 * width, 10)):.1f}"
 

@@ -12,6 +12,7 @@ from demos import overfitting as demo
 from demos.overfitting import Outcome, points
 from dpengine import bearing
 from dpengine.budget import usual_delta
+from dpengine.exact import ceiling
 from dpengine.messages import say
 from ui import charts, exports, job
 from ui.wording import percent, power_of_ten
@@ -75,7 +76,7 @@ def told(found: Outcome) -> None:
     exact, fresh, private, after = (
         _whole(shares[-1]) for shares in (found.exact, found.fresh, found.private, found.private_fresh)
     )
-    alpha = f"{100 * float(found.noise.alpha):.0f}"
+    alpha = ceiling(100 * found.noise.alpha)
     fooled = abs(found.private[-1] - 0.5) > float(found.noise.alpha)
     first = say("overfitting.exact", exact=f"<b>{exact}</b>", fresh=f"<b>{fresh}</b>")
     second = say(
@@ -106,7 +107,11 @@ def draw(found: Outcome) -> None:
 def more(found: Outcome, compared: str) -> None:
     settings, noise, width = found.settings, found.noise, found.width
     with st.expander(say("overfitting.more")):
-        facts = {"alpha": points(float(noise.alpha)), "width": points(float(width.width)), "theorem": width.theorem}
+        facts = {
+            "alpha": bearing.points_above(noise.alpha),
+            "width": bearing.points_above(width.width),
+            "theorem": width.theorem,
+        }
         terms = say(
             "overfitting.terms", questions=settings.questions, epsilon=settings.epsilon,
             delta=power_of_ten(usual_delta(settings.people)),

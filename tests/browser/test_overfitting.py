@@ -14,7 +14,6 @@ def test_from_what_if_to_the_demonstration_and_back_by_a_link(
 ) -> None:
     go(page, "/whatif")
     assert page.get_by_test_id("stTopNavLink").filter(has_text="Many questions").count() == 0
-    shot(page, "whatif-link")
     page.get_by_role("link", name="Why asking many questions fools you").click()
     page.get_by_role("heading", name="Why asking many questions fools you").wait_for()
     page.locator("p.found", has_text="no better than a coin").wait_for()
@@ -29,6 +28,8 @@ def test_from_what_if_to_the_demonstration_and_back_by_a_link(
     settled(page)
     page.get_by_text("What is promised, and how it is drawn").click()
     page.get_by_text("together take ε = 0.5").wait_for()
+    page.get_by_role("button", name="Figures (CSV)").wait_for()
+    settled(page)
     shot(page, "overfitting-more")
     exact = page.locator("p.found").first.inner_text()
 

@@ -35,7 +35,7 @@ test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for py
 
 lint: $(TEST_STAMP) ## ruff and mypy
 	@$(PY) -m ruff check --quiet . && echo "ruff: nothing to say"
-	@$(PY) -m mypy --no-error-summary dpengine ui pages && echo "mypy: nothing to say"
+	@$(PY) -m mypy --no-error-summary dpengine demos ui pages && echo "mypy: nothing to say"
 
 samples: ## write the sample tables in data/ again, byte for byte
 	@$(need_python)

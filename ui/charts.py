@@ -211,20 +211,34 @@ class Line:
     mark: tuple[float, float] | None = None
     colour: str = "left"  # of the palette
     dash: str = "solid"
+    margin: float = 0  # drawn as a soft band to both sides
 
 
-def curves(lines: list[Line], x_title: str, y_title: str, alt: str, key: str, height: int = 300) -> None:
-    """Curves on log axes, each named at its end where there are several; the setting is a dot."""
+def curves(
+    lines: list[Line], x_title: str, y_title: str, alt: str, key: str, height: int = 300,
+    shares: tuple[float, float] | None = None,
+) -> None:  # fmt: skip
+    """Curves on log axes, named where there are several; the setting is a dot. `shares` are the ends of an axis in
+    percent, in place of the upright log axis."""
     import plotly.graph_objects as go
 
     figure = _figure(height)
+    for line in lines:  # bands lie below all curves
+        if line.margin:
+            xs, ys = [x for x, _ in line.points], [y for _, y in line.points]
+            edge = [y - line.margin for y in ys] + [y + line.margin for y in reversed(ys)]
+            figure.add_trace(
+                go.Scatter(x=xs + xs[::-1], y=edge, mode="lines", line={"width": 0}, fill="toself", opacity=0.45,
+                           fillcolor=getattr(palette(), f"{line.colour}_soft"), hoverinfo="skip", showlegend=False)
+            )  # fmt: skip
+    hover = _HOVER if shares is None else "%{x:,} · %{y:.1%}<extra></extra>"
     for line in lines:
         colour = getattr(palette(), line.colour)
         drawn = [(x, y) for x, y in line.points if x > 0 and y > 0]
         xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
         stroke = {"color": colour, "width": 2.5, "dash": line.dash}
         figure.add_trace(
-            go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=escape(line.name), hovertemplate=_HOVER)
+            go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=escape(line.name), hovertemplate=hover)
         )
         if line.mark and line.mark[1] > 0:
             dot = {"size": 13, "color": colour, "line": {"width": 2, "color": palette().card}}
@@ -236,6 +250,10 @@ def curves(lines: list[Line], x_title: str, y_title: str, alt: str, key: str, he
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
         values = [point[at] for line in lines for point in line.points if point[at] > 0]
         update(title={"text": escape(title)}, tickvals=_decades(values), ticktext=_told(_decades(values)), **grid)
+    if shares:
+        ticks = [tick / 10 for tick in range(ceil(shares[0] * 10), floor(shares[1] * 10) + 1)]
+        told = [percent(tick) for tick in ticks]
+        figure.update_yaxes(type="linear", range=list(shares), tickvals=ticks, ticktext=told)
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": palette().ink}}
     figure.update_layout(showlegend=len(lines) > 1, legend=legend)
     _show(figure, alt, key)

@@ -11,6 +11,7 @@ from dpengine.messages import say
 from ui.state import ROOT
 
 NAMES = ("start", "data", "ask", "plan", "whatif", "ledger")
+UNLISTED = ("overfitting",)  # reached by a link on another page
 
 
 @cache
@@ -21,8 +22,12 @@ def _path(name: str) -> str:
 def pages() -> dict[str, Any]:
     """Made anew on each run: Streamlit ties a Page to the run that made it."""
     made = {
-        name: st.Page(_path(name), title=say(f"page.{name}"), url_path=name, default=name == "start") for name in NAMES
-    }
+        name: st.Page(
+            _path(name), title=say(f"page.{name}"), url_path=name, default=name == "start",
+            visibility="hidden" if name in UNLISTED else "visible",
+        )
+        for name in (*NAMES, *UNLISTED)
+    }  # fmt: skip
     st.session_state["pages"] = made
     return made
 

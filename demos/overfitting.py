@@ -1,0 +1,208 @@
+"""How somebody who asks many questions fools himself, and why private answers do not let him.
+
+The table is pure noise: people with hundreds of yes/no features and a yes/no outcome, all of them coin flips. An
+automatic analyst asks of every feature for how many people it equals the label, puts those first that look most
+related, lets the first m of them vote on the label, each in the direction it leaned, and asks how often the vote is
+right. All are statistical queries, and the later ones depend on earlier answers.
+
+*Exact answers.* The vote of all is right for about Φ(√(2·features/(π·people))) of the people in the table: 71 % where
+there are half as many features as people. On new people it is a coin flip. *Private answers* (discrete Gaussian noise,
+the least that (ε, δ) admits for all the questions) tell too little of the table to build such a vote.
+
+    python -m demos.overfitting --people 1000 --features 500 --seed 1
+
+The seed gives the table and the new people; the noise comes from the coins that releases use, so it is new each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine import calibration, validity
+from dpengine.bearing import points_above
+from dpengine.budget import usual_delta
+from dpengine.calibration import Calibration
+from dpengine.coins import SystemCoins
+from dpengine.errors import AllowanceError
+from dpengine.exact import read_number, text_of
+from dpengine.messages import say
+from dpengine.validity import Width
+
+LEAST_PEOPLE, MOST_PEOPLE = 200, 20_000
+LEAST_FEATURES, MOST_FEATURES = 5, 10_000
+MOST_CELLS = 50_000_000
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10), Fraction(10)
+MOST_SEED = 10**6
+
+Table = npt.NDArray[np.uint8]  # a row for each feature, a column for each person: does the feature equal the label?
+Answers = Callable[[list[int]], list[float]]  # sums over the people become averages
+
+
+@dataclass(frozen=True)
+class Settings:
+    people: int = 1000
+    features: int = 500
+    epsilon: Fraction = Fraction(1)
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        _within("people", self.people, LEAST_PEOPLE, MOST_PEOPLE)
+        _within("features", self.features, LEAST_FEATURES, MOST_FEATURES)
+        _within("seed", self.seed, 0, MOST_SEED)
+        if self.people * self.features > MOST_CELLS:
+            raise AllowanceError("overfitting.cells", most=MOST_CELLS)
+        if not LEAST_EPSILON <= self.epsilon <= MOST_EPSILON:
+            raise AllowanceError("overfitting.epsilon", least=LEAST_EPSILON, most=MOST_EPSILON)
+
+    @property
+    def votes(self) -> tuple[int, ...]:
+        """How many features vote, from one to all; odd numbers, so that no vote is a tie."""
+        most = self.features - (self.features + 1) % 2
+        steps = (round(most ** (step / 11)) for step in range(12))
+        return tuple(sorted({step - (step + 1) % 2 for step in steps}))
+
+    @property
+    def questions(self) -> int:
+        return self.features + len(self.votes)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Shares of people for whom the vote was right, by how many features voted."""
+
+    settings: Settings
+    votes: tuple[int, ...]
+    exact: tuple[float, ...]  # as an exact answer about the table reports it
+    fresh: tuple[float, ...]  # the same votes on as many new people
+    private: tuple[float, ...]  # as a private answer reports it, to an analyst who had private answers throughout
+    private_fresh: tuple[float, ...]
+    noise: Calibration
+    width: Width  # of every private answer, to the truth about all people
+
+    @property
+    def gap(self) -> float:
+        """How far the analyst with exact answers fools himself, with all features."""
+        return self.exact[-1] - self.fresh[-1]
+
+    @property
+    def private_gap(self) -> float:
+        return self.private[-1] - self.private_fresh[-1]
+
+
+def run(settings: Settings) -> Outcome:
+    rng = np.random.default_rng(settings.seed)
+    table, others = (_table(settings, rng) for _ in range(2))
+    noise, width = promised(settings)
+    coins = SystemCoins()
+    exact, votes = analyse(settings, table, lambda sums: [value / settings.people for value in sums])
+    private, private_votes = analyse(settings, table, lambda sums: [float(one) for one in noise.draw(coins, sums)])
+    fresh, private_fresh = (
+        tuple(value / settings.people for value in _right(settings, others, *found)) for found in (votes, private_votes)
+    )
+    return Outcome(settings, settings.votes, exact, fresh, private, private_fresh, noise, width)
+
+
+def promised(settings: Settings) -> tuple[Calibration, Width]:
+    """The noise, and what is proved of any analyst whatever; public arithmetic."""
+    rule = calibration.rule_of(settings.epsilon, usual_delta(settings.people))
+    noise = calibration.gaussian(settings.people, settings.questions, rule)
+    return noise, validity.stated(noise)
+
+
+def analyse(settings: Settings, table: Table, answers: Answers) -> tuple[tuple[float, ...], tuple[Any, Any]]:
+    """The automatic analyst: sees answers alone. Returns what was reported, and the votes: an order and directions."""
+    leaning = np.array(answers(table.sum(axis=1, dtype=np.int64).tolist())) - 0.5
+    order = np.argsort(-np.abs(leaning), kind="stable")
+    against = leaning < 0
+    reported = answers(_right(settings, table, order, against))
+    return tuple(reported), (order, against)
+
+
+def _right(settings: Settings, table: Table, order: Any, against: Any) -> list[int]:
+    """For how many people each vote equals the label."""
+    in_favour, before, right = np.zeros(settings.people, dtype=np.int64), 0, []
+    for count in settings.votes:
+        added = order[before:count]
+        turned = added[against[added]]
+        in_favour += table[added[~against[added]]].sum(axis=0, dtype=np.int64)
+        in_favour += len(turned) - table[turned].sum(axis=0, dtype=np.int64)
+        right.append(int((2 * in_favour > count).sum()))
+        before = count
+    return right
+
+
+def _table(settings: Settings, rng: np.random.Generator) -> Table:
+    cells = settings.people * (settings.features + 1)
+    bits = np.unpackbits(np.frombuffer(rng.bytes(cells // 8 + 1), dtype=np.uint8), count=cells)
+    features, label = np.split(bits.reshape(settings.features + 1, settings.people), [settings.features])
+    return np.equal(features, label).astype(np.uint8)
+
+
+def _within(name: str, value: int, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise AllowanceError(f"overfitting.{name}", least=least, most=most)
+
+
+def lines(found: Outcome) -> list[str]:
+    """What the command prints."""
+    settings, noise = found.settings, found.noise
+    head = tuple(say(f"overfitting.print.{name}") for name in ("votes", "exact", "fresh", "private"))
+    rows = [
+        (f"{votes:,}", *(f"{100 * value:.1f} %" for value in values))
+        for votes, *values in zip(found.votes, found.exact, found.fresh, found.private, strict=True)
+    ]
+    wide = [max(len(row[place]) for row in (head, *rows)) for place in range(4)]
+    table = ["  ".join(f"{cell:>{size}}" for cell, size in zip(row, wide, strict=True)) for row in (head, *rows)]
+    facts = {"people": settings.people, "features": settings.features, "questions": settings.questions}
+    return [
+        say("overfitting.print.title", **facts),
+        "",
+        *table,
+        "",
+        say("overfitting.print.gap", gap=points(found.gap)),
+        say("overfitting.print.private_gap", gap=points(found.private_gap), alpha=points_above(noise.alpha)),
+        say(
+            "overfitting.print.margin",
+            epsilon=text_of(settings.epsilon),
+            delta=text_of(usual_delta(settings.people)),
+            alpha=points_above(noise.alpha),
+            width=points_above(found.width.width),
+        ),
+    ]
+
+
+def points(share: float) -> str:
+    """Percentage points, to a tenth."""
+    return f"{100 * share:.1f}".replace("-", "−")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m demos.overfitting", description=say("overfitting.about"))
+    for name, usual in (("people", "1000"), ("features", "500"), ("epsilon", "1"), ("seed", "1")):
+        parser.add_argument(f"--{name}", default=usual, help=say(f"overfitting.option.{name}"))
+    given = parser.parse_args(arguments)
+    try:
+        print("\n".join(lines(run(read(vars(given))))))
+    except AllowanceError as complaint:
+        parser.error(str(complaint))
+    return 0
+
+
+def read(given: dict[str, Any]) -> Settings:
+    """Settings as typed: whole numbers, and an ε."""
+    whole = {name: read_number(given[name], name) for name in ("people", "features", "seed")}
+    for name, value in whole.items():
+        if value.denominator != 1:
+            raise AllowanceError("number.unreadable", name=name)
+    return Settings(**{name: int(value) for name, value in whole.items()}, epsilon=read_number(given["epsilon"], "ε"))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

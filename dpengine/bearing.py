@@ -1,0 +1,88 @@
+"""How many questions so many people bear: noise chosen for the population, and the bounds of `validity.py` inverted.
+
+Less noise lets an analyst learn the table and fool himself, more drowns the answer: in between lies the noise with the
+narrowest width to the population. It may spend more than a privacy allowance has; under one, ask `validity.stated` of
+the noise that the allowance gives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from dpengine import fits
+from dpengine.bounds import BETA
+from dpengine.calibration import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
+from dpengine.errors import AllowanceError
+from dpengine.exact import up
+from dpengine.messages import say
+from dpengine.validity import Width, exactly, golden, information, split
+
+
+@lru_cache(maxsize=256)
+def planned(
+    people: int, answers: int, beta: Fraction = BETA, bound: Callable[..., Width | None] = information, steps: int = 1
+) -> Width:
+    """The bound at the Gaussian noise that suits it best."""
+    check(people, answers, beta, steps)
+
+    def at(ln_variance: float) -> Width:
+        variance = exactly(math.exp(ln_variance))
+        found = bound(Calibration(GAUSSIAN, people, answers, steps, variance, beta), beta)
+        assert found is not None  # every bound speaks of Gaussian noise
+        return found
+
+    middle = math.log(steps**2 * people * math.sqrt(answers))  # where noise and learning are about even
+    return at(golden(lambda x: float(at(x).terms["uncut"]), middle - 9, middle + 9, 36))
+
+
+def best(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> Width:
+    """Private answers or splitting, whichever is narrower."""
+    return min(planned(people, answers, beta), split(people, answers, beta, yes_no), key=lambda one: one.width)
+
+
+def most_answers(people: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int:
+    """How many questions so many people bear at this width, at most MOST_ANSWERS; 0 when not even one."""
+    _check_width(width)
+    check(people, 1, beta)
+    return fits.largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
+
+
+def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:
+    """How many people so many questions need at this width; None when more than anybody has."""
+    _check_width(width)
+    check(1, answers, beta)
+    short = fits.largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
+    return short + 1 if short < MOST_PEOPLE else None
+
+
+def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
+    """Up to so many questions splitting is narrower; beyond, private answers are."""
+    check(people, 1, beta)
+
+    def splitting(answers: int) -> bool:
+        return split(people, answers, beta, yes_no).width < planned(people, answers, beta).width
+
+    return fits.largest(lambda k: k == 0 or splitting(k), 0, min(people, MOST_ANSWERS))
+
+
+def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> str:
+    """One line: which of the two is narrower here, and where they cross."""
+    private, parts = planned(people, answers, beta).width, split(people, answers, beta, yes_no).width
+    return say(
+        "validity.split_wins" if parts < private else "validity.private_wins",
+        people=people, answers=answers, crossing=crossing(people, beta, yes_no),
+        private=points_above(private), split=points_above(parts),
+    )  # fmt: skip
+
+
+def points_above(width: Fraction) -> str:
+    """In percentage points, rounded up to a tenth."""
+    return f"{float(up(100 * width, 10)):.1f}"
+
+
+def _check_width(width: Fraction) -> None:
+    if not 0 < width < 1:
+        raise AllowanceError("validity.width")

@@ -1,0 +1,177 @@
+"""How much noise k statistical queries need: q takes a row to [0, 1], and what is wanted is its average over n people.
+
+**Setting.** A row's value lies on a public grid 0, 1/s, …, 1, so a query's sum is an integer between 0 and ns and one
+person moves it by at most s (replace-one, and add/remove too). Integer noise is added to the sum; the answer is the
+sum over ns, kept within [0, 1], which is post-processing and never moves it away from the truth.
+
+**Lecture** (its corollary 5). γ = ε/√(8k·ln(1/δ)) and Laplace noise of scale s/γ make k adaptive answers (ε, δ)-DP,
+*only* where ε ≤ 2·ln(1/δ); claim 6: all of them are within α = ln(k/β)/(γn) of the table's own values, but for β.
+
+**Tight.** The least noise that the budget rule admits k times (`accountant/filter.py`): Laplace of scale s/ε₀ with the
+largest ε₀ that either clause of the rule allows; discrete Gaussian of variance s²/(2ρ) with the largest ρ its Rényi
+clause allows. Both may be asked adaptively, and among other questions: the rule is a filter.
+
+**α** here is for the noise that is drawn, discrete and scaled: Pr[some |Z_j| > reach] ≤ k·Pr[|Z| > reach] ≤ β.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpengine import bounds, fits
+from dpengine.accountant import filter
+from dpengine.accountant import lecture as strong
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Rule, Totals
+from dpengine.bounds import BETA
+from dpengine.errors import AllowanceError
+from dpengine.exact import PICO, ceiling, down, ln_above, up
+from dpengine.loss import Gaussian, Loss, Pure, Together
+
+if TYPE_CHECKING:
+    from dpengine.coins import Coins
+
+MOST_PEOPLE = 10**12
+MOST_ANSWERS = 10**6
+MOST_STEPS = 10**6
+LAPLACE, GAUSSIAN = "laplace", "gaussian"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Noise for k answers, what each costs, and how far each may lie from the table's own value."""
+
+    kind: str  # LAPLACE or GAUSSIAN
+    people: int
+    answers: int
+    steps: int  # a row's value is a multiple of 1/steps
+    amount: Fraction  # of the noise on the sum, in steps: the scale of the Laplace law, the variance of the Gaussian
+    beta: Fraction = BETA
+    lecture_alpha: Fraction | None = None  # of the lecture's formula under the same (ε, δ); None where it does not hold
+
+    def __post_init__(self) -> None:
+        check(self.people, self.answers, self.beta, self.steps)
+        if self.kind not in (LAPLACE, GAUSSIAN) or self.amount <= 0:
+            raise AllowanceError("validity.noise")
+
+    @property
+    def each(self) -> Pure | Gaussian:
+        """The loss of one answer."""
+        if self.kind == LAPLACE:
+            return Pure(self.steps / self.amount)
+        return Gaussian(self.steps**2 / (2 * self.amount))
+
+    @property
+    def whole(self) -> Loss:
+        """The loss of all answers, to be charged at once."""
+        each = self.each
+        return Together((each,) * self.answers) if isinstance(each, Pure) else Gaussian(self.answers * each.rho)
+
+    def reach(self, beta: Fraction) -> int:
+        """No answer's noise exceeds so many steps, but for β in all: a union over the answers."""
+        tail = bounds.laplace_reach if self.kind == LAPLACE else bounds.gaussian_reach
+        return tail(self.amount, beta / self.answers)
+
+    def alpha_at(self, beta: Fraction) -> Fraction:
+        return min(Fraction(1), Fraction(self.reach(beta), self.people * self.steps))
+
+    @property
+    def alpha(self) -> Fraction:
+        """With probability ≥ 1−β all answers are within this of the table's own averages."""
+        return self.alpha_at(self.beta)
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """α beside the lecture's: below 1 is tighter."""
+        if self.lecture_alpha is None:
+            return None
+        return Fraction(self.reach(self.beta), self.people * self.steps) / self.lecture_alpha
+
+    def draw(self, coins: Coins, sums: Sequence[int]) -> list[Fraction]:
+        """Answers to queries whose sums over the rows, in steps, are these. The caller has charged them before."""
+        noisy = coins.laplace(sums, self.amount) if self.kind == LAPLACE else coins.gaussian(sums, self.amount)
+        most = self.people * self.steps
+        return [Fraction(min(max(value, 0), most), most) for value in noisy]
+
+
+def lecture(
+    people: int, answers: int, epsilon: Fraction, delta: Fraction, beta: Fraction = BETA, steps: int = 1
+) -> Calibration:
+    """The lecture's noise; refused where its corollary does not hold."""
+    check(people, answers, beta, steps)
+    gamma = strong.each(epsilon, delta, answers)
+    return Calibration(LAPLACE, people, answers, steps, steps / gamma, beta, _formula(people, answers, gamma, beta))
+
+
+def laplace(
+    people: int, answers: int, rule: Rule, beta: Fraction = BETA, steps: int = 1, totals: Totals = Totals.NOTHING
+) -> Calibration:
+    """The least Laplace noise with which the rule admits so many answers after `totals`."""
+    check(people, answers, beta, steps)
+
+    def admitted(pico: int) -> bool:
+        return filter.fits(rule, totals, cost(Pure(Fraction(pico, PICO)), rule.alpha), answers) >= answers
+
+    most = fits.largest(lambda pico: pico == 0 or admitted(pico), 0, ceiling(rule.epsilon * PICO))
+    if most == 0:
+        raise AllowanceError("validity.no_room", answers=answers)
+    amount = steps / Fraction(most, PICO)
+    return Calibration(LAPLACE, people, answers, steps, amount, beta, _lecture_alpha(people, answers, rule, beta))
+
+
+def gaussian(
+    people: int, answers: int, rule: Rule, beta: Fraction = BETA, steps: int = 1, totals: Totals = Totals.NOTHING
+) -> Calibration:
+    """The least discrete Gaussian noise with which the rule admits so many answers after `totals`."""
+    check(people, answers, beta, steps)
+    if rule.alpha is None or rule.c is None:
+        raise AllowanceError("budget.needs_delta")
+    room = down((rule.epsilon - rule.c - totals.renyi) / answers)  # of αρ, which the ledger rounds up to 10^-12
+    if room <= 0 or totals.delta > rule.delta_reserve:
+        raise AllowanceError("validity.no_room", answers=answers)
+    amount = up(steps**2 * rule.alpha / (2 * room), 10**6)
+    return Calibration(GAUSSIAN, people, answers, steps, amount, beta, _lecture_alpha(people, answers, rule, beta))
+
+
+def tightest(
+    people: int, answers: int, rule: Rule, beta: Fraction = BETA, steps: int = 1, totals: Totals = Totals.NOTHING
+) -> Calibration:
+    """Of the two, the one whose answers lie nearer the table's own values."""
+    found = [laplace(people, answers, rule, beta, steps, totals)]
+    if rule.alpha is not None:
+        with suppress(AllowanceError):  # the Rényi clause may have no room where the pure one has
+            found.append(gaussian(people, answers, rule, beta, steps, totals))
+    return min(found, key=lambda one: one.alpha)
+
+
+def rule_of(epsilon: Fraction, delta: Fraction) -> Rule:
+    """A rule for answers of this kind alone: none of them has a δ of its own, so nothing is set aside for that."""
+    return Rule.make(epsilon, delta, slack_share=Fraction(1))
+
+
+def check(people: int, answers: int, beta: Fraction, steps: int = 1) -> None:
+    for name, value, most in (
+        ("people", people, MOST_PEOPLE),
+        ("answers", answers, MOST_ANSWERS),
+        ("steps", steps, MOST_STEPS),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise AllowanceError(f"validity.{name}", most=most)
+    if not 0 < beta < 1:
+        raise AllowanceError("validity.beta")
+
+
+def _lecture_alpha(people: int, answers: int, rule: Rule, beta: Fraction) -> Fraction | None:
+    try:
+        return _formula(people, answers, strong.each(rule.epsilon, rule.delta, answers), beta)
+    except AllowanceError:  # its corollary does not hold there
+        return None
+
+
+def _formula(people: int, answers: int, gamma: Fraction, beta: Fraction) -> Fraction:
+    """α = ln(k/β)/(γn), rounded up."""
+    return up(ln_above(answers / beta) / (gamma * people))

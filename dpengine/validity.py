@@ -1,0 +1,304 @@
+"""How far k adaptive answers may lie from the *population* the people were drawn from, but for β in all.
+
+**Assumptions of every bound here.** The n people are drawn independently from one population; each query takes a row
+to [0, 1]; the answers are those of `calibration.py` (integer noise on the sum, kept within [0, 1]); the analyst sees
+nothing else of the table and may pick each query after seeing earlier answers. The guarantee is meant under
+replace-one; `from_add_remove` turns one of the other kind into it.
+
+**information** (claimed; proved here). Let A be all answers and I the mutual information of table and answers.
+(1) *I ≤ nk·i.* People are independent, so I ≤ Σ_p I(person p; A | the others), and by the chain rule that is a sum over
+answers. Given the others and earlier answers, an answer is X + const + Z with X the person's value, 0 ≤ X ≤ s. It tells
+at most E_X KL(law at X ‖ any one law). Gaussian Z of variance v, against the same law centred at c = E[X]:
+KL = (X−c)²/(2v) + ln N(c)/N(0) with N(c) = Σ_z e^(−(z−c)²/(2v)), and N(c) ≤ N(0) by Poisson summation; in the mean
+Var(X)/(2v) ≤ s²/(8v) = i. Laplace Z of scale b, against the law centred at s/2: the log-ratio lies in an interval of
+length s/b, so KL ≤ (s/b)²/8 = i by Hoeffding's lemma. (2) Let a monitor who knows the population pick from A the query
+j whose answer is worst, and let E be |q_j(table) − q_j(population)| > t. Were the table fresh, Pr[E] ≤ 2·e^(−2nt²) = e
+(Hoeffding). By data processing kl(Pr[E] ‖ e) ≤ I, so Pr[E] ≤ b wherever b·ln(1/e) − h(b) ≥ I, h the binary entropy:
+t² = ((I + h(b))/b + ln 2)/(2n). (3) The worst answer is within α of the table but for β − b. Width α + t. ∎
+
+**rogers** (claimed; Gaussian noise). Rogers, Roth, Smith, Srebro, Thakkar and Woodworth 2020, Thm 2.1, with (1) above:
+E[(q_j(table) − q_j(population))²] ≤ min over λ in (0,1) of (2I − ln(1−λ))/(4nλ) (Donsker and Varadhan for the
+subgaussian mean), so Chebyshev gives t; β is halved, and α = √(2v·ln(4k/β))/(ns).
+
+**jung** (claimed). Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi and Shenfeld 2020: (ε, δ)-DP answers in [0, 1] that are
+(α, β′)-accurate on the table are within α + (e^ε − 1) + c + 2d of the population, but for β′/c + δ/d, any c, d > 0.
+Noise has a whole curve of (ε, δ): the best point is searched, and ε is what zCDP proves for *discrete* noise. (The
+curve of continuous Gaussian noise would give widths about 7 % smaller, and is not ours to claim.)
+
+**lecture** (not claimed). Its theorem 9: within α + 10ε, but for β′ + kδ/ε, if n = Ω(ln(1/δ)/ε²). It does not say which
+constant the Ω hides, and none was traced that goes with 10ε; it is shown with the constant 1, for comparison only.
+
+**split** (claimed). Question j asks its own n/k people, exactly: Hoeffding for values in [0, 1], and for yes/no
+questions the binomial tail, bounded in `_binomial_tail`. No noise, and no privacy.
+
+A parameter may be picked by any search, since every choice is valid; what is stated is then evaluated in exact
+arithmetic, or in floats with a part in 10^9 to spare, and rounded up to 10^-6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+
+from dpengine.accountant import renyi
+from dpengine.bounds import BETA
+from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration, check
+from dpengine.exact import exp_decimal, ln_below, up
+from dpengine.loss import Gaussian
+
+GRAIN = 10**6  # widths are rounded up to this
+_SPARE = 1 + 1e-9
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class Width:
+    """With probability ≥ 1−β every answer is within `width` of the population's value. A width of 1 says nothing."""
+
+    theorem: str  # "information", "rogers", "jung", "lecture" or "split"
+    width: Fraction
+    claimed: bool
+    beta: Fraction
+    noise: Calibration | None = None  # None: no noise (split)
+    terms: Mapping[str, Fraction] = field(default_factory=dict, hash=False)  # what was chosen, for whoever checks
+
+
+def from_add_remove(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+    """An add/remove guarantee as one under replace-one: one row for another is two steps. δ is rounded up."""
+    return 2 * epsilon, min(Fraction(1), up((1 + _exp_above(epsilon)) * delta, 10**24))
+
+
+# --- the bounds, for given noise --------------------------------------------------------------------------------------
+
+
+def information(noise: Calibration, beta: Fraction = BETA) -> Width:
+    """The least α + t over how β is shared between noise and table."""
+    check(noise.people, noise.answers, beta)
+    told = _information_of(noise)
+    known = float(told)
+
+    def near(share: float) -> float:
+        b = float(beta) * share
+        return _alpha_near(noise, float(beta) - b) + _leap(known, b, noise.people)
+
+    share = exactly(golden(near, 0.01, 0.999))
+    b = beta * share
+    alpha, leap = noise.alpha_at(beta - b), _safe(_leap(known * _SPARE, float(b), noise.people))
+    return _told("information", alpha + leap, True, beta, noise, information=told, table_share=share, alpha=alpha)
+
+
+def rogers(noise: Calibration, beta: Fraction = BETA) -> Width | None:
+    """As published, β in halves; None for noise other than Gaussian."""
+    check(noise.people, noise.answers, beta)
+    if noise.kind != GAUSSIAN:
+        return None
+    told = _information_of(noise)
+    known, b = float(told) * _SPARE, float(beta) / 2
+    weight = golden(lambda x: (2 * known - math.log1p(-x)) / x, 1e-6, 1 - 1e-12)
+    square = (2 * known - math.log1p(-weight)) / (4 * noise.people * weight)
+    reach = math.sqrt(2 * float(noise.amount) * math.log(4 * noise.answers / float(beta)))
+    width = _safe(reach / (noise.people * noise.steps) + math.sqrt(square / b))
+    return _told("rogers", width, True, beta, noise, information=told)
+
+
+def jung(noise: Calibration, beta: Fraction = BETA) -> Width:
+    """The least α + (e^ε−1) + c + 2d over δ, β′, c and d with β′/c + δ/d = β."""
+    check(noise.people, noise.answers, beta)
+    best = _jung_at(noise, beta, None)
+    if noise.kind == LAPLACE:  # basic composition needs no δ
+        best = min(best, _jung_at(noise, beta, Fraction(0)), key=lambda one: one.width)
+    return best
+
+
+def _jung_at(noise: Calibration, beta: Fraction, fixed: Fraction | None) -> Width:
+    """With δ given, or searched. c : d follows from the rest by one derivative: c + 2d = (√β′ + √(2δ))²/β."""
+    goal, rho = float(beta), float(_rho_of(noise))
+    basic = float(noise.answers * noise.steps / noise.amount) if noise.kind == LAPLACE else 0.0
+
+    def near(ln_missed: float, ln_delta: float) -> float:
+        epsilon = basic if fixed is not None else _zcdp_near(rho, ln_delta)
+        missed, delta = math.exp(ln_missed), 0.0 if fixed is not None else math.exp(ln_delta)
+        extra = (math.sqrt(missed) + math.sqrt(2 * delta)) ** 2 / goal
+        return _alpha_near(noise, missed) + math.expm1(min(epsilon, 50.0)) + extra
+
+    ln_missed, ln_delta = math.log(goal * 1e-4), math.log(goal * 1e-3)
+    for _ in range(5 if fixed is None else 1):
+        ln_missed = golden(lambda x: near(x, ln_delta), math.log(goal) - 30, math.log(goal) - 0.1)  # noqa: B023
+        if fixed is None:
+            ln_delta = golden(lambda x: near(ln_missed, x), math.log(goal) - 35, math.log(goal) - 0.1)  # noqa: B023
+    missed = exactly(math.exp(ln_missed))
+    delta = fixed if fixed is not None else exactly(math.exp(ln_delta))
+    root = math.sqrt(missed) + math.sqrt(2 * delta)
+    if delta == 0:
+        c, d = missed / beta, Fraction(0)
+    else:
+        c = max(exactly(math.sqrt(missed) * root / goal), missed / beta * Fraction(1001, 1000))
+        d = delta / (beta - missed / c)
+    epsilon = _zcdp_above(noise, delta) if fixed is None else noise.answers * noise.steps / noise.amount
+    width = noise.alpha_at(missed) + _exp_above(min(epsilon, Fraction(50))) - 1 + c + 2 * d
+    return _told("jung", width, True, beta, noise, epsilon=epsilon, delta=delta, missed=missed, c=c, d=d)
+
+
+def lecture(noise: Calibration, beta: Fraction = BETA) -> Width:
+    """The least α + 10ε over δ with β′ + kδ/ε = β and n ≥ ln(1/δ)/ε²: the constant there is not known."""
+    check(noise.people, noise.answers, beta)
+    goal, rho = float(beta), float(_rho_of(noise))
+
+    def near(ln_delta: float) -> float:
+        epsilon, delta = _zcdp_near(rho, ln_delta), math.exp(ln_delta)
+        missed = goal - noise.answers * delta / epsilon
+        if missed <= 0 or noise.people * epsilon**2 < -ln_delta:
+            return 100 - ln_delta  # not allowed; smaller δ are
+        return _alpha_near(noise, missed) + 10 * epsilon
+
+    delta = exactly(math.exp(golden(near, -80, -1)))
+    epsilon = _zcdp_above(noise, delta)
+    missed = beta - noise.answers * delta / epsilon
+    allowed = missed > 0 and noise.people * epsilon**2 >= -ln_below(delta)
+    width = noise.alpha_at(missed) + 10 * epsilon if allowed else Fraction(1)
+    return _told("lecture", width, False, beta, noise, epsilon=epsilon, delta=delta)
+
+
+def split(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> Width:
+    """Each question asks its own people, exactly, and misses with chance β/k."""
+    check(people, answers, beta)
+    part = people // answers
+    if part == 0:
+        return _told("split", Fraction(1), True, beta, None)
+    ln_each = math.log(2 * answers / float(beta)) * _SPARE
+    width = math.sqrt(ln_each / (2 * part))
+    if yes_no:
+        width = _least(lambda w: _binomial_tail(part, w, ln_each) <= -ln_each, 0.0, min(width, 1.0))
+    return _told("split", _safe(width), True, beta, None, people=Fraction(part))
+
+
+def widths(noise: Calibration, beta: Fraction = BETA) -> tuple[Width, ...]:
+    """Every bound on answers with this noise."""
+    found = (information(noise, beta), rogers(noise, beta), jung(noise, beta), lecture(noise, beta))
+    return tuple(one for one in found if one is not None)
+
+
+def stated(noise: Calibration, beta: Fraction = BETA) -> Width:
+    """The best bound that is claimed."""
+    return min((one for one in widths(noise, beta) if one.claimed), key=lambda one: one.width)
+
+
+# --- what the bounds are made of --------------------------------------------------------------------------------------
+
+
+def _information_of(noise: Calibration) -> Fraction:
+    """nk·i, in nats: s²/(8v) for Gaussian noise, (s/b)²/8 for Laplace."""
+    square = noise.amount if noise.kind == GAUSSIAN else noise.amount**2
+    return noise.people * noise.answers * noise.steps**2 / (8 * square)
+
+
+def _leap(known: float, b: float, people: int) -> float:
+    """t of the *information* bound."""
+    entropy = -b * math.log(b) - (1 - b) * math.log1p(-b)
+    return math.sqrt(((known + entropy) / b + math.log(2)) / (2 * people))
+
+
+def _rho_of(noise: Calibration) -> Fraction:
+    """zCDP of all answers."""
+    each = noise.each
+    return noise.answers * (each.rho if isinstance(each, Gaussian) else renyi.zcdp_of_pure(each.epsilon))
+
+
+def _zcdp_above(noise: Calibration, delta: Fraction) -> Fraction:
+    rho = up(_rho_of(noise), 10**24)
+    alpha = renyi.order_for_sum(rho, delta)
+    return up(rho * alpha) + renyi.toll(alpha, delta)
+
+
+def _zcdp_near(rho: float, ln_delta: float) -> float:
+    def at(ln_x: float) -> float:
+        x = math.exp(ln_x)
+        return rho * (1 + x) + max(0.0, -math.log1p(1 / x) - (ln_delta + math.log1p(x)) / x)
+
+    middle = 0.5 * math.log(max(-ln_delta, 1e-3) / rho)
+    return at(golden(at, middle - 3, middle + 3, 24))
+
+
+def _alpha_near(noise: Calibration, missed: float) -> float:
+    each = missed / noise.answers
+    if noise.kind == LAPLACE:
+        return float(noise.amount) * -math.log(each) / (noise.people * noise.steps)
+    return -_NORMAL.inv_cdf(each / 2) * math.sqrt(float(noise.amount)) / (noise.people * noise.steps)
+
+
+def _binomial_tail(people: int, w: float, wanted: float) -> float:
+    """ln of a bound on Pr[X/m − p > w], for every p at once, X binomial over m people; `wanted` is what to get below.
+
+    The worst p for a least count a = mx is x − w, as the tail grows with p. There the terms fall at least as fast as a
+    geometric series of ratio (1−x)p/(x(1−p)), and Stirling bounds the first, so the tail is at most
+
+        e^(−m·kl(x‖x−w)) · [√(x(1−x)) + w·√(x/(1−x))] / (w·√(2πm)),
+
+    and by Chernoff at most e^(−m·kl). kl(x‖x−w) is convex in x, so it is enough beyond some edge; below the edge the
+    square bracket is at most ½ + w·√(x/(1−x)) there, and kl at least its minimum.
+    """
+    if not 0 < w < 1:
+        return 0.0 if w <= 0 else -math.inf
+
+    def kl(x: float) -> float:
+        p = x - w
+        return (x * math.log1p(w / p) + (1 - x) * math.log1p(-w / (1 - p))) * (1 - 1e-9)
+
+    last = 1 - (1 - w) * 1e-9
+    flattest = golden(kl, w + (1 - w) * 1e-9, last)
+    chernoff = -people * kl(flattest)
+    if people * kl(last) < wanted:
+        return chernoff
+    edge = _least(lambda x: people * kl(x) >= wanted, flattest, last)
+    first = math.log((0.5 + w * math.sqrt(edge / (1 - edge))) / (w * math.sqrt(2 * math.pi * people)))
+    return chernoff + min(0.0, first + 1e-9)
+
+
+def _told(
+    theorem: str, width: Fraction, claimed: bool, beta: Fraction, noise: Calibration | None, **terms: Fraction
+) -> Width:
+    cut = min(Fraction(1), up(width, GRAIN))  # values and answers lie in [0, 1]
+    return Width(theorem, cut, claimed, beta, noise, terms | {"uncut": width})
+
+
+def _safe(value: float) -> Fraction:
+    return Fraction(value * _SPARE)
+
+
+def exactly(value: float) -> Fraction:
+    """A float that a search found, with few digits: any choice near it is as good."""
+    return Fraction(f"{value:.6g}")
+
+
+@lru_cache(maxsize=256)
+def _exp_above(value: Fraction) -> Fraction:
+    return Fraction(exp_decimal(value)) * (1 + Fraction(1, 10**40))
+
+
+def _least(true: Callable[[float], bool], low: float, high: float) -> float:
+    """The least number for which it is true, from above, given that it is at `high`."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if true(middle) else (middle, high)
+    return high
+
+
+def golden(loss: Callable[[float], float], low: float, high: float, steps: int = 40) -> float:
+    """About where `loss` is least, if it falls and then rises."""
+    ratio = (math.sqrt(5) - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = loss(left), loss(right)
+    for _ in range(steps):
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = loss(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = loss(right)
+    return left if at_left < at_right else right

@@ -1,0 +1,103 @@
+"""Noise for k statistical queries: the lecture's formula and guard, and the least noise the budget rule admits."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction as F
+
+import pytest
+
+from dpengine import calibration
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Rule, Totals
+from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration
+from dpengine.coins import SystemCoins
+from dpengine.errors import AllowanceError
+from dpengine.loss import Gaussian, Pure, Together
+
+RULE = calibration.rule_of(F(1), F(1, 10**6))
+TIGHT = (calibration.laplace, calibration.gaussian)
+
+
+def test_the_lecture_formula() -> None:
+    found = calibration.lecture(1000, 50, F(1), F(1, 10**6))
+    gamma = 1 / math.sqrt(8 * 50 * math.log(1e6))
+    assert float(found.amount) == pytest.approx(1 / gamma, rel=1e-9)
+    assert found.lecture_alpha is not None and found.ratio is not None
+    assert float(found.lecture_alpha) == pytest.approx(math.log(50 / 0.05) / (gamma * 1000), rel=1e-9)
+    assert abs(found.ratio - 1) < F(1, 100)  # integer noise beside the formula for real noise
+
+
+def test_the_lecture_guard() -> None:
+    with pytest.raises(AllowanceError, match=r"2·ln\(1/δ\)"):
+        calibration.lecture(1000, 5, F(1, 2), F(9, 10))
+    assert calibration.gaussian(1000, 5, calibration.rule_of(F(1, 2), F(9, 10))).ratio is None
+
+
+@pytest.mark.parametrize("answers", [1, 5, 50, 500])
+@pytest.mark.parametrize("make", TIGHT, ids=["laplace", "gaussian"])
+def test_least_noise_the_rule_admits(make, answers: int) -> None:  # type: ignore[no-untyped-def]
+    """The whole session fits, and a part in a million less noise would not."""
+    found = make(1000, answers, RULE)
+    assert filter.admits(RULE, Totals.NOTHING.plus(cost(found.whole, RULE.alpha)))
+    assert filter.fits(RULE, Totals.NOTHING, cost(found.each, RULE.alpha), answers) == answers
+    less = Calibration(found.kind, 1000, answers, 1, found.amount * (1 - F(1, 10**6)))
+    assert filter.fits(RULE, Totals.NOTHING, cost(less.each, RULE.alpha), answers) < answers
+
+
+def test_after_other_spending_there_is_less_room() -> None:
+    half = Totals.NOTHING.plus(cost(Pure(F(1, 2)), RULE.alpha))
+    for make in TIGHT:
+        assert make(1000, 20, RULE, totals=half).amount > make(1000, 20, RULE).amount
+    full = Totals.NOTHING.plus(cost(Pure(F(1)), RULE.alpha))
+    for make in (*TIGHT, calibration.tightest):
+        with pytest.raises(AllowanceError, match="no room"):
+            make(1000, 20, RULE, totals=full)
+
+
+def test_tightest_changes_hands() -> None:
+    assert calibration.tightest(1000, 3, RULE).kind == LAPLACE
+    many = calibration.tightest(1000, 100, RULE)
+    assert many.kind == GAUSSIAN and many.ratio is not None and many.ratio < F(1, 4)
+    assert calibration.tightest(1000, 100, Rule.make(F(1), F(0))).kind == LAPLACE  # no δ, no Gaussian
+
+
+def test_a_finer_grid_is_the_same_question() -> None:
+    coarse, fine = (calibration.gaussian(1000, 50, RULE, steps=steps) for steps in (1, 1000))
+    assert abs(fine.amount / 10**6 - coarse.amount) <= F(1, 10**6)
+    assert abs(fine.alpha - coarse.alpha) <= F(1, 1000)
+
+
+def test_losses_are_exact_events() -> None:
+    gaussian, laplace = (make(1000, 7, RULE) for make in TIGHT[::-1])
+    assert gaussian.whole == Gaussian(7 * F(1) / (2 * gaussian.amount))
+    assert laplace.whole == Together((Pure(1 / laplace.amount),) * 7)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"people": 0}, "number of people"),
+        ({"people": True}, "number of people"),
+        ({"answers": 0}, "number of questions"),
+        ({"steps": 0}, "grid"),
+        ({"beta": F(0)}, "chance of a miss"),
+    ],
+)
+def test_refusals(change: dict[str, object], words: str) -> None:
+    given = {"people": 100, "answers": 5, "rule": RULE} | change
+    for make in TIGHT:
+        with pytest.raises(AllowanceError, match=words):
+            make(**given)
+    with pytest.raises(AllowanceError, match="δ"):
+        calibration.gaussian(100, 5, Rule.make(F(1), F(0)))
+    with pytest.raises(AllowanceError, match="Laplace or Gaussian"):
+        Calibration("cauchy", 100, 5, 1, F(1))
+
+
+def test_answers_stay_on_the_grid_and_within_bounds() -> None:
+    noise = calibration.gaussian(50, 40, RULE, steps=4)
+    answers = noise.draw(SystemCoins(), [0, 200] * 20)
+    assert len(answers) == 40 and all(0 <= answer <= 1 and (answer * 200).denominator == 1 for answer in answers)
+    assert len(set(answers)) > 2

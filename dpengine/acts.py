@@ -20,15 +20,13 @@ from dpengine.entries import BudgetRecord, Row, act_of
 from dpengine.errors import AllowanceError
 from dpengine.ledgerfile import sound_rows
 
-MOST_READ = 1000
-
 # Written as in the partial indexes, or SQLite would not use them.
 _ANY = "kind IN ('seal', 'forget', 'raise')"
 _CLOSING = "kind IN ('seal', 'forget')"
 _LAST_RAISE = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? AND kind = 'raise' ORDER BY seq DESC LIMIT 1"
 _CLOSED = f"SELECT * FROM entries WHERE {_CLOSING} AND budget = ? AND json_extract(body, '$.table') = ? ORDER BY seq"
 _ALL_CLOSED = f"SELECT * FROM entries INDEXED BY one_act WHERE {_CLOSING} ORDER BY budget"
-_OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DESC LIMIT ?"
+_OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DESC"
 
 
 @dataclass(frozen=True)
@@ -84,9 +82,9 @@ def all_closed(db: Database) -> dict[tuple[str, str], str]:
     return {(act.budget, act.table): act.kind for act in found}
 
 
-def of_budget(db: Database, budget: str, limit: int = MOST_READ) -> list[Act]:
-    """Newest first."""
-    return [Act.from_row(row) for row in sound_rows(db, _OF_BUDGET, [budget, limit])]
+def of_budget(db: Database, budget: str) -> list[Act]:
+    """Newest first, and all of them: a raise that is not shown would be a hidden one."""
+    return [Act.from_row(row) for row in sound_rows(db, _OF_BUDGET, [budget])]
 
 
 def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecord:

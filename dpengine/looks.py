@@ -21,8 +21,13 @@ A share that depended on the number of looks alone would not do: whether the sec
 chosen by how unlucky the first one was. The range of one answer alone, at β, keeps its own meaning, for that answer.
 
 **Ranges that were bought** (quantiles) were drawn at β and cannot be stated at less afterwards. Each fails with
-probability at most β given the past, so by the time a person stops after J looks some range has failed with
-probability at most β·E[J]: the intersection of J is stated at J·β, and says nothing once that reaches 1.
+probability at most β given the past, so of J looks *settled beforehand* some range fails with probability at most J·β,
+and says nothing once that reaches 1. That is all: somebody who goes on until a range fails sees it fail in the end, so
+no number below 1 is true for a J chosen by the answers, and the words beside it say so. (On average it is right: the
+end chosen by the answers finds a failed range with probability at most β·E[J].) A range holds when it meets the
+interval of true quantiles; intervals that pairwise meet have a common point, so what ranges have in common meets it
+too, where they have something in common. Two that hold may yet be disjoint, where that interval is wide, so disjoint
+ranges prove no failure and nothing is said of how often they happen.
 
 **Choices** are shown side by side.
 """
@@ -91,7 +96,7 @@ def _averaged(looks: tuple[Answer, ...], beta: Fraction) -> Reading:
         stated.append(query.around(mean_of(rows), len(rows)))
     common = _intersection([told.interval for told in stated])
     if common is None:
-        return Reading("averaged", looks, stated[-1].value, stated[-1].interval, beta, agree=False)
+        return Reading("averaged", looks, looks[-1].value, looks[-1].interval, beta, agree=False)
     best = min(reversed(stated), key=lambda told: _width(told.interval))  # the latest of equals
     return Reading("averaged", looks, _inside(best.value, common), common, beta)
 

@@ -96,7 +96,7 @@ class Table:
         return least_epsilon(query, wish)
 
     def cheapest(self, query: Query) -> Query:
-        """The same question with the noise that promises most, where that costs nothing more now or later."""
+        """The same question with the noise that promises most, where it costs no more now and as many like it fit."""
         return cheapest(query, self.budget.rule, self._standing().totals)
 
     def closing(self, query: Query) -> Query | None:
@@ -125,7 +125,8 @@ class Table:
 
     def planner(self, keep: Fraction = Fraction(0)) -> Planner:
         """Prices plans against the budget as it stands, `keep` of it untouched. Free."""
-        return Planner(self._budget.rule, self._standing().totals, keep)
+        standing = self._standing()  # before the cap, as in `preview`
+        return Planner(self.budget.rule, standing.totals, keep)
 
     def submit_plan(self, queries: Sequence[Query], run: str, keep: Fraction = Fraction(0)) -> None:
         """All of them on the worker: charged together or not at all, then drawn one after the other."""
@@ -134,7 +135,7 @@ class Table:
         if len(queries) > MOST_ROWS:
             raise AllowanceError("plan.long", most=MOST_ROWS)
         releases = [self._release(query, request) for query, request in zip(queries, requests_of(run), strict=False)]
-        workspace, kept = self._workspace, keep * self._budget.rule.epsilon
+        workspace, kept = self._workspace, keep * self.budget.rule.epsilon
 
         def carry() -> None:
             self._open(requests_of(run)[0])
@@ -157,26 +158,27 @@ class Table:
         """Answers already paid for to this very question: free."""
         found = self._workspace.ledger.answers_to(self._budget.id, self.name, query.digest())
         bounds = claim_of(query)["bounds"]  # the same words under other bounds are another question
-        return [
-            make_answer(query, entry) for entry in found
-            if entry.outcome and entry.outcome.kind == "answer" and entry.charge.claim.get("bounds") == bounds
-        ]  # fmt: skip
+        return [self.answer_of(entry) for entry in found if entry.charge.claim.get("bounds") == bounds]
 
     def looks(self, query: Query) -> Reading:
         """Every paid answer to this question at whatever ε, and what they say together: free."""
         found = self._workspace.ledger.looks_at(self._budget.id, self.name, query.describe())
         bounds = claim_of(query)["bounds"]
-        answers = [self.answer_of(entry) for entry in found if entry.charge.claim.get("bounds") == bounds]
-        return read_together(answers, query.beta)
+        same = [entry for entry in found if entry.outcome and entry.charge.claim.get("bounds") == bounds]
+        # In the order they were seen, which later ones never change: a range once stated must stay as it was stated.
+        same.sort(key=lambda entry: entry.outcome.seq if entry.outcome else 0)
+        return read_together([self.answer_of(entry) for entry in same], query.beta)
 
     def answer_of(self, entry: Entry) -> Answer:
         """As it was given: under the bounds its claim holds, also where the table was declared anew since."""
         claim = entry.charge.claim
-        facts, bounds = self.facts, claim.get("bounds", {})
-        columns = self.schema.columns
-        if any(name not in columns or columns[name].as_json() != told for name, told in bounds.items()):
-            facts = replace(facts, schema=Schema.from_json({"columns": list(bounds.items())}))
-        return make_answer(catalogue[claim["key"]].build(facts, claim["parameters"]), entry)
+        kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), self.schema.columns
+        if all(name in columns and columns[name].as_json() == told for name, told in bounds.items()):
+            query = kind.build(self.facts, claim["parameters"])
+            if not bounds or query.used() == bounds.keys():  # a column declared since may be one more it speaks of
+                return make_answer(query, entry)
+        facts = replace(self.facts, schema=Schema.from_json({"columns": list(bounds.items())}))
+        return make_answer(kind.build(facts, claim["parameters"]), entry)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
         """What was charged to this table's budget, newest first, for whichever table it was asked of."""

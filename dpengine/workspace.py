@@ -232,8 +232,13 @@ class Workspace:
     # What an owner does
 
     def seal(self, name: str, actor: str = OWNER) -> Act:
-        """No more questions to this table, for good. Its answers stay."""
-        return self.ledger.close_table("seal", self._own(name).budget, name, actor)
+        """No more questions to this table, nor to its content under another name, for good. Its answers stay."""
+        own = self._own(name)
+        with self._registry.transaction() as rows:  # nobody brings the same content meanwhile
+            for other in self._registry.names_of_content(rows, own.fingerprint, own.file_mark):
+                if other != name:
+                    self.ledger.close_table("seal", own.budget, other, actor)
+            return self.ledger.close_table("seal", own.budget, name, actor)
 
     def forget(self, name: str, actor: str = OWNER) -> Act:
         """Delete a table's rows from disk, for good. The ledger, its answers and the fingerprint stay."""

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine import owner
+from dpengine import acts, owner
 from dpengine.accountant.filter import spent
 from dpengine.chain import hash_of
 from dpengine.engines import duck
@@ -77,12 +77,38 @@ def test_the_same_content_under_another_name_stays_sealed(home: Workspace) -> No
         again.ask(count(again))
 
 
+def test_the_same_content_brought_before_is_sealed_with_it(home: Workspace) -> None:
+    """Else a second name would keep open what the owner closed."""
+    add(home)
+    before = add(home, "again")
+    act = home.seal("people")
+    assert before.joined and before.closed == "seal" and home.verify_ledger().ok and home.seal("people") == act
+    with raises("table.sealed"):
+        before.ask(count(before))
+
+
 def test_another_table_on_the_budget_may_still_be_asked(home: Workspace) -> None:
-    first, second = add(home), add(home, "again")
-    assert second.joined
+    first = add(home)
+    frame = pd.DataFrame({"who": ["p1", "p2"], "x": [1, 2]})
+    second = home.add_table(
+        "others", frame, schema=first.schema, unit=first.facts.unit, budget=first.budget.id
+    )  # fmt: skip
     home.seal("people")
     second.ask(count(second))
     assert first.closed == "seal" and second.closed is None and home.verify_ledger().ok
+
+
+def test_no_raise_is_hidden_behind_many_later_ones(home: Workspace) -> None:
+    """All of them are told, and content sealed long ago stays sealed."""
+    table = add(home)
+    home.seal("people")
+    with home.ledger._file.writing() as db:  # as raise_cap writes them, in one transaction
+        for place in range(1001):
+            body = acts.body("people", 1 + Fraction(place, 1000), 1 + Fraction(place + 1, 1000))
+            home.ledger._append(db, "raise", table.budget.id, "", "owner", body, "", table.budget.at)
+    assert home.verify_ledger().ok
+    assert [act.kind for act in table.acts()].count("raise") == 1001 and table.acts()[-1].kind == "seal"
+    assert add(home, "again").closed == "seal"
 
 
 def everything(folder: Path) -> bytes:

@@ -77,7 +77,8 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
     for looks in seen.values():
         if len(looks) > 1:
             reading = table.looks(table.answer_of(looks[0]).query)
-            if reading.agree and isinstance(reading.interval, tuple):
+            # What bought ranges share holds less often than they do, which there is no room to say here.
+            if reading.kind == "averaged" and reading.agree and isinstance(reading.interval, tuple):
                 one = as_one(reading)
                 words = say("looks.span", low=(span := printed_range(*one.interval))[0], high=span[1])
                 told[looks[0].charge.request] = say("looks.in_short", count=reading.count, together=words)

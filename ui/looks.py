@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.contract import MOST_EPSILON
 from dpengine.looks import MOST_AVERAGED, Reading
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from ui import answer as answers
 from ui import job
 from ui.history import answer_address, when
@@ -37,7 +37,9 @@ def _together(reading: Reading, beta: Fraction) -> None:
         st.html(lines[0] + f"<p>{escape(say('looks.apart'))}</p>")
         return
     if not reading.agree:
-        lines.append(f'<p class="warn" role="status">{escape(say("looks.disagree", chance=round(beta * 100)))}</p>')
+        odds = {"chance": plain(float(beta * 100))} if reading.kind == "averaged" else {}
+        code = "looks.disagree" if odds else "looks.disagree.shared"
+        lines.append(f'<p class="warn" role="status">{escape(say(code, **odds))}</p>')
     elif reading.interval is None:
         facts = {"count": reading.count, "chance": chance(beta)}
         st.html(lines[0] + f'<p class="muted">{escape(say("looks.shared.nothing", **facts))}</p>')

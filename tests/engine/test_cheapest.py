@@ -1,4 +1,4 @@
-"""The noise that is chosen for a person costs nothing more, now or later, and promises at least as much."""
+"""The noise that is chosen for a person moves the meter no farther, fits as often, and promises at least as much."""
 
 from __future__ import annotations
 

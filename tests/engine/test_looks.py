@@ -10,18 +10,21 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
 
 import dpengine as dp
 from dpengine import looks
-from dpengine.answers import Answer
+from dpengine.answers import Answer, claim_of, drawn_as_json
 from dpengine.bounds import BETA, gaussian_mean_reach, laplace_reach, mean_reach, sum_reach, sum_tail
 from dpengine.coins import SystemCoins
 from dpengine.contract import Facts, Query
 from dpengine.laws import Laplace, Normal, chance
 from dpengine.looks import MOST_AVERAGED, Reading, mean_of, read_together, share_of
+from dpengine.messages import say
+from dpengine.needs import Spread
 from dpengine.workspace import Workspace
 
 SCHEMA = dp.Schema({"salary": dp.Number(0, 100), "state": dp.Category(["TX", "CA", "NY"])})
@@ -166,7 +169,14 @@ def test_ranges_at_different_spends_are_intersected_and_disjoint_ones_are_told()
     reach = mean_reach(much.scale, 1, share_of(BETA, 2, 1))  # type: ignore[attr-defined]
     assert reading.agree and reading.interval == (40 - reach, 40 + reach) and reading.value == 40
     apart = read_together([answer(few, (5000,)), answer(much, (40,))], BETA)
-    assert not apart.agree and apart.value == 40 and apart.interval == (40 - reach, 40 + reach)
+    assert not apart.agree and apart.value == 40 and apart.interval == much.finish((40,)).interval
+
+
+def test_where_answers_disagree_the_latest_is_shown_alone() -> None:
+    """As the words beside it say: not averaged with the one it contradicts, and at its own β."""
+    query = count_at("0.1")
+    reading = read_together([answer(query, (5000,)), answer(query, (40,))], BETA)
+    assert not reading.agree and reading.value == 40 and reading.interval == query.finish((40,)).interval
 
 
 def test_after_a_dozen_looks_nothing_more_is_stated() -> None:
@@ -257,6 +267,42 @@ def test_bought_ranges_are_intersected_and_choices_stand_side_by_side(table: dp.
     side = table.looks(common)
     assert (side.kind, side.interval) == ("apart", None)
     assert [one.value for one in side.answers] == [first.value, second.value]
+
+
+def test_a_range_once_stated_stays_when_an_earlier_charge_is_answered_later(table: dp.Table) -> None:
+    """Shares of β go by the order of the answers: by that of the charges one more look would state others anew."""
+    slow, quick = (table.query("count", where=[["state", "in", ["TX"]]], epsilon=epsilon) for epsilon in ("1", "2"))
+    ledger, worker = table._workspace.ledger, table._workspace.jobs.worker
+    ledger.reserve(
+        budget=table.budget.id, table=table.name, actor=table.actor, request="slow", claim=claim_of(slow),
+        loss=slow.loss(), worker=worker,
+    )  # fmt: skip
+    table.ask(quick)
+    table.ask(quick)
+    before = table.looks(quick)
+    ledger.answer("slow", drawn_as_json(slow, (500,)))
+    after = table.looks(quick)
+    assert before.count == 2 and after.answers[:2] == before.answers and after.answers[2].request_id == "slow"
+
+
+def test_an_answer_seen_again_keeps_its_own_noise(table: dp.Table) -> None:
+    usual = table.query("histogram", column="state", epsilon="1")
+    asked = table.ask(usual.with_noise("gaussian"))
+    assert table.recall(usual) == [asked]
+
+
+def test_nothing_is_said_of_how_often_bought_ranges_are_disjoint() -> None:
+    """Two ranges may both hold a true median and be disjoint: half of the people at either end, and a large ε."""
+    facts = replace(FACTS, schema=dp.Schema({"salary": dp.Number(0, 100)}))
+    median = dp.catalogue["median"].build(facts, {"column": "salary", "epsilon": "50"})
+    drawn = [median.finish(raw) for raw in ((20, 10, 30), (70, 60, 80))]
+    value = Spread(np.array([0, 100]), np.array([500, 500]))
+    assert all(median.law(value).parts[place].chances[code] > 0.009 for place in range(3) for code in (10, 80))  # type: ignore[union-attr]
+    looked = [Answer(one.value, one.interval, median.promise(), {}, median, "r", "") for one in drawn]
+    reading = read_together(looked, BETA)
+    assert reading.kind == "shared" and not reading.agree
+    words = say("looks.disagree.shared")
+    assert "100" not in words and "beforehand" in say("looks.shared.holds", count=2, chance="95", together="90")
 
 
 def _width(interval: Any) -> float:

@@ -62,6 +62,17 @@ def test_the_same_rows_under_another_schema(workspace: Workspace, unit: dp.Unit)
     assert workspace.verify_ledger().ok
 
 
+def test_a_check_of_what_was_declared_keeps_its_meaning_when_a_column_is_added(workspace: Workspace) -> None:
+    """No bound that it names has changed, but it did not look at the new column."""
+    old = add(workspace)
+    first = old.ask(old.query("fit_check", epsilon="5"), request_id="fit")
+    table = old.revise(dp.Schema({**NARROW.columns, "age": dp.Number(0, 20)}))
+    kept = workspace.job("fit").answer
+    assert kept is not None and kept.query.used() == {"pay", "town"} and kept.receipt == first.receipt
+    assert [look.request_id for look in table.looks(kept.query).answers] == ["fit"]
+    assert kept.query.facts != table.facts and table.looks(table.query("fit_check", epsilon="5")).count == 0
+
+
 def test_an_old_table_is_told_and_spends_nothing(workspace: Workspace) -> None:
     old = add(workspace)
     query = old.query("histogram", column="town", epsilon="1")

@@ -40,7 +40,7 @@ SENTENCES: dict[str, str] = {
     "card.noisy_argmax.theorem": "Report noisy max (Dwork, Roth 2014, Claim 3.9) with discrete Laplace noise",
     "card.noisy_argmax.caveat.ties": "Only the name is released, not its count, and nothing about the others.",
     "noise.permute_and_flip.theorem": "Permute-and-flip (McKenna, Sheldon 2020, Theorem 2)",
-    "noise.permute_and_flip.chosen": "Chosen for you: a way of picking (permute-and-flip) that costs the same and comes nearer to the best: {now} instead of {usual}.",
+    "noise.permute_and_flip.chosen": "Chosen for you: a way of picking (permute-and-flip) that takes no more of the allowance, leaves room for as many questions like this, and comes nearer to the best: {now} instead of {usual}.",
     "noise.gaussian.chosen": "Noise with lighter tails (Gaussian): {now} instead of {usual}.",
     "noise.offer": "Use Gaussian noise: {now} instead of {usual}. It would take {share} of the allowance at once; about {more} questions like this fit either way.",
     "noise.offer_help": "A budget counts in two ways and uses the one that is better for you. Gaussian noise has no finite ε of its own, so it closes the simple count for good: from then on only the second way counts, which starts with a fixed toll. It pays off when you plan many questions with many bars.",

@@ -9,6 +9,7 @@ alone, must state this loss for these parameters, and under the budget's own uni
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,7 +66,7 @@ def read_receipts(content: bytes, name: str) -> list[Receipt]:
 
 
 def _strict(text: str) -> Any:
-    """A name said twice could show a reader one thing and a program another; NaN is no JSON."""
+    """A name said twice could show a reader one thing and a program another; NaN is no JSON, and 1e400 no number."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -76,7 +77,11 @@ def _strict(text: str) -> Any:
     def never(word: str) -> Any:
         raise ValueError
 
-    return json.loads(text, object_pairs_hook=once, parse_constant=never)
+    def finite(digits: str) -> float:
+        found = float(digits)
+        return found if math.isfinite(found) else never(digits)
+
+    return json.loads(text, object_pairs_hook=once, parse_constant=never, parse_float=finite)
 
 
 def _is_receipt(found: Any) -> bool:

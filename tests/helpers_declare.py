@@ -76,7 +76,7 @@ class Page:
 
     def set(self, key: str, value: Any) -> Page:
         """Whatever widget has this key."""
-        kinds = "radio text_input text_area number_input selectbox button_group date_input checkbox"
+        kinds = "radio text_input text_area number_input selectbox button_group date_input checkbox select_slider"
         for kind in kinds.split():
             for widget in self.app.get(kind):
                 if widget.key == key:

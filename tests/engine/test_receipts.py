@@ -338,6 +338,7 @@ def test_a_bad_ledger_is_one_sentence(files: Path, capsys: pytest.CaptureFixture
         (b"\xff\xfe\x00", "it is not JSON"),
         (b'{"receipt": 2, "request": "a", "request": "b"}', "it is not JSON"),
         (b'{"receipt": NaN, "request": "a"}', "it is not JSON"),
+        (b'{"receipt": 2, "request": "a", "price": 1e400}', "it is not JSON"),
         (b"[" * 100_000, "it is not JSON"),
         (b"[]", "not a receipt"),
         (b'{"a": 1}', "not a receipt"),

@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from fractions import Fraction
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import dpengine as dp
 from dpengine.answers import claim_of
 from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.workspace import Workspace
+from ui import answer as answers
 from ui import report, svg
 from ui.ledger_view import PER_PAGE
 from ui.wording import headline, percent
@@ -314,6 +315,17 @@ def test_the_report_stands_alone_and_says_everything(home: Workspace) -> None:
     assert "It protects each person’s own data" in told and "One person is one row." in told
     assert "The owner raised the allowance from ε = 20 to ε = 30." in told
     assert f"{percent(1 - table.meter().fraction)} of the privacy allowance is left" in told
+
+
+def test_the_theorem_named_is_that_of_the_noise_drawn(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gaussian noise is not ε-DP: to name the Laplace mechanism beside it would be a false claim."""
+    usual = people.query("histogram", column="x", bins=2, epsilon="1")
+    answer = people.ask(usual.with_noise("gaussian"))
+    shown: list[str] = []
+    monkeypatch.setattr("ui.answer.st.html", shown.append)
+    answers.receipt(answer, "here")
+    for told in ("".join(shown), report.html(people, (1, "0"), "2026-01-02T03:04:05+00:00")):
+        assert escape(answer.query.theorem) in told and escape(usual.theorem) not in told
 
 
 def test_a_report_of_a_forgotten_table_still_opens(home: Workspace, people: dp.Table) -> None:

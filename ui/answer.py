@@ -75,7 +75,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'
             f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
             + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
-            + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.card.theorem))}</p>'
+            + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
         )
         with st.container(horizontal=True):
             st.download_button(

@@ -97,7 +97,7 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
         f"<p class='headline'>{escape(headline(answer))}</p>{_p(range_words(answer))}"
         f"{picture(answer)}{figures}{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
-        f"{_p(say('receipt.theorem', theorem=answer.query.card.theorem), 'muted')}</details>"
+        f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}</details>"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{escape(receipt['charge']['hash'])}</code></p>"
         "</section>"
     )

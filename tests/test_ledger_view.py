@@ -22,7 +22,8 @@ from dpengine.answers import claim_of
 from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.workspace import Workspace
 from ui import answer as answers
-from ui import report, svg
+from ui import report, spend, svg
+from ui.exports import answer_csv
 from ui.ledger_view import PER_PAGE
 from ui.wording import headline, percent
 
@@ -326,6 +327,17 @@ def test_the_theorem_named_is_that_of_the_noise_drawn(people: dp.Table, monkeypa
     answers.receipt(answer, "here")
     for told in ("".join(shown), report.html(people, (1, "0"), "2026-01-02T03:04:05+00:00")):
         assert escape(answer.query.theorem) in told and escape(usual.theorem) not in told
+
+
+def test_gaussian_noise_is_told_without_an_epsilon(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = people.query("histogram", column="x", bins=2, epsilon="1")
+    shown: list[str] = []
+    monkeypatch.setattr("ui.spend.st.html", shown.append)
+    for query in (usual, usual.with_noise("gaussian")):
+        spend.describe(people, query, people.preview(query))
+    assert "ε = 1 and" in shown[0] and "ε = " not in shown[1] and "ρ = 0.25" in shown[1]
+    told = [answer_csv(people.ask(query)).splitlines()[1].split(",")[-2] for query in (usual, query)]
+    assert told == ["1.0", ""]
 
 
 def test_a_report_of_a_forgotten_table_still_opens(home: Workspace, people: dp.Table) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import dpengine as dp
+from dpengine.accountant.costs import cost
 
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -29,7 +30,8 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def answer_csv(answer: dp.Answer) -> str:
     header = ["question", "table", "label", "value", "low", "high", "epsilon", "charge"]
     shared = [answer.sentence, answer.receipt["table"]]
-    tail = [float(answer.query.epsilon), answer.receipt["charge"]["hash"]]
+    epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
+    tail = ["" if epsilon is None else float(epsilon), answer.receipt["charge"]["hash"]]
     if isinstance(answer.value, dict):
         rows = [
             [*shared, label, value, *(answer.interval or {}).get(label, ("", "")), *tail]

@@ -11,6 +11,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.contract import LEAST_EPSILON, NearBest, Rank, Within
 from dpengine.exact import read_number, text_of
+from dpengine.loss import Gaussian
 from dpengine.messages import say
 from ui.wording import amount, floor_words, percent, promise_words
 
@@ -76,7 +77,9 @@ def _from_slider() -> None:
 def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise."""
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise))}</b></p>"]
-    told = say("spend.cost", epsilon=text_of(query.epsilon), share=percent(price.fraction))
+    told, loss = say("spend.cost", epsilon=text_of(query.epsilon), share=percent(price.fraction)), query.loss()
+    if isinstance(loss, Gaussian):
+        told = say("spend.cost_gaussian", rho=f"{float(loss.rho):.3g}", share=percent(price.fraction))
     lines.append(f'<p class="muted">{escape(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
     if not price.useful:
         told = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))

@@ -163,6 +163,7 @@ SENTENCES: dict[str, str] = {
     "spend.step": "ε {epsilon}",
     "spend.accept": "I accept",
     "spend.cost": "That is ε = {epsilon} and takes {share} of the allowance.",
+    "spend.cost_gaussian": "That takes {share} of the allowance; this noise has no ε of its own (ρ = {rho}).",
     "spend.noise": "This would be mostly noise. You would need about {people} people, or {times} times the spend.",
     "spend.exactly": "Set it exactly",
     "spend.epsilon": "Spend (ε)",

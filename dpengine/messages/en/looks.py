@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "looks.again": "Ask again for the same price and combine — takes {share}",
     "looks.again.apart": "Ask again — takes {share}",
-    "looks.why.averaged": "Another answer to the same question is a new, paid draw. It is averaged with those before, and the range gets a little narrower.",
+    "looks.why.averaged": "Another answer to the same question is a new, paid draw. It is averaged with those before, and the range usually gets a little narrower.",
     "looks.why.shared": "Another answer to the same question is a new, paid draw. Its range is laid over those before: what they have in common counts, and is a little less sure.",
     "looks.why.apart": "Another answer to the same question is a new, paid draw. It is shown beside this one: choices cannot be averaged.",
     "looks.better": "For comparison, a single new answer at twice the spend: {promise}, takes {share}.",

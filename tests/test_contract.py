@@ -87,7 +87,7 @@ def test_a_person_with_several_rows_is_one_person(case: tuple[str, dict[str, Any
 
 @every_public_case
 @every_relation
-@pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
+@pytest.mark.parametrize("epsilon", ["0.1", "4"])  # 1 is tried with people of several rows
 def test_law_keeps_the_claimed_loss(case: tuple[str, dict[str, Any]], relation: str, epsilon: str) -> None:
     check_law_against_loss(build(*case, relation, epsilon))
 
@@ -104,7 +104,7 @@ def test_the_pure_price_is_the_chosen_epsilon(case: tuple[str, dict[str, Any]], 
 @every_relation
 def test_samples_follow_the_law(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
-    check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=1_500)
+    check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=800)
 
 
 @every_public_case
@@ -124,25 +124,27 @@ BAD_EPSILON = [0, -1, "nought", "", None, "1e-18", "nan", "inf", 51, True, "0.12
 
 
 @every_case
-@pytest.mark.parametrize("epsilon", BAD_EPSILON, ids=repr)
-def test_bad_epsilon_is_one_clear_sentence(case: tuple[str, dict[str, Any]], epsilon: Any) -> None:
-    with pytest.raises(AllowanceError) as refused:
-        catalogue[case[0]].build(facts("replace"), case[1] | {"epsilon": epsilon})
-    assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+def test_bad_epsilon_is_one_clear_sentence(case: tuple[str, dict[str, Any]]) -> None:
+    for epsilon in BAD_EPSILON:
+        with pytest.raises(AllowanceError) as refused:
+            catalogue[case[0]].build(facts("replace"), case[1] | {"epsilon": epsilon})
+        assert str(refused.value).endswith(".") and "\n" not in str(refused.value), epsilon
+
+
+BAD_PARAMETERS: list[dict[str, Any]] = [
+    {"column": "nobody"}, {"where": "x"}, {"where": [["nobody", "=", 1]]}, {"where": [["c", "in", ["z"]]]},
+    {"where": [["c", "<", 1]]}, {"where": [["x", "in", [1]]]}, {"where": [["x", "=", "text"]]}, {"what": 1},
+    {"where": [["any", []]]}, {"where": [["any", [["any", []]]]]}, {"where": [["c", "in", []]]}, {"beta": 1},
+    {"noise": "none"},
+]  # fmt: skip
 
 
 @every_case
-@pytest.mark.parametrize(
-    "wrong",
-    [{"column": "nobody"}, {"where": "x"}, {"where": [["nobody", "=", 1]]}, {"where": [["c", "in", ["z"]]]},
-     {"where": [["c", "<", 1]]}, {"where": [["x", "in", [1]]]}, {"where": [["x", "=", "text"]]}, {"what": 1},
-     {"where": [["any", []]]}, {"where": [["any", [["any", []]]]]}, {"where": [["c", "in", []]]}, {"beta": 1}],
-    ids=str,
-)
-def test_bad_parameters_are_one_clear_sentence(case: tuple[str, dict[str, Any]], wrong: dict[str, Any]) -> None:
-    with pytest.raises(AllowanceError) as refused:
-        build(case[0], case[1] | wrong, "replace")
-    assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+def test_bad_parameters_are_one_clear_sentence(case: tuple[str, dict[str, Any]]) -> None:
+    for wrong in BAD_PARAMETERS:
+        with pytest.raises(AllowanceError) as refused:
+            build(case[0], case[1] | wrong, "replace")
+        assert str(refused.value).endswith(".") and "\n" not in str(refused.value), wrong
 
 
 # Promise, then truth: how often the promise is broken, on a table where that can be counted.
@@ -331,7 +333,7 @@ def test_half_noise_is_caught_by_the_law_check() -> None:
 def test_one_bare_bin_is_caught_by_the_sample_check() -> None:
     query = planted(OneBinBare, {"column": "c"})
     with pytest.raises(AssertionError, match="law"):
-        check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=1_500)
+        check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=800)
 
 
 def test_the_wrong_relations_sensitivity_is_caught_by_brute_force() -> None:

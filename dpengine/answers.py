@@ -11,7 +11,7 @@ from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
 from dpengine.contract import Promise, Query, Released
 from dpengine.exact import text_of
-from dpengine.ledger import BudgetRecord, Entry, Standing
+from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.loss import loss_as_json
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
@@ -188,6 +188,14 @@ def make_answer(query: Query, entry: Entry) -> Answer:
         at=entry.charge.at,
         raw=tuple(body["raw"]) if "raw" in body else None,
     )
+
+
+def make_step_receipt(entry: Entry, burned: Burned) -> dict[str, Any]:
+    """A session's receipt, and one of its steps with what became of it."""
+    step = {"seq": burned.seq, "hash": burned.hash, "index": burned.index, "id": burned.step, "claim": burned.claim}
+    told = burned.told
+    part = None if told is None or told.kind != "part" else {"seq": told.seq, "hash": told.hash} | told.body
+    return make_receipt(entry) | {"step": step, "part": part}
 
 
 def make_receipt(entry: Entry) -> dict[str, Any]:

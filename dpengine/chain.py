@@ -10,12 +10,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import admits, price
 from dpengine.contract import canonical
-from dpengine.entries import ACTS, COLUMNS, OUTCOMES, BudgetRecord, Row, Standing, act_of, charge_totals
+from dpengine.entries import (
+    ACTS,
+    COLUMNS,
+    OUTCOMES,
+    TOLD,
+    BudgetRecord,
+    Row,
+    Standing,
+    act_of,
+    charge_totals,
+    questions_of,
+)
 from dpengine.errors import AllowanceError
 from dpengine.loss import loss_from_json
 from dpengine.messages import say
@@ -75,6 +86,18 @@ def verify(rows: Iterable[Row]) -> Verdict:
     return Verdict(True, seq, (seq, last))
 
 
+@dataclass
+class _Session:
+    budget: str
+    actor: str
+    table: str
+    questions: int
+    asked: int = 0
+    ended: bool = False
+    open: set[int] = field(default_factory=set)  # burned and not told yet
+    ids: set[str] = field(default_factory=set)
+
+
 class _Reader:
     """Redoes the arithmetic: the rows seen so far, as rules, running sums and requests."""
 
@@ -84,6 +107,7 @@ class _Reader:
         self.charged: set[str] = set()
         self.settled: set[str] = set()
         self.closed: set[tuple[str, str, str]] = set()  # budget, table, kind of act
+        self.sessions: dict[str, _Session] = {}  # by the request of their charge
 
     def fault(self, row: Row) -> str | None:
         try:
@@ -95,6 +119,8 @@ class _Reader:
                 return self._outcome(row["request"])
             if row["kind"] in ACTS:
                 return self._act(row)
+            if row["kind"] in ("step", "ended", *TOLD):
+                return self._step(row)
         except _ILLEGIBLE:
             return "chain.form"
         return None  # a kind of a later version: its link holds, its meaning is not ours to judge
@@ -126,6 +152,34 @@ class _Reader:
             return "chain.totals"
         self.standings[row["budget"]] = after
         self.charged.add(row["request"])
+        questions = questions_of(body["claim"])
+        if questions is not None:
+            self.sessions[row["request"]] = _Session(row["budget"], row["actor"], body["table"], questions)
+        return None
+
+    def _step(self, row: Row) -> str | None:
+        """Steps are burned one after the other, up to what was paid for, each told once; none after the end."""
+        session = self.sessions.get(row["request"])
+        if session is None or row["budget"] != session.budget or row["actor"] != session.actor:
+            return "chain.orphan" if session is None else "chain.session"
+        body = json.loads(row["body"])
+        if row["kind"] in TOLD:
+            if body["index"] not in session.open:
+                return "chain.session"
+            session.open.remove(body["index"])
+            return None
+        if session.ended or body["table"] != session.table:
+            return "chain.session"
+        if row["kind"] == "ended":
+            session.ended = True
+            return None if body["asked"] == session.asked else "chain.session"
+        if any((session.budget, session.table, kind) in self.closed for kind in ACTS):
+            return "chain.closed"
+        if body["index"] != session.asked + 1 or body["index"] > session.questions or body["step"] in session.ids:
+            return "chain.session"
+        session.asked += 1
+        session.open.add(body["index"])
+        session.ids.add(body["step"])
         return None
 
     def _outcome(self, request: str) -> str | None:

@@ -1,8 +1,9 @@
 """What a ledger row says, as frozen records, and the rows they are read from.
 
 A row is a mapping with the COLUMNS below. `body` and `totals` are canonical JSON. Kinds: `budget` (a creation),
-`charge`, its outcome, `answer` or `failed`, and an owner's acts, `seal`, `forget` and `raise`. A reader passes over
-kinds it does not know: later versions may add some.
+`charge`, its outcome, `answer` or `failed`, an owner's acts, `seal`, `forget` and `raise`, and the steps of a session:
+`step` burns a number, `part` or `lost` says what became of it, `ended` closes the session early. These carry the
+request of the session's charge. A reader passes over kinds it does not know: later versions may add some.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from dpengine.loss import Loss, loss_as_json, loss_from_json
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
 ACTS = ("seal", "forget", "raise")
+TOLD = ("part", "lost")
+SESSION = "adaptive_session"
 LONGEST_REQUEST = 100
 
 Row = Mapping[str, Any]
@@ -147,6 +150,36 @@ def act_of(row: Row) -> tuple[str, Fraction | None, Fraction | None]:
     if row["kind"] != "raise":
         return str(body["table"]), None, None
     return str(body["table"]), Fraction(body["from"]), Fraction(body["to"])
+
+
+@dataclass(frozen=True)
+class Burned:
+    """A step of a session whose number is used up, and what became of it: `part`, `lost`, or nothing yet."""
+
+    seq: int
+    at: str
+    hash: str
+    session: str  # the request of its charge
+    index: int
+    step: str  # its own id
+    table: str
+    worker: str
+    claim: dict[str, Any]  # ask, sentence, bounds, promise: public facts only
+    told: Outcome | None = None
+    fresh: bool = False  # True only for the caller who burned it: the one who may draw
+
+    @staticmethod
+    def from_row(row: Row, told: Row | None = None, fresh: bool = False) -> Burned:
+        body = json.loads(row["body"])
+        return Burned(
+            row["seq"], row["at"], row["hash"], row["request"], body["index"], body["step"], body["table"],
+            body["worker"], body["claim"], None if told is None else Outcome.from_row(told), fresh,
+        )  # fmt: skip
+
+
+def questions_of(claim: dict[str, Any]) -> int | None:
+    """How many steps a charge pays for; None where it is no session."""
+    return int(claim["parameters"]["questions"]) if claim.get("key") == SESSION else None
 
 
 def is_request(request: Any) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from dpengine import acts
+from dpengine import acts, steps
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, admits, price, spent
 from dpengine.acts import Act
@@ -29,6 +29,7 @@ from dpengine.contract import canonical
 from dpengine.entries import (
     COLUMNS,
     BudgetRecord,
+    Burned,
     Charge,
     Entry,
     Outcome,
@@ -36,6 +37,7 @@ from dpengine.entries import (
     charge_body,
     charge_totals,
     is_request,
+    questions_of,
     read_request,
 )
 from dpengine.errors import AllowanceError, BudgetExceeded
@@ -44,7 +46,7 @@ from dpengine.ledgerfile import SCHEMA, LedgerFile
 from dpengine.ledgerfile import sound_rows as _sound_rows
 from dpengine.loss import Loss
 
-__all__ = ["Act", "BudgetRecord", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
+__all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 
 BUDGET_KINDS = ("private", "practice")
 _PAGE = 500
@@ -173,6 +175,57 @@ class Ledger:
     def fail(self, request: str, code: str) -> None:
         """Note that the release failed; the charge stays. Does nothing when the request has ended already."""
         self._settle(request, "failed", {"code": code})
+
+    # The steps of a session
+
+    def burn(self, session: str, step: str, actor: str, claim: dict[str, Any], worker: str) -> Burned:
+        """Use up the next number of a session, once per step id, or refuse. Only a `fresh` one may be drawn."""
+        read_request(step)
+        with self._file.writing() as db:
+            charge = self._session(db, session, actor)
+            known = steps.find(db, session, step)
+            if known is not None:
+                if canonical(known.claim) != canonical(claim):
+                    raise AllowanceError("session.step_reused")
+                return known
+            asked = steps.refuse_over(db, charge)
+            acts.refuse_closed(db, charge.budget, charge.table)
+            body = steps.step_body(charge.table, asked + 1, step, worker, claim)
+            row = self._append(db, "step", charge.budget, session, actor, body, "", _now())
+        return Burned.from_row(row, fresh=True)
+
+    def tell(self, session: str, index: int, kind: str, body: dict[str, Any]) -> None:
+        """What became of a burned step, `part` or `lost`, once; a second word is not written."""
+        with self._file.writing() as db:
+            burned = steps.numbered(db, session, index)
+            if burned is None:
+                raise AllowanceError("session.unknown")
+            if burned.told is None:
+                charge = self._session(db, session)
+                text = canonical({"index": index} | body)
+                # The step's own time: a second one would tell how long the draw took.
+                self._append(db, kind, charge.budget, session, charge.actor, text, "", burned.at)
+
+    def end_session(self, session: str, actor: str) -> None:
+        """Close a session for good; the charge stays. Ended before, the first row counts."""
+        with self._file.writing() as db:
+            charge = self._session(db, session, actor)
+            if steps.ended(db, session):
+                return
+            body = canonical({"table": charge.table, "asked": steps.asked(db, session)})
+            self._append(db, "ended", charge.budget, session, actor, body, "", _now())
+
+    def steps(self, session: str) -> tuple[list[Burned], bool]:
+        """The steps of a session in order with what became of them, and whether it was ended."""
+        if not is_request(session):
+            return [], False
+        with self._file.reading() as db:
+            return steps.of_session(db, session), steps.ended(db, session)
+
+    def step(self, session: str, step: str) -> Burned | None:
+        """One of them by its own id."""
+        with self._file.reading() as db:
+            return steps.find(db, session, step)
 
     # What an owner does
 
@@ -325,6 +378,12 @@ class Ledger:
             if bound != (one["budget"], one["table"], one["actor"], canonical(one["claim"])):
                 raise AllowanceError("request.reused")
         return known
+
+    def _session(self, db: Database, request: str, actor: str | None = None) -> Charge:
+        charge = self._charge(db, request) if is_request(request) else None
+        if charge is None or questions_of(charge.claim) is None or actor not in (None, charge.actor):
+            raise AllowanceError("session.unknown")
+        return charge
 
     def _head(self, db: Database) -> tuple[int, str]:
         rows = list(db.query(_HEAD))

@@ -57,6 +57,31 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 BEGIN SELECT RAISE(ABORT, 'the table is sealed or forgotten'); END""",
         ),
     ),
+    (
+        "0003_sessions",
+        (
+            "CREATE UNIQUE INDEX one_step ON entries (request, json_extract(body, '$.index')) WHERE kind = 'step'",
+            "CREATE UNIQUE INDEX one_step_id ON entries (request, json_extract(body, '$.step')) WHERE kind = 'step'",
+            """CREATE UNIQUE INDEX one_told ON entries (request, json_extract(body, '$.index'))
+                WHERE kind IN ('part', 'lost')""",
+            "CREATE UNIQUE INDEX one_end ON entries (request) WHERE kind = 'ended'",
+            """CREATE TRIGGER only_next_step BEFORE INSERT ON entries
+                WHEN NEW.kind = 'step' AND (
+                    json_extract(NEW.body, '$.index') IS NOT (SELECT coalesce(max(json_extract(body, '$.index')), 0) + 1
+                        FROM entries WHERE kind = 'step' AND request = NEW.request)
+                    OR NOT EXISTS (SELECT 1 FROM entries WHERE kind = 'charge' AND request = NEW.request
+                        AND budget = NEW.budget AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table')
+                        AND json_extract(body, '$.claim.key') = 'adaptive_session'
+                        AND json_extract(NEW.body, '$.index') <= json_extract(body, '$.claim.parameters.questions')))
+                BEGIN SELECT RAISE(ABORT, 'a step is the next one of a session that was paid for'); END""",
+            """CREATE TRIGGER no_step_once_closed BEFORE INSERT ON entries
+                WHEN NEW.kind = 'step' AND (
+                    EXISTS (SELECT 1 FROM entries WHERE kind = 'ended' AND request = NEW.request)
+                    OR EXISTS (SELECT 1 FROM entries WHERE kind IN ('seal', 'forget') AND budget = NEW.budget
+                        AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table')))
+                BEGIN SELECT RAISE(ABORT, 'the session or its table is closed'); END""",
+        ),
+    ),
 )
 SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word
 

@@ -48,7 +48,16 @@ class Together:
     parts: tuple[Loss, ...]
 
 
-Loss = Pure | Exponential | Gaussian | Approximate | Together
+@dataclass(frozen=True)
+class Repeated:
+    """The same event so many times: the answers of a session. Says what `Together` says, in one line."""
+
+    part: Loss
+    times: int
+
+
+Simple = Pure | Exponential | Gaussian | Approximate
+Loss = Simple | Together | Repeated
 
 _KINDS: dict[str, type[Pure] | type[Exponential] | type[Gaussian] | type[Approximate]] = {
     "pure": Pure,
@@ -58,16 +67,22 @@ _KINDS: dict[str, type[Pure] | type[Exponential] | type[Gaussian] | type[Approxi
 }
 
 
-def parts_of(loss: Loss) -> tuple[Pure | Exponential | Gaussian | Approximate, ...]:
-    """The simple events a loss is made of."""
+def counted(loss: Loss) -> tuple[tuple[Simple, int], ...]:
+    """The simple events a loss is made of, each with how many times."""
     if isinstance(loss, Together):
-        return tuple(part for inner in loss.parts for part in parts_of(inner))
-    return (loss,)
+        return tuple(one for inner in loss.parts for one in counted(inner))
+    if isinstance(loss, Repeated):
+        if isinstance(loss.times, bool) or not isinstance(loss.times, int) or loss.times < 1:
+            raise AllowanceError("loss.range")
+        return tuple((part, times * loss.times) for part, times in counted(loss.part))
+    return ((loss, 1),)
 
 
 def loss_as_json(loss: Loss) -> dict[str, Any]:
     if isinstance(loss, Together):
         return {"kind": "together", "parts": [loss_as_json(part) for part in loss.parts]}
+    if isinstance(loss, Repeated):
+        return {"kind": "repeated", "part": loss_as_json(loss.part), "times": loss.times}
     kind = next(name for name, cls in _KINDS.items() if isinstance(loss, cls))
     return {"kind": kind} | {name: str(value) for name, value in vars(loss).items()}
 
@@ -77,6 +92,8 @@ def loss_from_json(data: dict[str, Any]) -> Loss:
     kind = fields.pop("kind", None)
     if kind == "together":
         return Together(tuple(loss_from_json(part) for part in fields["parts"]))
+    if kind == "repeated":
+        return Repeated(loss_from_json(fields["part"]), fields["times"])
     if kind not in _KINDS:
         raise AllowanceError("loss.unknown")
     return _KINDS[kind](**{name: Fraction(value) for name, value in fields.items()})

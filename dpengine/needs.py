@@ -31,6 +31,19 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class Nothing:
+    """Nothing of the data: what opening a session reads."""
+
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        return ()
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
 class Count:
     """How many rows meet the condition, or how many people have such a row."""
 
@@ -258,5 +271,6 @@ class RanksBy:
         return tuple(moved)
 
 
-Need = Count | Counts | Histogram | Cells | ItemCounts | Hits | Moments | Ranks | RanksBy | Faults
+OfRows = Count | Counts | Histogram | Cells | ItemCounts | Hits | Moments | Ranks | RanksBy | Faults
+Need = Nothing | OfRows
 Statistic = int | tuple[int, ...] | Spread | tuple[Spread, ...]

@@ -14,15 +14,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpengine.answers import RECEIPT, make_receipt, promise_as_json
+from dpengine.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json
 from dpengine.chain import verify
 from dpengine.contract import Facts, canonical
-from dpengine.entries import OUTCOMES, BudgetRecord, Charge, Entry, Outcome, Row, is_request
+from dpengine.entries import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
 from dpengine.errors import AllowanceError
 from dpengine.loss import loss_as_json
 from dpengine.mechanisms import catalogue
 from dpengine.messages import known, plain, say
 from dpengine.schema import Category, Schema
+from dpengine.sessions import session_of, step_claim, step_query
 from dpengine.unit import Unit, read_relation
 
 MOST_BYTES = 50 * 2**20
@@ -106,6 +107,8 @@ class _Book:
         self.budgets: dict[str, BudgetRecord] = {}
         self.charges: dict[str, Row] = {}
         self.outcomes: dict[str, Row] = {}
+        self.steps: dict[tuple[str, int], Row] = {}  # of sessions, by request and number
+        self.told: dict[tuple[str, int], Row] = {}
 
     def noting(self, rows: Iterable[Row]) -> Iterator[Row]:
         for row in rows:
@@ -116,6 +119,9 @@ class _Book:
                 self.budgets[row["budget"]] = BudgetRecord.from_row(row)
             elif row["kind"] in ("charge", *OUTCOMES) and row["request"] in self.wanted:
                 (self.charges if row["kind"] == "charge" else self.outcomes)[row["request"]] = row
+            elif row["kind"] in ("step", *TOLD) and row["request"] in self.wanted:
+                place = (row["request"], json.loads(row["body"])["index"])
+                (self.steps if row["kind"] == "step" else self.told)[place] = row
 
     def check(self, receipt: Receipt) -> Finding:
         if receipt["receipt"] != RECEIPT:
@@ -127,20 +133,38 @@ class _Book:
         charge = Charge.from_row(self.charges[receipt["request"]])
         outcome = self.outcomes.get(charge.request)
         entry = Entry(charge, None if outcome is None else Outcome.from_row(outcome), self.origin)
-        ours = json.loads(canonical(make_receipt(entry)))
+        burned = None
+        if "step" in receipt:
+            burned = self._burned(receipt)
+            if burned is None:
+                return _finding(receipt, "verify.absent")
+        ours = json.loads(canonical(make_receipt(entry) if burned is None else make_step_receipt(entry, burned)))
         differences = list(_differences(receipt, ours, ""))
         if differences:
             return _finding(receipt, "verify.differs", differences, first=differences[0])
         if entry.outcome is None or entry.outcome.kind != "answer":
             return _finding(receipt, "verify.unanswered", row=charge.seq)
-        code = claim_fault(charge, self.budgets[charge.budget])
-        if code is not None:
+        if burned is not None and (burned.told is None or burned.told.kind != "part"):
+            return _finding(receipt, "verify.step_unanswered", row=burned.seq)
+        code = claim_fault(charge, self.budgets[charge.budget]) or (burned and step_fault(charge, burned))
+        if code:
             return _finding(receipt, code, title=_title(charge), version=charge.claim.get("version"))
+        if burned is not None and burned.told is not None and _recomputable(charge.claim):
+            return _finding(receipt, "verify.fine_step", row=burned.seq, answer=burned.told.seq)
         code = "verify.fine" if _recomputable(charge.claim) else "verify.fine_unknown"
         return _finding(
             receipt, code, row=charge.seq, answer=entry.outcome.seq, title=_title(charge),
             version=charge.claim.get("version"),
         )  # fmt: skip
+
+
+    def _burned(self, receipt: Receipt) -> Burned | None:
+        step = receipt["step"]
+        index = step.get("index") if isinstance(step, dict) else None
+        place = (receipt["request"], index) if type(index) is int else None
+        if place is None or place not in self.steps:
+            return None
+        return Burned.from_row(self.steps[place], self.told.get(place))
 
 
 def _finding(receipt: Receipt, code: str, differences: list[str] | None = None, **facts: Any) -> Finding:
@@ -195,6 +219,18 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
             return "verify.loss"
         same = query.digest() == claim["digest"] and promise_as_json(query.promise()) == claim["promise"]
         return None if same else "verify.claim"
+    except _ILLEGIBLE:
+        return "verify.claim"
+
+
+def step_fault(charge: Charge, burned: Burned) -> str | None:
+    """Is this step one answer of the session that was charged, by its own words?"""
+    if not _recomputable(charge.claim):
+        return None
+    try:
+        session = session_of(_facts(charge), Entry(charge, None))
+        again = step_claim(step_query(session, burned.claim))
+        return None if canonical(again) == canonical(burned.claim) else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"
 

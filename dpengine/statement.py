@@ -13,8 +13,8 @@ from typing import Any
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
-from dpengine.answers import make_receipt
-from dpengine.entries import ACTS, BudgetRecord, Charge, Entry
+from dpengine.answers import make_receipt, make_step_receipt
+from dpengine.entries import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
 from dpengine.exact import text_of
 from dpengine.ledger import Act, Ledger
 from dpengine.messages import say
@@ -85,6 +85,9 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
         elif row["kind"] in ACTS:
             act = Act.from_row(row)
             table, sentence = act.table, act_words(act)
+        elif row["kind"] in ("step", "ended", *TOLD):
+            body = json.loads(row["body"])
+            table, sentence = body.get("table", ""), step_words(row["kind"], body)
         yield [
             row["seq"],
             row["at"],
@@ -105,6 +108,13 @@ def act_words(act: Act) -> str:
     return say(f"act.{act.kind}", table=act.table, **caps)
 
 
+def step_words(kind: str, body: dict[str, Any]) -> str:
+    """A row of a session as a sentence."""
+    facts = {"sentence": body["claim"]["sentence"]} if kind == "step" else {}
+    number = {"asked": body["asked"]} if kind == "ended" else {"index": body["index"]}
+    return say(f"session.row.{kind}", **facts, **number)
+
+
 def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
     """Every released figure under ANSWER_COLUMNS, oldest first: a row for a number or a label, a row for each bar."""
     for entry in _answered(ledger, budget):
@@ -117,12 +127,28 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
                 charge.seq, charge.at, charge.table, charge.claim.get("sentence", ""), label, figure, low, high,
                 text_of(charge.price), charge.request, charge.hash,
             ]  # fmt: skip
+        for burned in _parts(ledger, entry):
+            body = burned.told.body if burned.told else {}
+            low, high = body["interval"] or ("", "")
+            yield [
+                burned.seq, burned.at, charge.table, burned.claim["sentence"], "", body["value"], low, high, "",
+                charge.request, burned.hash,
+            ]  # fmt: skip
 
 
 def answer_lines(ledger: Ledger, budget: BudgetRecord) -> Iterator[str]:
     """Every receipt with its answer as one line of JSON, oldest first."""
     for entry in _answered(ledger, budget):
         yield json.dumps(make_receipt(entry), ensure_ascii=False) + "\n"
+        for burned in _parts(ledger, entry):
+            yield json.dumps(make_step_receipt(entry, burned), ensure_ascii=False) + "\n"
+
+
+def _parts(ledger: Ledger, entry: Entry) -> list[Burned]:
+    """The answers of a session, in order."""
+    if questions_of(entry.charge.claim) is None:
+        return []
+    return [one for one in ledger.steps(entry.charge.request)[0] if one.told and one.told.kind == "part"]
 
 
 def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:

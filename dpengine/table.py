@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -22,15 +23,18 @@ from dpengine.answers import (
 )
 from dpengine.cheapest import cheapest, closing
 from dpengine.contract import Facts, Query, Released, canonical, least_epsilon
+from dpengine.entries import questions_of
 from dpengine.errors import AllowanceError
 from dpengine.jobs import Step as Release
 from dpengine.jobs import carry_plan, carry_release
 from dpengine.ledger import Act, BudgetRecord, Entry, Standing
 from dpengine.looks import Reading, read_together
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.plan import MOST_ROWS, Planner, Run
 from dpengine.registry import Record
 from dpengine.schema import Schema
+from dpengine.sessions import Session, fitted, refuse_hopeless, session_of
 from dpengine.statement import Fit, Step
 from dpengine.suggestions import suggest
 from dpengine.unit import Unit, read_relation
@@ -154,6 +158,38 @@ class Table:
             rows.append((entry, jobs.state(request).state))
         return Run(run, tuple(rows), waiting=not rows and not handed.over, error=None if rows else handed.error)
 
+    def session_for(self, questions: Any, spend: Fraction, calibration: str = "laplace") -> AdaptiveSession:
+        """The session with the least noise whose price is at most `spend` of the meter's ε. Free; nothing is opened."""
+        return fitted(self.facts, questions, calibration, spend, self.budget.rule, self._standing().totals)
+
+    def open_session(self, query: Query, request_id: str | None = None) -> Session:
+        """Charge a whole session; its questions are then asked one by one. `submit` does the same on the worker."""
+        request = request_id or new_request()
+        self._carry(query, request)()
+        return self.session(request)
+
+    def session(self, request_id: str) -> Session:
+        """A session that was paid for, wherever it stands; refused where this table has none of that id."""
+        workspace, record, facts = self._workspace, self._record, self.facts
+        entry = workspace.ledger.find(request_id)
+        if entry is None or (entry.charge.budget, entry.charge.table) != (self._budget.id, self.name):
+            raise AllowanceError("session.unknown")
+        if questions_of(entry.charge.claim) is None:
+            raise AllowanceError("session.unknown")
+        query = session_of(facts, entry)
+        if entry.outcome is None and workspace.jobs.state(request_id).state == "interrupted":
+            with suppress(AllowanceError):  # opening draws nothing: what a kill left out is written now
+                workspace.ledger.answer(request_id, drawn_as_json(query, query.draw((), workspace.coins)))
+
+        def ready() -> None:
+            if not workspace.current(record):
+                raise AllowanceError("table.revised")
+
+        return Session(
+            workspace.ledger, workspace.jobs, workspace.ledger.find(request_id) or entry, query,
+            lambda need: workspace.read(need, record, facts.schema), workspace.coins, ready,
+        )  # fmt: skip
+
     def recall(self, query: Query) -> list[Answer]:
         """Answers already paid for to this very question: free."""
         found = self._workspace.ledger.answers_to(self._budget.id, self.name, query.digest())
@@ -242,6 +278,7 @@ class Table:
         """How a question is charged, read and drawn; refused at once when it was made for another table."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
+        refuse_hopeless(query)
         workspace, facts, record = self._workspace, self.facts, self._record
 
         def draw(statistic: Any) -> dict[str, Any]:

@@ -58,6 +58,8 @@ POSSIBLE_ROWS: tuple[Row, ...] = tuple(
 )
 HEADER = (*SCHEMA.columns, "raw number", "raw text")
 
+SOME = ["x", ">", 0]
+
 # One line per variant puts an entry under the whole battery.
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("count", {"where": [["c", "in", ["a"]]]}),
@@ -112,6 +114,12 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("histogram", {"column": "s", "noise": "gaussian"}),
     ("crosstab", {"columns": ["c", "d"], "noise": "gaussian"}),
     ("top_item", {"column": "s", "how_many": 2, "where": [["x", ">=", 1]]}),
+    ("adaptive_session", {"questions": 3}),
+    ("adaptive_session", {"questions": 2, "ask": {"share": [["x", ">", 0], ["c", "in", ["b"]]]}}),
+    ("adaptive_session", {"questions": 2, "ask": {"average": "x"}}),
+    ("adaptive_session", {"questions": 1, "ask": {"largest": [[["c", "in", ["a"]]], [["x", ">", 0]]]}}),
+    ("adaptive_session", {"calibration": "gaussian", "questions": 2, "ask": {"average": "z"}}),
+    ("adaptive_session", {"calibration": "lecture", "delta": "1e-12", "questions": 2, "ask": {"share": [SOME]}}),
 ]
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and

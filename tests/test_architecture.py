@@ -23,7 +23,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("persons",),
     ("loading",),
     ("coding", "itemsets"),
-    ("mechanisms", "accountant", "rehearsal"),
+    ("accountant",),
+    ("mechanisms", "rehearsal"),
     ("suggestions", "cheapest"),
     ("budget",),
     ("fits",),
@@ -33,12 +34,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("entries",),
     ("chain", "workers"),
     ("ledgerfile",),
-    ("acts",),
+    ("acts", "steps"),
     ("ledger",),
     ("answers", "jobs", "samples", "registry"),
     ("whatif",),
     ("curves",),
-    ("statement", "revision", "looks", "plan"),
+    ("statement", "revision", "looks", "plan", "sessions"),
     ("receipts", "copies", "owner"),
     ("table",),
     ("workspace",),
@@ -50,7 +51,7 @@ LEVEL = {name: place for place, layer in enumerate(LAYERS) for name in layer}
 ONLY_HERE = {
     "opendp": {"coins"},
     "ibis": {"engines"},
-    "sqlite_utils": {"ledgerfile", "acts", "ledger"},
+    "sqlite_utils": {"ledgerfile", "acts", "steps", "ledger"},
     "secrets": {"coins", "table", "workspace", "workers", "owner"},  # elsewhere for names, never for noise
 }
 NEVER_IN_ENGINE = {"streamlit", "plotly", "ui", "pages", "demos", "random"}

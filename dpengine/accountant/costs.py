@@ -7,6 +7,7 @@
 | Gaussian(ρ) | infinite | αρ | 0 |
 | Approximate(ε, δ) | ε | the pure curve | δ |
 | Together(parts) | sum | sum | sum |
+| Repeated(part, k) | k times | k times | k times |
 
 Approximate is sound because an (ε, δ) pair is, up to post-processing, an ε-pure pair with probability 1−δ and
 arbitrary with probability δ (Kairouz, Oh, Viswanath 2015, Thm 3.3): the first part goes through the pure curve, the
@@ -25,9 +26,7 @@ from typing import assert_never
 from dpengine.accountant import renyi
 from dpengine.errors import AllowanceError
 from dpengine.exact import up
-from dpengine.loss import Approximate, Exponential, Gaussian, Loss, Pure, parts_of
-
-Simple = Pure | Exponential | Gaussian | Approximate
+from dpengine.loss import Approximate, Exponential, Gaussian, Loss, Pure, Simple, counted
 
 
 @dataclass(frozen=True)
@@ -43,18 +42,23 @@ def cost(loss: Loss, alpha: Fraction | None) -> Cost:
     """The price of `loss` under a budget frozen at order `alpha` (None: a budget with no δ, only ε counts)."""
     epsilon: Fraction | None = Fraction(0)
     order_sum = delta = Fraction(0)
-    for part in checked_parts(loss):
+    for part, times in counted_parts(loss):
         part_epsilon = epsilon_of_part(part)
-        epsilon = None if epsilon is None or part_epsilon is None else epsilon + part_epsilon
-        order_sum += Fraction(0) if alpha is None else _renyi(part, alpha)
-        delta += delta_of_part(part)
+        epsilon = None if epsilon is None or part_epsilon is None else epsilon + times * part_epsilon
+        order_sum += Fraction(0) if alpha is None else times * _renyi(part, alpha)
+        delta += times * delta_of_part(part)
     return Cost(None if epsilon is None else up(epsilon), up(order_sum), delta)
 
 
 def checked_parts(loss: Loss) -> tuple[Simple, ...]:
+    """The simple events of a loss one by one, checked like `counted_parts`."""
+    return tuple(part for part, times in counted_parts(loss) for _ in range(times))
+
+
+def counted_parts(loss: Loss) -> tuple[tuple[Simple, int], ...]:
     """The simple events of a loss, refused when one is of no known kind, inexact, or negative (a refund)."""
-    parts = parts_of(loss)
-    for part in parts:
+    parts = counted(loss)
+    for part, _ in parts:
         if type(part) not in (Pure, Exponential, Gaussian, Approximate):
             raise AllowanceError("loss.unknown")
         for amount in vars(part).values():

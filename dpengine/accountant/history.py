@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine.accountant import renyi
-from dpengine.accountant.costs import Simple, checked_parts, delta_of_part, epsilon_of_part
+from dpengine.accountant.costs import counted_parts, delta_of_part, epsilon_of_part
 from dpengine.exact import PICO, up
-from dpengine.loss import Exponential, Gaussian, Loss
+from dpengine.loss import Exponential, Gaussian, Loss, Simple
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class History:
         return history
 
     def plus(self, loss: Loss) -> History:
-        parts = checked_parts(loss)
-        known = [part_epsilon for part in parts if (part_epsilon := epsilon_of_part(part)) is not None]
+        parts = counted_parts(loss)
+        known = [(each, times) for part, times in parts if (each := epsilon_of_part(part)) is not None]
         epsilon = squares = None
         if self.epsilon is not None and self.squares is not None and len(known) == len(parts):
-            epsilon = self.epsilon + up(sum(known, Fraction(0)))
-            squares = self.squares + up(sum((each**2 for each in known), Fraction(0)), PICO**2)
-        rho = up(sum((_rho(part) for part in parts), Fraction(0)), PICO**2)
-        delta = sum((delta_of_part(part) for part in parts), Fraction(0))
+            epsilon = self.epsilon + up(sum((each * times for each, times in known), Fraction(0)))
+            squares = self.squares + up(sum((each**2 * times for each, times in known), Fraction(0)), PICO**2)
+        rho = up(sum((_rho(part) * times for part, times in parts), Fraction(0)), PICO**2)
+        delta = sum((delta_of_part(part) * times for part, times in parts), Fraction(0))
         return History(self.count + 1, epsilon, squares, self.rho + rho, self.delta + delta)
 
     def as_json(self) -> dict[str, Any]:

@@ -33,6 +33,8 @@ from dpengine.needs import (
     Integers,
     ItemCounts,
     Need,
+    Nothing,
+    OfRows,
     Ranks,
     RanksBy,
     Spread,
@@ -75,6 +77,8 @@ class DuckEngine:
 
     def read(self, need: Need, coded: Path, schema: Schema) -> Statistic:
         """Exactly `need.of(rows)`. A damaged or absent file is the only thing that can go wrong."""
+        if isinstance(need, Nothing):
+            return ()
         coded = every_row(coded) if isinstance(need, ItemCounts) and need.people else coded
         if not coded.is_file():  # an absent name with a * in it would be taken for a pattern
             raise AllowanceError("engine.unreadable")
@@ -100,7 +104,7 @@ class DuckEngine:
                 cursor = self._local.cursor = self._database.cursor()
         return cursor
 
-    def _read(self, need: Need, coded: Path, schema: Schema) -> Statistic:
+    def _read(self, need: OfRows, coded: Path, schema: Schema) -> Statistic:
         sets = schema.of_kind(ItemSet)
         plan = _compiled(need, tuple((name, name in sets) for name in schema.columns))
         return _shaped(need, self._run(plan, coded))
@@ -126,7 +130,7 @@ class Plan:
 
 
 @lru_cache(maxsize=128)
-def _compiled(need: Need, columns: tuple[tuple[str, bool], ...]) -> Plan:
+def _compiled(need: OfRows, columns: tuple[tuple[str, bool], ...]) -> Plan:
     """From public facts alone, so it is kept: Ibis takes 3 to 5 ms to compile, as long as a million rows take to read.
 
     `columns` are the declared names in order, each with whether it holds sets.
@@ -156,7 +160,7 @@ def _compiled(need: Need, columns: tuple[tuple[str, bool], ...]) -> Plan:
     return Plan(sql, tuple(lists.items()))
 
 
-def _asked(need: Need, rows: Any, names: dict[str, str], lists: dict[str, pa.Table]) -> Any:
+def _asked(need: OfRows, rows: Any, names: dict[str, str], lists: dict[str, pa.Table]) -> Any:
     """The need as a grouped aggregate: keys are codes, the rest are counts and integer sums."""
     import ibis
 
@@ -204,7 +208,7 @@ def cut_name(column: str) -> str:
     return f"{column}k"
 
 
-def _shaped(need: Need, found: dict[str, Integers]) -> Statistic:
+def _shaped(need: OfRows, found: dict[str, Integers]) -> Statistic:
     """Every declared cell and group, the empty ones too, in the declared order."""
     if isinstance(need, Count | Faults):
         return int(found["rows"][0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from dpengine.contract import Query
+from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.crosstab import Crosstab
 from dpengine.mechanisms.find_range import FindRange
@@ -24,7 +25,7 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
         query.card.key: query
         for query in (
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
-            FitCheck, FindRange, FindValues,
+            FitCheck, FindRange, FindValues, AdaptiveSession,
         )
     }
 )

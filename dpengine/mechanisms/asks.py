@@ -1,0 +1,131 @@
+"""What may be asked inside a session: a query that takes a person to [0, 1], or which of several groups is largest.
+
+    {"share": [conditions]}      1 where all conditions hold, else 0; several of them are a product. Where a person may
+                                 have several rows: 1 where one of them meets all conditions
+    {"average": column}          the value moved from its declared range to [0, 1]; a missing value, and a row that a
+                                 person does not have, count as the middle; of at most m rows the average
+    {"largest": [[…], […]]}      which of these groups has the most people
+
+By construction nothing leaves [0, 1]. Each is an exact integer over the rows, `total`, of which one person changes at
+most `change`, and `grain` is how many units of it make 1 for one person.
+
+    share     number of people            change 1 under both relations         grain 1
+    average   Σ(2·code − h), h = size−1   change 2hm, hm under add/remove       grain 2hm, measured from ½
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpengine import needs
+from dpengine.contract import Facts
+from dpengine.errors import AllowanceError
+from dpengine.messages import say
+from dpengine.predicate import Predicate, read_predicate
+from dpengine.wording import conditions
+
+KINDS = ("share", "average", "largest")
+MOST_OPTIONS = 50
+
+
+@dataclass(frozen=True)
+class Share:
+    of: Predicate
+    people: bool  # count people, not rows
+    start = Fraction(0)
+    low, width, unit = Fraction(0), Fraction(100), "percent"
+    grain = 1
+
+    def as_json(self) -> dict[str, Any]:
+        return {"share": self.of.as_json()}
+
+    def columns(self) -> set[str]:
+        return self.of.columns()
+
+    def words(self) -> str:
+        return say("session.ask.share_several" if self.people else "session.ask.share", of=conditions(self.of))
+
+    def need(self) -> needs.Count:
+        return needs.Count(self.of, self.people)
+
+    def total(self, value: Any) -> int:
+        return int(value)
+
+    def change(self, relation: str) -> int:
+        return 1
+
+
+@dataclass(frozen=True)
+class Average:
+    column: str
+    size: int
+    rows: int  # at most so many of a person
+    low: Fraction
+    width: Fraction
+    start = Fraction(1, 2)
+
+    @property
+    def unit(self) -> str:
+        return self.column
+
+    @property
+    def grain(self) -> int:
+        return 2 * (self.size - 1) * self.rows
+
+    def as_json(self) -> dict[str, Any]:
+        return {"average": self.column}
+
+    def columns(self) -> set[str]:
+        return {self.column}
+
+    def words(self) -> str:
+        return say("session.ask.average" if self.rows == 1 else "session.ask.average_several", column=self.column)
+
+    def need(self) -> needs.Moments:
+        return needs.Moments(self.column, self.size, 1, None, 1)
+
+    def total(self, value: Any) -> int:
+        return int(value[1])
+
+    def change(self, relation: str) -> int:
+        return self.grain if relation == "replace" else self.grain // 2
+
+
+@dataclass(frozen=True)
+class Largest:
+    options: tuple[Predicate, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"largest": [option.as_json() for option in self.options]}
+
+    def columns(self) -> set[str]:
+        return set().union(*(option.columns() for option in self.options))
+
+    def words(self) -> str:
+        return say("session.ask.largest", options="; ".join(conditions(option) for option in self.options))
+
+
+Ask = Share | Average | Largest
+
+
+def read_ask(given: Any, facts: Facts) -> Ask:
+    """From the form's JSON; refuses in one sentence what is no query into [0, 1]."""
+    if not isinstance(given, dict) or len(given) != 1 or next(iter(given)) not in KINDS:
+        raise AllowanceError("session.ask_unknown")
+    [(kind, what)] = given.items()
+    if kind == "share":
+        of = read_predicate(what, facts.schema)
+        if of.everyone:
+            raise AllowanceError("session.ask_everyone")
+        return Share(of, facts.unit.id_column is not None)
+    if kind == "average":
+        column = facts.schema.number(str(what))
+        return Average(str(what), column.size, facts.unit.at_most, column.lower, column.diameter)
+    if not isinstance(what, (list, tuple)) or not 2 <= len(what) <= MOST_OPTIONS:
+        raise AllowanceError("options.many", most=MOST_OPTIONS)
+    options = tuple(read_predicate(one, facts.schema) for one in what)
+    if any(one.everyone for one in options) or len({conditions(one) for one in options}) < len(options):
+        raise AllowanceError("options.different")
+    return Largest(options)

@@ -1,0 +1,238 @@
+"""A session that was paid for: asking its next question, finding it again, ending it.
+
+Order of a step: the question is read and refused if it must be; its number is burned, a chained row, committed; then
+the statistic is read, the noise drawn, the answer stored. Whatever happens after the burn, that number is gone: a kill
+leaves the step lost, and nobody draws it again. Two who ask at once get different numbers, because the ledger deals
+them under its write lock. Everything lives in the ledger, so a reload or a restart goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Rule, Totals
+from dpengine.answers import make_step_receipt, promise_as_json, released_as_json
+from dpengine.coins import Coins
+from dpengine.contract import LEAST_EPSILON, MOST_EPSILON, Facts, Query
+from dpengine.entries import Burned, Entry
+from dpengine.errors import AllowanceError
+from dpengine.exact import down, text_of
+from dpengine.fits import largest
+from dpengine.jobs import PATIENCE, Jobs, JobState
+from dpengine.ledger import Ledger
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
+from dpengine.needs import Need
+from dpengine.schema import Schema
+from dpengine.workers import carried, in_hand
+
+HALF = Fraction(1, 2)
+_GRAIN = 10**6  # ε is tried in millionths
+_LOOK_AGAIN = 0.02
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One step as it stands: `done`, `running` or `lost`."""
+
+    index: int
+    step: str
+    at: str
+    state: str
+    query: AdaptiveSession
+    value: Any
+    interval: Any
+    receipt: dict[str, Any]
+
+    @property
+    def sentence(self) -> str:
+        return self.query.sentence()
+
+
+@dataclass(frozen=True)
+class Session:
+    """Reads are free; so is asking, up to the number of questions: the whole session was charged when it was opened."""
+
+    ledger: Ledger
+    jobs: Jobs
+    entry: Entry
+    query: AdaptiveSession
+    read: Callable[[Need], Any]
+    coins: Coins
+    ready: Callable[[], None]  # refuses where the table was declared anew since it was opened here
+
+    @property
+    def request(self) -> str:
+        return self.entry.charge.request
+
+    def look(self) -> tuple[State, bool, list[Taken]]:
+        """How far it is, whether it was ended early, and its steps, in order."""
+        burned, ended = self.ledger.steps(self.request)
+        return State(self.query.questions, len(burned)), ended, [self._taken(one) for one in burned]
+
+    def ask(self, ask: Any, step: str) -> Taken:
+        """The next answer. The same step id is the same answer; a new one uses up the next number."""
+        return self._taken(self._carry(ask, step)())
+
+    def submit(self, ask: Any, step: str) -> None:
+        """The same on the worker; `job` finds it by its step id."""
+        self.jobs.submit(self._name(step), self._carry(ask, step))
+
+    def job(self, step: str) -> JobState:
+        """Where a step stands: in this process, in another one, or in the ledger since before a restart."""
+        handed = self.jobs.state(self._name(step))
+        burned = self.ledger.step(self.request, step)
+        if burned is None:
+            return handed
+        state = self._state(burned)
+        return JobState(state, AllowanceError("session.step_lost") if state == "lost" else None)
+
+    def end(self) -> None:
+        """No more questions, for good. The charge stays."""
+        self.ledger.end_session(self.request, self.entry.charge.actor)
+
+    def _name(self, step: str) -> str:
+        return hashlib.sha256(f"{self.request}\n{step}".encode()).hexdigest()[:32]
+
+    def _carry(self, ask: Any, step: str) -> Callable[[], Burned]:
+        claim = step_claim(self.query.asking(ask))  # refused here, before a number is used up
+
+        def carry() -> Burned:
+            self.ready()
+            worker = self.jobs.worker
+            with in_hand(worker, self._name(step)):
+                burned = self.ledger.burn(self.request, step, self.entry.charge.actor, claim, worker)
+                if burned.fresh:
+                    self._draw(burned, ask)
+            return self._outcome(step)
+
+        return carry
+
+    def _draw(self, burned: Burned, ask: Any) -> None:
+        try:
+            before = State(self.query.questions, burned.index - 1)
+            _, part = self.query.step(before, ask, self.read, self.coins)
+            self.ledger.tell(self.request, burned.index, "part", released_as_json(part.released))
+        except BaseException as error:
+            # The class name only: the text of an error may quote the data.
+            _log.error("A step of a session failed after it was counted: %s", type(error).__name__)
+            with suppress(AllowanceError):  # then it stays without an outcome, and counts as cut short
+                self.ledger.tell(self.request, burned.index, "lost", {"code": "release.failed"})
+            if not isinstance(error, Exception):
+                raise
+
+    def _outcome(self, step: str) -> Burned:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            burned = self.ledger.step(self.request, step)
+            assert burned is not None
+            state = self._state(burned)
+            if state == "done":
+                return self.ledger.step(self.request, step) or burned
+            if state == "lost":
+                raise AllowanceError("session.step_lost")
+            if time.monotonic() > deadline:
+                raise AllowanceError("release.waiting")
+            time.sleep(_LOOK_AGAIN)
+
+    def _state(self, burned: Burned) -> str:
+        if burned.told is None and not carried(self.ledger.path.parent, burned.worker, self._name(burned.step)):
+            # Its worker may have stored the answer and ended between the two looks.
+            burned = self.ledger.step(self.request, burned.step) or burned
+            if burned.told is None:
+                return "lost"
+        if burned.told is None:
+            return "running"
+        return "done" if burned.told.kind == "part" else "lost"
+
+    def _taken(self, burned: Burned) -> Taken:
+        body = burned.told.body if burned.told is not None else {}
+        interval = body.get("interval")
+        return Taken(
+            burned.index, burned.step, burned.at, self._state(burned), step_query(self.query, burned.claim),
+            body.get("value"), None if interval is None else tuple(interval), make_step_receipt(self.entry, burned),
+        )  # fmt: skip
+
+
+def step_claim(query: AdaptiveSession) -> dict[str, Any]:
+    """What the ledger keeps of a step: public facts only."""
+    assert query.ask is not None
+    return {
+        "ask": query.ask.as_json(),
+        "sentence": query.sentence(),
+        "bounds": {name: query.facts.schema[name].as_json() for name in sorted(query.used())},
+        "promise": promise_as_json(query.promise()),
+    }
+
+
+def step_query(session: AdaptiveSession, claim: dict[str, Any]) -> AdaptiveSession:
+    """As it was asked: under the bounds its claim holds, also where the table was declared anew since."""
+    schema = Schema.from_json({"columns": list(claim["bounds"].items())})
+    return replace(session, facts=replace(session.facts, schema=schema)).asking(claim["ask"])
+
+
+# Before a session: from public facts and the ledger's sums
+
+
+def refuse_hopeless(query: Query) -> None:
+    """A session whose answers could be guessed as well, or one answer of a session without its session."""
+    if not isinstance(query, AdaptiveSession):
+        return
+    if query.ask is not None:
+        raise AllowanceError("session.step_alone")
+    if query.alpha >= HALF:
+        most = largest(lambda k: replace(query, questions=k).alpha < HALF, 0, query.questions)
+        raise AllowanceError("session.too_many", most=most) if most else AllowanceError("session.too_small")
+
+
+def fitted(
+    facts: Facts, questions: Any, calibration: str, spend: Fraction, rule: Rule, totals: Totals
+) -> AdaptiveSession:
+    """The session with the least noise that moves the meter by at most `spend`; the lecture's at ε = `spend`."""
+    given: dict[str, Any] = {"questions": questions, "calibration": calibration}
+    if calibration == "lecture":
+        if not rule.delta_slack:
+            raise AllowanceError("session.no_delta")
+        given |= {"epsilon": text_of(down(spend, 10**9)), "delta": text_of(rule.delta_slack)}
+        return AdaptiveSession.build(facts, given)
+    if calibration == "gaussian" and rule.c is None:
+        raise AllowanceError("session.no_delta")
+    usual = AdaptiveSession.build(facts, given | {"epsilon": text_of(LEAST_EPSILON)})
+
+    def allowed(millionths: int) -> bool:
+        paid = cost(usual.at(Fraction(millionths, _GRAIN)).loss(), rule.alpha)
+        return filter.admits(rule, totals.plus(paid)) and filter.price(rule, totals, paid) <= spend
+
+    least = int(LEAST_EPSILON * _GRAIN)
+    if not allowed(least):
+        raise AllowanceError("session.no_room")
+    return usual.at(Fraction(largest(allowed, least, int(MOST_EPSILON * _GRAIN)), _GRAIN))
+
+
+def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = MOST_QUESTIONS) -> int:
+    """The largest number of questions with every answer within alpha of the table's own; 0 where one is too many."""
+
+    def fine(questions: int) -> bool:
+        try:
+            return make(questions).alpha <= alpha
+        except AllowanceError:
+            return False
+
+    return largest(fine, 0, most)
+
+
+def session_of(facts: Facts, entry: Entry) -> AdaptiveSession:
+    found = catalogue[entry.charge.claim["key"]].build(facts, entry.charge.claim["parameters"])
+    assert isinstance(found, AdaptiveSession)
+    return found

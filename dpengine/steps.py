@@ -1,0 +1,75 @@
+"""The steps of a session, as rows of the ledger.
+
+    step   the next number of a session is used up, before anything is read or drawn     once per number and per step id
+    part   its answer                                                                    } one of the two, once
+    lost   it was cut short, and is never drawn again                                    }
+    ended  no more steps; what was charged stays charged                                 once per session
+
+All carry the request of the session's charge. A step that has neither part nor lost, and whose worker is gone, was cut
+short too: whoever looks says so, and nobody draws it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlite_utils import Database
+
+from dpengine.contract import canonical
+from dpengine.entries import Burned, Charge, questions_of
+from dpengine.errors import AllowanceError
+from dpengine.ledgerfile import sound_rows
+
+_OF = "SELECT * FROM entries WHERE kind = 'step' AND request = ? ORDER BY json_extract(body, '$.index')"
+_TOLD = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? ORDER BY json_extract(body, '$.index')"
+_BY_ID = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.step') = ?"
+_NUMBERED = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') = ?"
+_TOLD_OF = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') = ?"
+_ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entries WHERE kind = 'step' AND request = ?"
+_ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
+
+
+def step_body(table: str, index: int, step: str, worker: str, claim: dict[str, Any]) -> str:
+    return canonical({"table": table, "index": index, "step": step, "worker": worker, "claim": claim})
+
+
+def of_session(db: Database, session: str) -> list[Burned]:
+    """In order, each with what became of it."""
+    told = {json.loads(row["body"])["index"]: row for row in sound_rows(db, _TOLD, [session])}
+    return [Burned.from_row(row, told.get(json.loads(row["body"])["index"])) for row in sound_rows(db, _OF, [session])]
+
+
+def find(db: Database, session: str, step: str) -> Burned | None:
+    return _told(db, sound_rows(db, _BY_ID, [session, step]))
+
+
+def numbered(db: Database, session: str, index: int) -> Burned | None:
+    return _told(db, sound_rows(db, _NUMBERED, [session, index]))
+
+
+def asked(db: Database, session: str) -> int:
+    return int(next(iter(db.query(_ASKED, [session])))["n"])
+
+
+def ended(db: Database, session: str) -> bool:
+    return bool(sound_rows(db, _ENDED, [session]))
+
+
+def refuse_over(db: Database, charge: Charge) -> int:
+    """How many steps were burned, where another may be."""
+    so_far, questions = asked(db, charge.request), questions_of(charge.claim)
+    assert questions is not None
+    if ended(db, charge.request):
+        raise AllowanceError("session.ended", asked=so_far, questions=questions)
+    if so_far >= questions:
+        raise AllowanceError("session.over", questions=questions)
+    return so_far
+
+
+def _told(db: Database, rows: list[dict[str, Any]]) -> Burned | None:
+    if not rows:
+        return None
+    burned = Burned.from_row(rows[0])
+    told = sound_rows(db, _TOLD_OF, [burned.session, burned.index])
+    return Burned.from_row(rows[0], told[0] if told else None)

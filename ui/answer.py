@@ -8,13 +8,19 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.entries import SESSION
 from dpengine.messages import plain, say
-from ui import charts, exports
+from ui import charts, exports, nav
 from ui.wording import axis, headline, limits, printed_range, range_words
 
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
     table = answer.receipt["table"]
+    if answer.query.card.key == SESSION:
+        st.html(f'<p class="question">{escape(say("answer.of", sentence=answer.sentence, table=table))}</p>')
+        where = {"table": table, "session": answer.request_id}
+        st.page_link(nav.page("session"), label=say("session.open"), query_params=where)
+        return
     relation = answer.query.facts.relation
     st.html(
         f'<p class="question">{escape(say("answer.of", sentence=answer.sentence, table=table))}</p>'

@@ -157,7 +157,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         st.html(f'<p class="muted">{say("form.of_title")}</p>')
         chosen["of"] = conditions(table, given.get("of") or [], "of")
     if "options" in parameters:
-        chosen["options"] = _options(table, given.get("options"))
+        chosen["options"] = compare(table, given.get("options"))
     if choice == "some":
         if "of" in parameters or "options" in parameters:
             st.html(f'<p class="muted">{say("form.where_title")}</p>')
@@ -292,7 +292,7 @@ def _either(table: dp.Table, rows: list[Any], kind: str, counter: str) -> list[A
     return built
 
 
-def _options(table: dp.Table, given: Any) -> list[Any]:
+def compare(table: dp.Table, given: Any) -> list[Any]:
     """Groups of people to compare, each with its own conditions."""
     known = [one for one in given if isinstance(one, list)] if isinstance(given, list) else []
     counter = f"ask-options-{table.name}"

@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import canonical
-from dpengine.entries import Charge
+from dpengine.entries import Charge, questions_of
 from dpengine.ledger import Act
 from dpengine.messages import say
 from dpengine.statement import act_words
@@ -70,6 +70,8 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
     seen: dict[str, list[dp.Entry]] = {}
     for entry in entries:
         claim = entry.charge.claim
+        if questions_of(claim) is not None:
+            continue
         if entry.charge.table == table.name and entry.outcome is not None and entry.outcome.kind == "answer":
             asked = {name: told for name, told in claim["parameters"].items() if name not in ("epsilon", "noise")}
             seen.setdefault(canonical([claim["key"], asked, claim["bounds"]]), []).append(entry)
@@ -95,6 +97,8 @@ def when(at: str) -> str:
 
 
 def answer_link(charge: Charge) -> str:
+    if questions_of(charge.claim) is not None:
+        return escape("session?" + urlencode({"table": charge.table, "session": charge.request}), quote=True)
     return answer_address(charge.table, charge.request)
 
 
@@ -110,6 +114,10 @@ def outcome(entry: dp.Entry) -> str:
         return say("history.on_its_way" if on_its_way else "history.lost")
     if entry.outcome.kind != "answer":
         return say("history.failed")
+    questions = questions_of(entry.charge.claim)
+    if questions is not None:
+        burned, ended = workspace().ledger.steps(entry.charge.request)
+        return say("session.in_short_ended" if ended else "session.in_short", asked=len(burned), questions=questions)
     return in_short(entry.outcome.body["value"], entry.outcome.body["interval"])
 
 

@@ -28,11 +28,12 @@ def ask_button(
     key: str,
     disabled: bool = False,
     kind: Literal["primary", "secondary"] = "primary",
+    place: str = "answer",
 ) -> None:
     """A button that asks once however often it is clicked: the id it will use is chosen before the click.
 
     The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets
-    a button that is gone, not the one that would pay for a new draw.
+    a button that is gone, not the one that would pay for a new draw. `place` is where the URL keeps it.
     """
     waiting = st.session_state.setdefault(_NEXT, {})
     request = waiting.setdefault((key, table.name, query.digest()), new_request())
@@ -43,18 +44,18 @@ def ask_button(
             type=kind,
             disabled=disabled,
             on_click=_ask,
-            args=(table, query, request),
+            args=(table, query, request, place),
         )
 
 
-def _ask(table: dp.Table, query: dp.Query, request: str) -> None:
+def _ask(table: dp.Table, query: dp.Query, request: str, place: str) -> None:
     try:
         table.submit(query, request_id=request)  # first: any st.* call is where another click may end this script
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
         return
     st.query_params["table"] = table.name
-    st.query_params["answer"] = request
+    st.query_params[place] = request
 
 
 def current_request() -> str | None:
@@ -82,7 +83,7 @@ def look(request: str) -> dp.Job:
     """Where the question in the URL stands. Until it is over the page shows that it waits, and nothing else."""
     job = workspace().job(request)
     if not job.over:
-        _waiting(request)
+        wait(request)
         return job
     renew(request)
     if job.answer is None:
@@ -91,7 +92,7 @@ def look(request: str) -> dp.Job:
 
 
 @st.fragment(run_every=0.3)
-def _waiting(request: str) -> None:
+def wait(request: str) -> None:
     if workspace().job(request).over:
         st.rerun()
     st.html(f'<p class="muted" role="status">{html_lines(say("job.waiting"))}</p>')

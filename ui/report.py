@@ -12,13 +12,15 @@ from html import escape
 from pathlib import Path
 
 import dpengine as dp
+from dpengine.entries import SESSION
 from dpengine.exact import up
 from dpengine.messages import say
 from dpengine.statement import act_words
 from ui import style, svg
 from ui.answer import bars_alt, bars_table
 from ui.history import when
-from ui.wording import axis, headline, limits, percent, power_of_ten, range_words
+from ui.state import workspace
+from ui.wording import axis, headline, in_short, limits, percent, power_of_ten, range_words
 
 MOST_ANSWERS = 500
 _SHOWN = 10**4
@@ -86,6 +88,8 @@ def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
 def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
     receipt = answer.receipt
     share = percent(Fraction(receipt["price"]) / cap)
+    if answer.query.card.key == SESSION:
+        return _session(number, answer, share)
     figures = ""
     if isinstance(answer.value, dict) and answer.query.card.picture != "label":
         shown = " open" if answer.interval is None else ""
@@ -99,6 +103,23 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
         f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
         f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}</details>"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{escape(receipt['charge']['hash'])}</code></p>"
+        "</section>"
+    )
+
+
+def _session(number: int, answer: dp.Answer, share: str) -> str:
+    """A session with each of its answers."""
+    steps, ended = workspace().ledger.steps(answer.request_id)
+    told = "".join(
+        f"<li>{escape(one.claim['sentence'])}: <b>{escape(in_short(one.told.body['value'], one.told.body['interval']))}"
+        f"</b></li>" for one in steps if one.told is not None and one.told.kind == "part"
+    )  # fmt: skip
+    asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
+    return (
+        f"<section><p class='question'>{number}. "
+        f"{escape(say('answer.of', sentence=answer.sentence, table=answer.receipt['table']))}</p>{_p(asked)}"
+        f"<ol>{told}</ol>{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
+        f"<p class='receipt'>{escape(say('report.receipt'))} <code>{answer.receipt['charge']['hash']}</code></p>"
         "</section>"
     )
 

@@ -1,0 +1,8 @@
+"""Session: many questions reserved at once, asked one after the other."""
+
+from __future__ import annotations
+
+from ui import session
+from ui.state import current_table
+
+session.show(current_table())

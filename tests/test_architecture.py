@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("fits",),
     ("calibration",),
     ("validity",),
-    ("bearing",),
+    ("bearing", "population"),
     ("entries",),
     ("chain", "workers"),
     ("ledgerfile",),

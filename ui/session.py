@@ -9,13 +9,12 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import Within
 from dpengine.mechanisms.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
 from dpengine.sessions import bears
-from ui import frame, job, owner, session_run
+from ui import frame, job, owner, session_outward, session_run
 from ui.state import choose_table, table_labels, table_names, workspace
-from ui.wording import amount, chance, percent, promise_words
+from ui.wording import chance, percent, points, promise_words
 
 SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
@@ -34,7 +33,7 @@ def show(table: dp.Table) -> None:
         return
     meter = table.meter()
     if not meter.left:
-        job.refused(say("session.no_room"))
+        job.refused(say("ask.nothing_left"))
         return
     given = _given(table)
     with st.container(key="card-session-start"):
@@ -151,19 +150,19 @@ def compared(one: AdaptiveSession, tight: AdaptiveSession) -> str:
     return say("session.narrower", times=f"{1 / times:.1f}") if times < 0.995 else say("session.same")
 
 
-def points(share: Fraction) -> str:
-    return amount(Within(share * 100, 1, Fraction(1, 20), Fraction(0), "percent"))
-
-
 def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
     """What every answer will be worth, what so many people bear, the price, and the one button."""
     price = table.preview(query)
-    frame.show_price(table, price)
+    frame.show_price(table, price, "_session")
     st.html(
         f"<h3>{escape(say('session.worth'))}</h3>"
-        f"<p><b>{escape(promise_words(query.promise()))}</b> {escape(say('session.adaptive'))}</p>"
+        f"<p><b>{escape(say('session.sample', promise=promise_words(query.promise())))}</b> "
+        f"{escape(say('session.adaptive'))}</p>"
         f"<p class='muted'>{escape(_bears_words(table, query, spend))}</p>"
+        f"<h3>{escape(say('session.outward.title'))}</h3><p>{escape(session_outward.words(query))}</p>"
+        f"<p class='muted'>{escape(session_outward.splitting(query))}</p>"
     )
+    session_outward.explain(query)
     if query.calibration == "gaussian" and not table.meter().pure_closed:
         st.html(f'<p class="warn">{escape(say("session.closes"))}</p>')
     with st.expander(say("session.more")):

@@ -17,7 +17,7 @@ from dpengine.messages import say
 from dpengine.schema import Number
 from dpengine.sessions import Session, Taken
 from dpengine.table import new_request
-from ui import form, frame, job, nav, owner
+from ui import form, frame, job, nav, owner, session_outward
 from ui.wording import chance, percent, promise_words, rounded, rounded_range
 
 _NEXT = "_next_step"
@@ -31,7 +31,7 @@ def show(table: dp.Table, session: Session) -> None:
     over = ended or not state.left
     title = "session.finished" if not state.left else "session.stopped" if ended else "session.now"
     st.html(f"<h1>{escape(say(title, next=state.asked + 1, asked=state.asked, questions=state.questions))}</h1>")
-    _meters(session, state)
+    _meters(session, state, _choice(steps))
     if step and not session.job(step).over:
         _waiting(session, step)
         return
@@ -51,7 +51,7 @@ def show(table: dp.Table, session: Session) -> None:
     _ways_on(table, session, state, over, steps)
 
 
-def _meters(session: Session, state: State) -> None:
+def _meters(session: Session, state: State, choice: bool) -> None:
     used = Fraction(state.asked, state.questions)
     label = say("session.used", asked=state.asked, questions=state.questions)
     bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
@@ -59,7 +59,8 @@ def _meters(session: Session, state: State) -> None:
         f'{_STYLE}<div class="gauge"><div class="words"><span>{escape(label)}</span>'
         f'<span class="aside">{escape(say("session.left", left=state.left))}</span></div>'
         f'<div class="bar" role="img" aria-label="{escape(label)}">{bar}</div></div>'
-        f'<p class="muted">{escape(promise_words(session.query.promise()))}</p>'
+        f'<p class="muted">{escape(say("session.sample", promise=promise_words(session.query.promise())))}<br>'
+        f"{escape(session_outward.words(session.query, choice))}</p>"
     )
 
 
@@ -139,16 +140,17 @@ def _renew(step: str) -> None:
 def _answers(session: Session, steps: list[Taken]) -> None:
     if not steps:
         return
-    told = "".join(_answer(one) for one in reversed(steps))
+    choice = _choice(steps)
+    told = "".join(_answer(one, choice) for one in reversed(steps))
     st.html(f"<h3>{escape(say('session.answers'))}</h3>{told}")
 
 
-def _answer(one: Taken) -> str:
+def _answer(one: Taken, choice: bool) -> str:
     head = f'<p class="question">{one.index}. {escape(one.sentence)}</p>'
     if one.state != "done":
         words = say("history.on_its_way" if one.state == "running" else "session.step_lost")
         return f'<div class="taken">{head}<p class="muted">{escape(words)}</p></div>'
-    return f'<div class="taken">{head}<p><b class="said">{escape(_value(one))}</b></p>{_ranges(one)}</div>'
+    return f'<div class="taken">{head}<p><b class="said">{escape(_value(one))}</b></p>{_ranges(one, choice)}</div>'
 
 
 def _value(one: Taken) -> str:
@@ -158,7 +160,7 @@ def _value(one: Taken) -> str:
     return say(code, value=rounded(one.value, *one.interval))
 
 
-def _ranges(one: Taken) -> str:
+def _ranges(one: Taken, choice: bool) -> str:
     promise = one.query.promise()
     if isinstance(promise, NearBest):
         words = say("session.near_best", gap=promise.gap)
@@ -166,6 +168,7 @@ def _ranges(one: Taken) -> str:
         low, high = rounded_range(*one.interval)
         code = "session.between_nominal" if promise.nominal else "session.between"
         words = say(code, low=low, high=high, people=one.query.people)
+        words = f"{words} {session_outward.range_words(one.query, one.value, choice)}"
     return f'<p class="muted">{escape(words)}</p>'
 
 
@@ -189,7 +192,8 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
             st.page_link(nav.page("session"), label=say("session.another"), query_params={"table": table.name})
 
 
-def _largest(steps: list[Taken]) -> bool:
+def _choice(steps: list[Taken]) -> bool:
+    """Was “which is largest” asked? Then fewer bounds on the population hold."""
     return any(isinstance(one.query.ask, Largest) for one in steps)
 
 

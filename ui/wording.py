@@ -110,6 +110,11 @@ def amount(promise: Within) -> str:
     return say(f"amount.{code}", alpha=told, column=promise.unit)
 
 
+def points(share: Fraction) -> str:
+    """A distance on [0, 1] in percentage points."""
+    return amount(Within(share * 100, 1, Fraction(1, 20), Fraction(0), "percent"))
+
+
 def short_promise(promise: Promise) -> str:
     """For a card or a table cell."""
     if isinstance(promise, Within):

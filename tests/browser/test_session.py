@@ -37,7 +37,7 @@ def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, se
     left = meter(page)
     assert "session=" in page.url and charged.charge.claim["parameters"]["questions"] == 5
 
-    choose(page, "yes")
+    choose(page, "Harbour")
     ask(page, 1)
     page.locator(".st-key-sentence input").first.click()
     page.get_by_role("option", name="average").click()
@@ -50,7 +50,7 @@ def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, se
     settled(page)
     assert page.locator(".taken").all_inner_texts() == answers
     shot(page, "session-running")
-    choose(page, "no")
+    choose(page, "Mill")
     ask(page, 3)
     kind(page)
     address = page.url

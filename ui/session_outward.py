@@ -1,0 +1,72 @@
+"""What a session's answers say of the population the people were drawn from: the second meter, and where it is from."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+from dpengine import bearing
+from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.asks import Average, Share
+from dpengine.messages import say
+from dpengine.population import outward
+from dpengine.validity import Width
+from ui.wording import chance, points, rounded_range
+
+EMPTY = Fraction(1, 2)  # saying “half” is always within this
+WISHED = Fraction(1, 10)
+
+
+def best(query: AdaptiveSession, choice: bool = False) -> Width | None:
+    """The narrowest bound that is claimed; None where it says nothing."""
+    found = outward(query, choice)[0]
+    return found if found.claimed and found.width < EMPTY else None
+
+
+def words(query: AdaptiveSession, choice: bool = False) -> str:
+    found = best(query, choice)
+    if found is None:
+        return say("session.outward.none", questions=query.questions, people=query.people)
+    return say("session.outward.within", width=points(found.width), chance=chance(query.beta))
+
+
+def splitting(query: AdaptiveSession) -> str:
+    """The honest line: with few questions, giving each its own people is narrower."""
+    return bearing.comparison(query.people, query.questions, query.beta)
+
+
+def explain(query: AdaptiveSession) -> None:
+    """Every bound side by side, what splitting would give, and how many people would do."""
+    with st.expander(say("session.outward.more")):
+        head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
+        rows = "".join(_row(one) for one in outward(query))
+        told = []
+        least = bearing.least_people(query.questions, WISHED, query.beta)
+        if least is not None and least > query.people:
+            told.append(say("session.outward.people", people=least, width=points(WISHED), questions=query.questions))
+        told += [say("session.outward.assumed"), say("session.outward.choice")]
+        if query.nominal:
+            told.append(say("session.more.add_remove", people=query.people))
+        st.html(
+            f'<table class="plain"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+            + "".join(f'<p class="muted">{escape(one)}</p>' for one in told)
+        )
+
+
+def _row(one: Width) -> str:
+    name = say(f"session.outward.{one.theorem}") + ("" if one.claimed else " " + say("session.outward.unclaimed"))
+    width = say("session.outward.empty") if one.width >= EMPTY else f"±{points(one.width)}"
+    return f"<tr><td>{escape(name)}</td><td>{escape(width)}</td></tr>"
+
+
+def range_words(query: AdaptiveSession, value: float, choice: bool) -> str:
+    """One answer's range for the population, in its own unit."""
+    found = best(query, choice)
+    if found is None or not isinstance(query.ask, Share | Average):
+        return ""
+    low, wide = float(query.ask.low), float(query.ask.width)
+    reach = float(found.width) * wide
+    ends = rounded_range(max(value - reach, low), min(value + reach, low + wide))
+    return say("session.outward.between", low=ends[0], high=ends[1])

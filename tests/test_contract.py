@@ -32,8 +32,6 @@ from dpengine.contract import Query, least_epsilon
 from dpengine.errors import AllowanceError
 from dpengine.loss import loss_as_json, loss_from_json
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
-from dpengine.mechanisms.asks import Average, Share
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.proportion import Proportion
@@ -183,12 +181,9 @@ def test_quantile_keeps_rank_promise_and_range_covers(relation: str, share: str,
     assert missed <= allowed_failures(draws, 0.2)
 
 
-UNCOVERED = ("median", "quantile", "top_item", "noisy_argmax", "find_range", "find_values")  # with tests of their own
-NO_RANGE = ({"questions": 3}, {"largest"})  # opening a session, and the choice inside one
-COVERED = [
-    case for case in CASES
-    if case[0] not in UNCOVERED and case[1] != NO_RANGE[0] and set(case[1].get("ask", ())) != NO_RANGE[1]
-]  # fmt: skip
+# These have tests of their own.
+UNCOVERED = ("median", "quantile", "top_item", "noisy_argmax", "find_range", "find_values", "adaptive_session")
+COVERED = [case for case in CASES if case[0] not in UNCOVERED]
 
 
 @pytest.mark.parametrize("case", COVERED, ids=case_name)
@@ -218,14 +213,6 @@ def exact_answer(query: Query, rows: list[Any]) -> dict[str, float]:
         return dict(zip(query.labels(), query.need().of(rows), strict=True))
     if query.card.key == "fit_check":
         return {"": sum(row["fault x" if query.used() == {"x"} else "fault"] for row in rows)}
-    if isinstance(query, AdaptiveSession):
-        if isinstance(query.ask, Share):
-            return {"": 100 * sum(query.ask.of.holds(row) for row in rows) / len(rows)}
-        assert isinstance(query.ask, Average)
-        scale = SCHEMA.number(query.ask.column)
-        middle = float(scale.lower + scale.upper) / 2
-        codes = [row[query.ask.column] for row in rows]
-        return {"": float(np.mean([float(scale.value(code)) if code >= 0 else middle for code in codes]))}
     told = {}
     for code, label in enumerate(query.labels() or [""]):
         group = [row for row in kept if query.by is None or row[query.by] == code]

@@ -69,4 +69,9 @@ def range_words(query: AdaptiveSession, value: float, choice: bool) -> str:
     low, wide = float(query.ask.low), float(query.ask.width)
     reach = float(found.width) * wide
     ends = rounded_range(max(value - reach, low), min(value + reach, low + wide))
-    return say("session.outward.between", low=ends[0], high=ends[1])
+    low_words, high_words = (with_unit(query, end) for end in ends)
+    return say("session.outward.between", low=low_words, high=high_words)
+
+
+def with_unit(query: AdaptiveSession, figure: str) -> str:
+    return f"{figure} %" if isinstance(query.ask, Share) else figure

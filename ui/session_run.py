@@ -31,7 +31,7 @@ def show(table: dp.Table, session: Session) -> None:
     over = ended or not state.left
     title = "session.finished" if not state.left else "session.stopped" if ended else "session.now"
     st.html(f"<h1>{escape(say(title, next=state.asked + 1, asked=state.asked, questions=state.questions))}</h1>")
-    _meters(session, state, _choice(steps))
+    _meters(session, state, ended, _choice(steps))
     if step and not session.job(step).over:
         _waiting(session, step)
         return
@@ -51,13 +51,14 @@ def show(table: dp.Table, session: Session) -> None:
     _ways_on(table, session, state, over, steps)
 
 
-def _meters(session: Session, state: State, choice: bool) -> None:
+def _meters(session: Session, state: State, ended: bool, choice: bool) -> None:
     used = Fraction(state.asked, state.questions)
     label = say("session.used", asked=state.asked, questions=state.questions)
+    left = say("session.unused" if ended else "session.left", left=state.left)
     bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
     st.html(
         f'{_STYLE}<div class="gauge"><div class="words"><span>{escape(label)}</span>'
-        f'<span class="aside">{escape(say("session.left", left=state.left))}</span></div>'
+        f'<span class="aside">{escape(left)}</span></div>'
         f'<div class="bar" role="img" aria-label="{escape(label)}">{bar}</div></div>'
         f'<p class="muted">{escape(say("session.sample", promise=promise_words(session.query.promise())))}<br>'
         f"{escape(session_outward.words(session.query, choice))}</p>"
@@ -165,7 +166,7 @@ def _ranges(one: Taken, choice: bool) -> str:
     if isinstance(promise, NearBest):
         words = say("session.near_best", gap=promise.gap)
     else:
-        low, high = rounded_range(*one.interval)
+        low, high = (session_outward.with_unit(one.query, end) for end in rounded_range(*one.interval))
         code = "session.between_nominal" if promise.nominal else "session.between"
         words = say(code, low=low, high=high, people=one.query.people)
         words = f"{words} {session_outward.range_words(one.query, one.value, choice)}"

@@ -64,6 +64,7 @@ class Average:
     rows: int  # at most so many of a person
     low: Fraction
     width: Fraction
+    complete: bool  # every row has a value, by declaration
     start = Fraction(1, 2)
 
     @property
@@ -81,7 +82,8 @@ class Average:
         return {self.column}
 
     def words(self) -> str:
-        return say("session.ask.average" if self.rows == 1 else "session.ask.average_several", column=self.column)
+        one = "session.ask.average" if self.complete else "session.ask.average_missing"
+        return say(one if self.rows == 1 else "session.ask.average_several", column=self.column)
 
     def need(self) -> needs.Moments:
         return needs.Moments(self.column, self.size, 1, None, 1)
@@ -122,7 +124,7 @@ def read_ask(given: Any, facts: Facts) -> Ask:
         return Share(of, facts.unit.id_column is not None)
     if kind == "average":
         column = facts.schema.number(str(what))
-        return Average(str(what), column.size, facts.unit.at_most, column.lower, column.diameter)
+        return Average(str(what), column.size, facts.unit.at_most, column.lower, column.diameter, column.complete)
     if not isinstance(what, (list, tuple)) or not 2 <= len(what) <= MOST_OPTIONS:
         raise AllowanceError("options.many", most=MOST_OPTIONS)
     options = tuple(read_predicate(one, facts.schema) for one in what)

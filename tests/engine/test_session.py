@@ -8,17 +8,17 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from battery import POSSIBLE_ROWS, allowed_failures, facts
+from battery import POSSIBLE_ROWS, allowed_failures, check_law_against_loss, check_sensitivity, facts
 
 import dpengine as dp
-from dpengine import copies
+from dpengine import bearing, copies
 from dpengine.accountant import filter
 from dpengine.accountant.costs import checked_parts, cost
 from dpengine.accountant.history import History
@@ -28,9 +28,10 @@ from dpengine.coins import SystemCoins
 from dpengine.contract import Facts
 from dpengine.jobs import Jobs
 from dpengine.ledger import Ledger
-from dpengine.loss import Gaussian, Pure, Repeated, Together
+from dpengine.loss import Gaussian, Loss, Pure, Repeated, Together
 from dpengine.mechanisms.adaptive_session import AdaptiveSession, State
-from dpengine.mechanisms.asks import Average
+from dpengine.mechanisms.asks import Average, Share
+from dpengine.population import noise_of, outward
 from dpengine.receipts import check, read_receipts
 from dpengine.sessions import Session, bears
 from dpengine.workspace import Workspace
@@ -447,11 +448,37 @@ def test_the_file_itself_refuses_a_step_that_was_not_paid_for(home: Workspace) -
     assert home.verify_ledger().ok
 
 
+# Planted errors: a person who moves an average more than is claimed, and noise for fewer questions than were sold
+
+
+class HalfRange(Average):
+    def change(self, relation: str) -> int:
+        return super().change(relation) // 2
+
+
+class TwiceAsMany(AdaptiveSession):
+    def loss(self) -> Loss:
+        return Pure(self.each / 2)
+
+
+def test_planted_errors_are_caught_by_the_battery() -> None:
+    right = AdaptiveSession.build(facts("replace"), {"questions": 2, "epsilon": "1", "ask": X})
+    assert isinstance(right.ask, Average)
+    wrong = replace(right, ask=HalfRange(**vars(right.ask)))
+    with pytest.raises(AssertionError, match="moves it by"):
+        check_sensitivity(wrong)
+    with pytest.raises(AssertionError, match="exceeds"):
+        check_law_against_loss(wrong)
+    with pytest.raises(AssertionError, match="exceeds"):
+        check_law_against_loss(TwiceAsMany(**{one.name: getattr(right, one.name) for one in fields(right)}))
+    check_law_against_loss(right)
+
+
 # An analyst who tries: sample errors stay within α
 
 
 def attack(asked: AdaptiveSession, rows: list[Any]) -> bool:
-    """Each question depends on the last answer; was any answer farther than α from the rows' own value?"""
+    """Each question depends on the last answer; was one farther than α, or the truth outside its range?"""
     state, far, coins = asked.open(), False, SystemCoins()
     ask: dict[str, Any] = {"share": [["x", ">", 0]]}
     while state.left:
@@ -460,7 +487,8 @@ def attack(asked: AdaptiveSession, rows: list[Any]) -> bool:
         assert query.ask is not None and not hasattr(query.ask, "options")
         truth = query._told(query.measured(query.need().of(rows))[0])
         error = abs(part.released.value - truth) / float(query.ask.width)  # type: ignore[union-attr]
-        far = far or error > float(asked.alpha) + 1e-12
+        low, high = part.released.interval
+        far = far or error > float(asked.alpha) + 1e-12 or not low - 1e-9 <= truth <= high + 1e-9
         high = part.released.value > truth
         ask = {"average": "x"} if high else {"share": [["x", ">", 0], ["c", "in", ["a" if high else "b"]]]}
     return far
@@ -484,3 +512,35 @@ def test_an_adaptive_analyst_gets_answers_within_alpha(calibration: str) -> None
 
     loud = Loud.build(about, given)
     assert sum(attack(loud, rows) for _ in range(sessions)) > allowed_failures(sessions, 0.2)
+
+
+# The population
+
+
+def about(people: int, relation: str, **given: Any) -> AdaptiveSession:
+    return AdaptiveSession.build(facts(relation, about=people), {"epsilon": "1", "questions": 50} | given)
+
+
+@pytest.mark.parametrize("calibration", ["laplace", "gaussian"])
+def test_bounds_on_the_population_count_add_remove_twice_and_a_choice_as_what_it_is(calibration: str) -> None:
+    asked = about(100_000, "replace", calibration=calibration)
+    first, *others = outward(asked)
+    assert first.claimed and first.width == min(one.width for one in (first, *others[:-1]) if one.claimed)
+    assert others[-1].theorem == "split" and first.width > asked.alpha
+    assert noise_of(asked).each.epsilon == asked.each if calibration == "laplace" else True  # type: ignore[union-attr]
+    secret = about(100_000, "add_remove", calibration=calibration)
+    assert outward(secret)[0].width > first.width + secret.alpha / 2
+    chosen = [one for one in outward(asked, choice=True)[:-1] if one.claimed]
+    assert [one.theorem for one in chosen] == ["jung"]
+    for ask in ({"average": "x"}, {"share": [["x", ">", 0]]}):  # α of every kind of question is covered
+        step = asked.asking(ask)
+        assert isinstance(step.ask, Average | Share)
+        assert step.promise().amount / step.ask.width <= asked.alpha
+
+
+def test_too_few_people_for_a_population_names_how_many_would_do() -> None:
+    few = about(200, "replace", epsilon="5")
+    assert outward(few)[0].width >= Fraction(1, 2)
+    enough = bearing.least_people(50, Fraction(1, 10))
+    assert enough is not None and enough > 200
+    assert bearing.best(enough, 50).width <= Fraction(1, 10) < bearing.best(enough - 1, 50).width

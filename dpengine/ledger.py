@@ -215,12 +215,16 @@ class Ledger:
             body = canonical({"table": charge.table, "asked": steps.asked(db, session)})
             self._append(db, "ended", charge.budget, session, actor, body, "", _now())
 
-    def steps(self, session: str) -> tuple[list[Burned], bool]:
-        """The steps of a session in order with what became of them, and whether it was ended."""
-        if not is_request(session):
-            return [], False
+    def steps(self, session: str, newest: int | None = None) -> list[Burned]:
+        """The steps of a session in order with what became of them: all, or the newest."""
         with self._file.reading() as db:
-            return steps.of_session(db, session), steps.ended(db, session)
+            after = 0 if newest is None else max(steps.asked(db, session) - newest, 0)
+            return steps.of_session(db, session, after)
+
+    def progress(self, session: str) -> tuple[int, bool, bool]:
+        """How many steps were burned, whether the session was ended, and whether a choice was asked for in it."""
+        with self._file.reading() as db:
+            return steps.asked(db, session), steps.ended(db, session), steps.chose(db, session)
 
     def step(self, session: str, step: str) -> Burned | None:
         """One of them by its own id."""

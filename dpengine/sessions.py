@@ -76,10 +76,16 @@ class Session:
     def request(self) -> str:
         return self.entry.charge.request
 
-    def look(self) -> tuple[State, bool, list[Taken]]:
-        """How far it is, whether it was ended early, and its steps, in order."""
-        burned, ended = self.ledger.steps(self.request)
-        return State(self.query.questions, len(burned)), ended, [self._taken(one) for one in burned]
+    def look(self, newest: int | None = None) -> tuple[State, bool, list[Taken]]:
+        """How far it is, whether it was ended early, and its steps, in order: all, or the newest."""
+        steps = [self._taken(one) for one in self.ledger.steps(self.request, newest)]
+        asked, ended, _ = self.ledger.progress(self.request)
+        return State(self.query.questions, asked), ended, steps
+
+    @property
+    def chose(self) -> bool:
+        """Was “which is largest” asked? Then fewer bounds on the population hold."""
+        return self.ledger.progress(self.request)[2]
 
     def ask(self, ask: Any, step: str) -> Taken:
         """The next answer. The same step id is the same answer; a new one uses up the next number."""

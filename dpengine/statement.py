@@ -148,7 +148,7 @@ def _parts(ledger: Ledger, entry: Entry) -> list[Burned]:
     """The answers of a session, in order."""
     if questions_of(entry.charge.claim) is None:
         return []
-    return [one for one in ledger.steps(entry.charge.request)[0] if one.told and one.told.kind == "part"]
+    return [one for one in ledger.steps(entry.charge.request) if one.told and one.told.kind == "part"]
 
 
 def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:

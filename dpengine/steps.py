@@ -21,8 +21,12 @@ from dpengine.entries import Burned, Charge, questions_of
 from dpengine.errors import AllowanceError
 from dpengine.ledgerfile import sound_rows
 
-_OF = "SELECT * FROM entries WHERE kind = 'step' AND request = ? ORDER BY json_extract(body, '$.index')"
-_TOLD = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? ORDER BY json_extract(body, '$.index')"
+_OF = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') > ?"
+_TOLD = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') > ?"
+_CHOSE = (
+    "SELECT * FROM entries WHERE kind = 'step' AND request = ?"
+    " AND json_extract(body, '$.claim.ask.largest') IS NOT NULL LIMIT 1"
+)
 _BY_ID = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.step') = ?"
 _NUMBERED = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') = ?"
 _TOLD_OF = "SELECT * FROM entries WHERE kind IN ('part', 'lost') AND request = ? AND json_extract(body, '$.index') = ?"
@@ -34,10 +38,16 @@ def step_body(table: str, index: int, step: str, worker: str, claim: dict[str, A
     return canonical({"table": table, "index": index, "step": step, "worker": worker, "claim": claim})
 
 
-def of_session(db: Database, session: str) -> list[Burned]:
-    """In order, each with what became of it."""
-    told = {json.loads(row["body"])["index"]: row for row in sound_rows(db, _TOLD, [session])}
-    return [Burned.from_row(row, told.get(json.loads(row["body"])["index"])) for row in sound_rows(db, _OF, [session])]
+def of_session(db: Database, session: str, after: int = 0) -> list[Burned]:
+    """In order from number `after` on, each with what became of it."""
+    told = {_index(row): row for row in sound_rows(db, _TOLD, [session, after])}
+    rows = sorted(sound_rows(db, _OF, [session, after]), key=_index)
+    return [Burned.from_row(row, told.get(_index(row))) for row in rows]
+
+
+def chose(db: Database, session: str) -> bool:
+    """Was “which is largest” asked in it?"""
+    return bool(sound_rows(db, _CHOSE, [session]))
 
 
 def find(db: Database, session: str, step: str) -> Burned | None:
@@ -65,6 +75,10 @@ def refuse_over(db: Database, charge: Charge) -> int:
     if so_far >= questions:
         raise AllowanceError("session.over", questions=questions)
     return so_far
+
+
+def _index(row: dict[str, Any]) -> int:
+    return int(json.loads(row["body"])["index"])
 
 
 def _told(db: Database, rows: list[dict[str, Any]]) -> Burned | None:

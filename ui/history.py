@@ -116,8 +116,8 @@ def outcome(entry: dp.Entry) -> str:
         return say("history.failed")
     questions = questions_of(entry.charge.claim)
     if questions is not None:
-        burned, ended = workspace().ledger.steps(entry.charge.request)
-        return say("session.in_short_ended" if ended else "session.in_short", asked=len(burned), questions=questions)
+        asked, ended, _ = workspace().ledger.progress(entry.charge.request)
+        return say("session.in_short_ended" if ended else "session.in_short", asked=asked, questions=questions)
     return in_short(entry.outcome.body["value"], entry.outcome.body["interval"])
 
 

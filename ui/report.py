@@ -109,7 +109,8 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
 
 def _session(number: int, answer: dp.Answer, share: str) -> str:
     """A session with each of its answers."""
-    steps, ended = workspace().ledger.steps(answer.request_id)
+    steps = workspace().ledger.steps(answer.request_id)
+    ended = workspace().ledger.progress(answer.request_id)[1]
     told = "".join(
         f"<li>{escape(one.claim['sentence'])}: <b>{escape(in_short(one.told.body['value'], one.told.body['interval']))}"
         f"</b></li>" for one in steps if one.told is not None and one.told.kind == "part"

@@ -12,7 +12,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.contract import NearBest, canonical
 from dpengine.mechanisms.adaptive_session import State
-from dpengine.mechanisms.asks import Largest, Share
+from dpengine.mechanisms.asks import Share
 from dpengine.messages import say
 from dpengine.schema import Number
 from dpengine.sessions import Session, Taken
@@ -20,6 +20,7 @@ from dpengine.table import new_request
 from ui import form, frame, job, nav, owner, session_outward
 from ui.wording import chance, percent, promise_words, rounded, rounded_range
 
+NEWEST = 50  # answers shown
 _NEXT = "_next_step"
 _REFUSED = "session-refused"
 
@@ -27,17 +28,18 @@ _REFUSED = "session-refused"
 def show(table: dp.Table, session: Session) -> None:
     frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
     step = st.query_params.get("step")
-    state, ended, steps = session.look()
+    state, ended, steps = session.look(NEWEST)
+    choice = session.chose
     over = ended or not state.left
     title = "session.finished" if not state.left else "session.stopped" if ended else "session.now"
     st.html(f"<h1>{escape(say(title, next=state.asked + 1, asked=state.asked, questions=state.questions))}</h1>")
-    _meters(session, state, ended, _choice(steps))
+    _meters(session, state, ended, choice)
     if step and not session.job(step).over:
         _waiting(session, step)
         return
     if step:
         _renew(step)
-        _tell_refusal(session, step, steps)
+        _tell_refusal(session, step)
     refusal = st.session_state.pop(_REFUSED, None)
     if refusal:
         job.refused(refusal)
@@ -47,7 +49,7 @@ def show(table: dp.Table, session: Session) -> None:
         owner.closed(table)
     else:
         _builder(table, session)
-    _answers(session, steps)
+    _answers(steps, choice, state)
     _ways_on(table, session, state, over, steps)
 
 
@@ -72,7 +74,7 @@ def _waiting(session: Session, step: str) -> None:
     st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
 
 
-def _tell_refusal(session: Session, step: str, steps: list[Taken]) -> None:
+def _tell_refusal(session: Session, step: str) -> None:
     """A step in the URL that has no answer says why."""
     found = session.job(step)
     if found.error is not None:
@@ -138,12 +140,13 @@ def _renew(step: str) -> None:
 # What was answered
 
 
-def _answers(session: Session, steps: list[Taken]) -> None:
+def _answers(steps: list[Taken], choice: bool, state: State) -> None:
     if not steps:
         return
-    choice = _choice(steps)
     told = "".join(_answer(one, choice) for one in reversed(steps))
     st.html(f"<h3>{escape(say('session.answers'))}</h3>{told}")
+    if state.asked > len(steps):
+        st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
 
 
 def _answer(one: Taken, choice: bool) -> str:
@@ -177,10 +180,9 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
     if steps:
         all_at_once = say("session.all_at_once", questions=state.questions, chance=chance(session.query.beta))
         st.html(f'<p class="muted">{escape(all_at_once)}</p>')
-        lines = "".join(json.dumps(one.receipt, ensure_ascii=False) + "\n" for one in steps if one.state == "done")
         st.download_button(
-            say("session.download"), lines, f"session-{session.entry.charge.hash[:8]}.jsonl", "application/jsonl",
-            key="session-download", on_click="ignore",
+            say("session.download"), lambda: _lines(session), f"session-{session.entry.charge.hash[:8]}.jsonl",
+            "application/jsonl", key="session-download", on_click="ignore",
         )  # fmt: skip
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
@@ -193,9 +195,10 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
             st.page_link(nav.page("session"), label=say("session.another"), query_params={"table": table.name})
 
 
-def _choice(steps: list[Taken]) -> bool:
-    """Was “which is largest” asked? Then fewer bounds on the population hold."""
-    return any(isinstance(one.query.ask, Largest) for one in steps)
+def _lines(session: Session) -> str:
+    """Every answer with its receipt, written when the button is clicked and not before."""
+    receipts = (one.receipt for one in session.look()[2] if one.state == "done")
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in receipts)
 
 
 _STYLE = """<style>

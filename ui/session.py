@@ -9,12 +9,13 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.loss import Gaussian
 from dpengine.mechanisms.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
 from dpengine.sessions import bears
 from ui import frame, job, owner, session_outward, session_run
 from ui.state import choose_table, table_labels, table_names, workspace
-from ui.wording import chance, percent, points, promise_words
+from ui.wording import percent, points, promise_words
 
 SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
@@ -167,7 +168,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
         st.html(f'<p class="warn">{escape(say("session.closes"))}</p>')
     with st.expander(say("session.more")):
         told = [
-            say("session.more.each", each=f"{float(query.each):.3g}", questions=query.questions),
+            _each(query),
             say("session.more.theorem", theorem=query.theorem),
             say(f"session.more.{table.facts.relation}", people=query.people),
         ]
@@ -177,6 +178,14 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
     st.html(f'<p class="muted">{escape(say("session.kept"))}</p>')
 
 
+def _each(query: AdaptiveSession) -> str:
+    """What one answer loses, by the name that its noise has."""
+    loss = query.loss()
+    if isinstance(loss, Gaussian):
+        return say("session.more.rho", rho=f"{float(loss.rho / query.questions):.3g}", questions=query.questions)
+    return say("session.more.each", each=f"{float(query.each):.3g}", questions=query.questions)
+
+
 def _bears_words(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> str:
     """“How many questions can so many people bear?”, at this spend and three sizes of error."""
 
@@ -184,4 +193,4 @@ def _bears_words(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> st
         return table.session_for(questions, spend, query.calibration)
 
     each = [say("session.bears_one", alpha=points(alpha), questions=bears(make, alpha)) for alpha in BEARS]
-    return say("session.bears", people=query.people, each="; ".join(each), chance=chance(query.beta))
+    return say("session.bears", people=query.people, each="; ".join(each))

@@ -34,7 +34,9 @@ def words(query: AdaptiveSession, choice: bool = False) -> str:
 
 def splitting(query: AdaptiveSession) -> str:
     """The honest line: with few questions, giving each its own people is narrower."""
-    return bearing.comparison(query.people, query.questions, query.beta)
+    first, *_, parts = outward(query)
+    code = "session.outward.split_wins" if parts.width < first.width else "session.outward.split_loses"
+    return say(code, width=points(parts.width), crossing=bearing.crossing(query.people, query.beta))
 
 
 def explain(query: AdaptiveSession) -> None:
@@ -42,7 +44,7 @@ def explain(query: AdaptiveSession) -> None:
     with st.expander(say("session.outward.more")):
         head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
         rows = "".join(_row(one) for one in outward(query))
-        told = []
+        told = [bearing.comparison(query.people, query.questions, query.beta)]
         least = bearing.least_people(query.questions, WISHED, query.beta)
         if least is not None and least > query.people:
             told.append(say("session.outward.people", people=least, width=points(WISHED), questions=query.questions))

@@ -49,7 +49,7 @@ def show(table: dp.Table, session: Session) -> None:
         owner.closed(table)
     else:
         _builder(table, session)
-    _answers(steps, choice, state)
+    _answers(steps, choice, state, over)
     _ways_on(table, session, state, over, steps)
 
 
@@ -140,11 +140,12 @@ def _renew(step: str) -> None:
 # What was answered
 
 
-def _answers(steps: list[Taken], choice: bool, state: State) -> None:
+def _answers(steps: list[Taken], choice: bool, state: State, over: bool) -> None:
     if not steps:
         return
     told = "".join(_answer(one, choice) for one in reversed(steps))
-    st.html(f"<h3>{escape(say('session.answers'))}</h3>{told}")
+    title = say("session.answers_all" if over else "session.answers")
+    st.html(f"<h3>{escape(title)}</h3>{told}")
     if state.asked > len(steps):
         st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
 

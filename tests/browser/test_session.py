@@ -60,7 +60,6 @@ def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, se
     page.get_by_role("heading", name="Session ended after 3 of 5 questions").wait_for()
     settled(page)
     kind(page)
-    shot(page, "session-ended")
     assert page.get_by_role("button", name=ASK).count() == 0 and meter(page) == left
     rows = [row[2] for row in table.ledger_rows()]
     assert rows.count("step") == rows.count("part") == 3 and rows[-1] == "ended" and len(table.history()) == 1

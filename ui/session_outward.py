@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from dpengine import bearing
+from dpengine.answers import round_up_two
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.asks import Average, Share
 from dpengine.messages import say
@@ -28,7 +29,7 @@ def best(query: AdaptiveSession, choice: bool = False) -> Width | None:
 def words(query: AdaptiveSession, choice: bool = False) -> str:
     found = best(query, choice)
     if found is None:
-        return say("session.outward.none", questions=query.questions, people=query.people)
+        return f"{say('session.outward.none', questions=query.questions, people=query.people)} {_enough(query)}".strip()
     return say("session.outward.within", width=points(found.width), chance=chance(query.beta))
 
 
@@ -45,16 +46,23 @@ def explain(query: AdaptiveSession) -> None:
         head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
         rows = "".join(_row(one) for one in outward(query))
         told = [bearing.comparison(query.people, query.questions, query.beta)]
-        least = bearing.least_people(query.questions, WISHED, query.beta)
-        if least is not None and least > query.people:
-            told.append(say("session.outward.people", people=least, width=points(WISHED), questions=query.questions))
-        told += [say("session.outward.assumed"), say("session.outward.choice")]
+        told += [_enough(query), say("session.outward.assumed"), say("session.outward.choice")]
         if query.nominal:
             told.append(say("session.more.add_remove", people=query.people))
         st.html(
-            f'<table class="plain"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-            + "".join(f'<p class="muted">{escape(one)}</p>' for one in told)
+            f'<div class="scroll"><table class="plain"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{rows}</tbody></table></div>"
+            + "".join(f'<p class="muted">{escape(one)}</p>' for one in told if one)
         )
+
+
+def _enough(query: AdaptiveSession) -> str:
+    """How many people would do, where these are too few."""
+    least = bearing.least_people(query.questions, WISHED, query.beta)
+    if least is None or least <= query.people:
+        return ""
+    many = round_up_two(Fraction(least))
+    return say("session.outward.people", people=many, width=points(WISHED), questions=query.questions)
 
 
 def _row(one: Width) -> str:

@@ -64,6 +64,13 @@ def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, se
     rows = [row[2] for row in table.ledger_rows()]
     assert rows.count("step") == rows.count("part") == 3 and rows[-1] == "ended" and len(table.history()) == 1
 
+    page.get_by_role("link", name="Start another session").click()
+    page.get_by_role("heading", name="Ask many questions, one after the other").wait_for()
+    settled(page)
+    page.get_by_text("Where that comes from").click()
+    page.get_by_text("Mutual information").wait_for()
+    shot(page, "session-another")
+
     phone.context.add_cookies(page.context.cookies())
     go(phone, address)
     phone.get_by_role("heading", name="Session ended after 3 of 5 questions").wait_for()

@@ -78,3 +78,16 @@ def test_a_sealed_table_keeps_its_sessions_answers_and_takes_no_more(home: Works
     page, text = opened("session", session="s")
     assert "1. The average of x" in text
     assert not [button for button in page.button if button.label.startswith(("Ask", "End"))]
+
+
+def test_where_membership_is_secret_the_page_says_what_was_divided_by(home: Workspace) -> None:
+    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 50})
+    table = home.add_table(
+        AWKWARD, frame, schema=dp.Schema({"x": dp.Number(0, 10, step=1)}), unit=dp.Unit.rows(), relation="add_remove",
+        about_rows=50_000, budget=dp.Budget("3", "1e-6"),
+    )  # fmt: skip
+    _, text = opened("session", k="100", how="lecture")
+    assert "declared size, about 50,000" in text and "If the table holds about 50,000 people as declared" in text
+    table.open_session(table.query("adaptive_session", questions=2, epsilon="1"), "s").ask({"average": "x"}, "a")
+    _, text = opened("session", session="s")
+    assert "counted for the declared size of about 50,000 people" in text

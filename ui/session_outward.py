@@ -30,7 +30,8 @@ def words(query: AdaptiveSession, choice: bool = False) -> str:
     found = best(query, choice)
     if found is None:
         return f"{say('session.outward.none', questions=query.questions, people=query.people)} {_enough(query)}".strip()
-    return say("session.outward.within", width=points(found.width), chance=chance(query.beta))
+    code = "session.outward.within_nominal" if query.nominal else "session.outward.within"
+    return say(code, width=points(found.width), chance=chance(query.beta), people=query.people)
 
 
 def splitting(query: AdaptiveSession) -> str:

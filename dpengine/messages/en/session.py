@@ -107,6 +107,7 @@ SENTENCES: dict[str, str] = {
     "session.another": "Start another session",
     "session.outward.title": "And for the population they were drawn from",
     "session.outward.within": "Every answer is also within {width} of the truth about the population, {chance} times in 100.",
+    "session.outward.within_nominal": "If the table holds about {people} people as declared, every answer is also within {width} of the truth about the population, {chance} times in 100.",
     "session.outward.none": "About the population nothing useful can be promised: {people} people are too few for {questions} questions at this spend. The answers still speak of this table.",
     "session.outward.split_wins": "Giving each question its own share of the people, without any privacy, would be narrower here: within {width}. With few questions it always is: up to about {crossing} on a table of this size, even against the best noise.",
     "session.outward.split_loses": "Giving each question its own share of the people, without any privacy, would be wider: within {width}.",

@@ -98,7 +98,8 @@ class FindRange(Query):
         return Independent(tuple(Laplace(count, self.scale) for count in value))
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        standing = [place for place, count in enumerate(raw) if count > self.reach]
+        reach = self.reach
+        standing = [place for place, count in enumerate(raw) if count > reach]
         if not standing:
             return Released({"lower": None, "upper": None})
         return Released({"lower": _number(EDGES[standing[0]]), "upper": _number(EDGES[standing[-1] + 1])})

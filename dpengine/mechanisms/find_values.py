@@ -121,7 +121,8 @@ class FindValues(Query):
 
     def draw(self, value: Found, coins: Coins) -> Found:
         noisy = coins.laplace([count for _, count in value], self.scale) if value else []
-        told = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= self.threshold]
+        least = self.threshold
+        told = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
         return tuple(sorted(told, key=lambda one: (-one[1], one[0]))[:MOST_FOUND])
 
     def law(self, value: Found) -> None:
@@ -129,7 +130,8 @@ class FindValues(Query):
         return None
 
     def finish(self, raw: Found) -> Released:
-        return Released(dict(raw), {name: (count - self.reach, count + self.reach) for name, count in raw})
+        reach = self.reach
+        return Released(dict(raw), {name: (count - reach, count + reach) for name, count in raw})
 
 
 @lru_cache(maxsize=1024)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import declare, declare_cards, declare_care, declare_change, declare_file, declare_people, declare_table
+from ui import (
+    declare,
+    declare_buy,
+    declare_cards,
+    declare_care,
+    declare_change,
+    declare_file,
+    declare_people,
+    declare_table,
+)
 
-if st.query_params.get("change") and st.query_params.get("table"):
-    declare_change.show()
+if st.query_params.get("change") and st.query_params.get("table") and not st.query_params.get("answer"):
+    declare_change.show(declare_buy.unknown)
 elif st.query_params.get("table"):
     declare_table.show()
 else:

@@ -309,3 +309,32 @@ def test_the_stranger_is_read_as_it_is_meant(page: Page) -> None:
     pay = table.ask(table.query("median", column="Mesečna plača (EUR)", epsilon="0.9"))
     assert 1_000 < pay.value < 3_000
     assert table.schema.category("Spol").values == ("ženska", "moški")
+
+
+def test_a_column_nobody_knows_is_left_out_and_offered_to_be_found(page: Page) -> None:
+    page.upload("age,pay\n33,1200\n44,3000\n").to("cards").set("declare-0-kind", "unknown")
+    page.set("declare-1-kind", "unknown").press("Go on")
+    assert say("data.cards.all_unknown") in page.refusals[0] and page.draft.step == "cards"
+    table = page.set("declare-0-kind", "number").finish("half known")
+    assert list(table.schema.columns) == ["age"]
+    offered = next(box for box in page.app.selectbox if box.key == "buy-column")
+    assert offered.value == "pay"
+
+
+def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Page, home: Path) -> None:
+    rows = "age\n" + "\n".join(map(str, range(30, 90))) + "\n"
+    page.upload(rows).finish("to be sealed")
+    dp.open_workspace(home).seal("to be sealed")
+    again = Page().upload(rows, "copy.csv")
+    again.finish("sealed again")
+    for shown in (page.run(), again):
+        assert say("owner.sealed") in shown.text and "is ready" not in shown.text
+        assert not [button for button in shown.app.button if button.label.startswith(("Check it", "Find"))]
+        assert not [link for link in shown.app.get("page_link") if link.proto.label == say("data.done.ask")]
+
+
+def test_the_meter_names_the_column_whose_rows_are_protected(page: Page) -> None:
+    page.upload("who,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more").set("declare-who", "who")
+    page.press("Go on").set("declare-relation", "replace").press("Go on").set("declare-columns", ["age"])
+    page.finish("several rows")
+    assert page.text.count(say("meter.relation.replace_each", column="who")) == 2  # on the meter and among the facts

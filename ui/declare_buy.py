@@ -19,6 +19,7 @@ from dpengine.exact import text_of
 from dpengine.messages import say
 from ui import declare_change as change
 from ui import frame, job, spend
+from ui.declare_column import Card
 from ui.wording import chance, percent
 
 FINDS = ("find_range", "find_values")
@@ -32,14 +33,15 @@ def fit(table: dp.Table) -> None:
             _offer(table, "fit_check", {}, on_meter=False)
 
 
-def unknown(table: dp.Table) -> None:
-    """The last resort, for a column whose range or list nobody knows."""
+def unknown(table: dp.Table, first: str | None = None) -> None:
+    """The last resort, for a column whose range or list nobody knows; `first` is chosen already."""
     with st.container(key="card-buy"):
         st.html(f'<h3>{escape(say("data.buy.title"))}</h3><p class="muted">{escape(say("data.buy.lead"))}</p>')
         names = [name for name in table.facts.header if name != table.facts.unit.id_column]
         left, right = st.columns([1, 1], vertical_alignment="bottom")
         column = left.selectbox(
-            say("data.buy.column"), names, index=None, key="buy-column", placeholder=say("data.unit.who_none")
+            say("data.buy.column"), names, index=names.index(first) if first in names else None, key="buy-column",
+            placeholder=say("data.unit.who_none")
         )
         with right:
             key = st.segmented_control(
@@ -100,7 +102,7 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
     with above:
         st.html(f"<p>{escape(_worth(query))}</p>")
         if not price.useful:
-            told = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
+            told = _rough(query, price)
             st.html(f'<p class="warn">{escape(told)}</p>')
         label = say(f"data.buy.{key}_button", share=percent(price.fraction))
         job.ask_button(label, table, query, f"buy-{key}", disabled=not price.admissible)
@@ -127,6 +129,13 @@ def _worth(query: dp.Query) -> str:
     return say(f"data.buy.{query.card.key}_worth", alpha=promise.alpha, chance=chance(promise.beta))
 
 
+def _rough(query: dp.Query, price: dp.Preview) -> str:
+    """What a spend is too small for. What enough people hold is found all the same."""
+    if query.card.key in FINDS:
+        return say("data.buy.rough", people=query.facts.about)
+    return say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
+
+
 def then(table: dp.Table, answer: dp.Answer) -> None:
     """What an answer that was bought here means, and a way to use it."""
     key = answer.query.card.key
@@ -140,5 +149,10 @@ def then(table: dp.Table, answer: dp.Answer) -> None:
         if len(found) < 2:
             st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_nothing"))}</p>')
             return
-        st.html(f'<p class="muted">{escape(say("data.buy.use_means"))}</p>')
+        told = say("data.buy.use_means")
+        if key == "find_range":
+            card = Card()
+            card.take_bounds(answer.value["lower"], answer.value["upper"])
+            told = say("data.buy.use_range_means", step=Fraction(card.step))
+        st.html(f'<p class="muted">{escape(told)}</p>')
         st.button(say("data.buy.use"), key="buy-use", type="primary", on_click=change.use, args=(table, answer))

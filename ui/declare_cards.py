@@ -13,7 +13,7 @@ from ui import declare_draft as drafts
 from ui import declare_kinds as kinds
 from ui import declare_price as price
 from ui.declare import complain, heading, kept, onwards, problem, reconsider
-from ui.declare_column import KEPT, KINDS, column_of
+from ui.declare_column import KEPT, KINDS, UNKNOWN, column_of
 from ui.declare_draft import Draft
 from ui.declare_file import unmarked
 
@@ -65,7 +65,7 @@ def settled(draft: Draft) -> None:
         drafts.schema(draft)
     except AllowanceError as complaint:  # told at its card
         if complaint.code == "schema.empty":
-            raise
+            raise AllowanceError("data.cards.all_unknown") if draft.unknown else complaint from None
         raise AllowanceError("data.cards.mend") from None
 
 
@@ -73,7 +73,7 @@ def cards(draft: Draft) -> None:
     for name in draft.chosen:
         with st.container(key=f"card-column-{draft.names.index(name)}"):
             _card(draft, name)
-    reconsider(draft, lambda: settled(draft), "data.cards.mend", "schema.empty")
+    reconsider(draft, lambda: settled(draft), "data.cards.", "schema.empty")
     complain(draft)
 
 
@@ -82,9 +82,13 @@ def _card(draft: Draft, name: str) -> None:
     note = say("data.card.suggested") if card.suggested else ""
     st.html(f'<h3>{escape(name)}</h3><p class="muted">{escape(note)}</p>')
     card.kind = st.segmented_control(
-        say("data.card.kind"), [*KINDS, KEPT] if card.kept else KINDS, key=kept(f"{at}-kind", card.kind),
+        say("data.card.kind"), [*KINDS, *([KEPT] if card.kept else []), UNKNOWN], key=kept(f"{at}-kind", card.kind),
         format_func=lambda one: say(f"data.kind.{one}"), required=True,
     )
+    if card.kind == UNKNOWN:
+        told = say("data.card.unknown_below" if draft.step == "change" else "data.card.unknown")
+        st.html(f'<p class="price">{escape(told)}</p>')
+        return
     if card.kind in kinds.ASK:
         kinds.ASK[card.kind](card, at)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
@@ -72,7 +73,8 @@ def _fresh() -> str:
     return f"change-{secrets.token_hex(3)}"
 
 
-def show() -> None:
+def show(below: Callable[[dp.Table], None]) -> None:
+    """The cards, and `below` them what can be bought where a card cannot be filled."""
     look()
     table = current_table()
     if table.practice:
@@ -95,6 +97,7 @@ def show() -> None:
         pressed = st.button(say("data.change.save"), key="declare-save", type="primary")
     if pressed:
         _save(draft, table)
+    below(table)
 
 
 def _changed(draft: Draft, table: dp.Table) -> dp.Schema:

@@ -18,7 +18,7 @@ from dpengine.dialect import Dialect
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.survey import people_of
-from ui.declare_column import Card, column_of
+from ui.declare_column import UNKNOWN, Card, column_of
 
 STEPS = ("file", "names", "unit", "relation", "columns", "cards", "care")  # then "done"
 CARE = {"careful": "0.5", "usual": "1", "loose": "3"}
@@ -81,6 +81,11 @@ class Draft:
     def card(self, name: str) -> Card:
         return self.cards.setdefault(name, Card.for_name(name))
 
+    @property
+    def unknown(self) -> list[str]:
+        """Chosen columns of which nobody could say what they hold: left out until it is bought."""
+        return [name for name in self.chosen if self.card(name).kind == UNKNOWN]
+
     def go(self, step: str) -> None:
         self.step, self.complaint, self.pressed = step, None, False
 
@@ -116,7 +121,8 @@ def relation(draft: Draft) -> str:
 
 
 def schema(draft: Draft) -> dp.Schema:
-    return dp.Schema({name: column_of(draft.card(name), draft.dialect) for name in draft.chosen})
+    known = [name for name in draft.chosen if name not in draft.unknown]
+    return dp.Schema({name: column_of(draft.card(name), draft.dialect) for name in known})
 
 
 def budget(draft: Draft) -> dp.Budget:

@@ -30,7 +30,9 @@ def done(draft: Draft) -> None:
     except AllowanceError:  # taken away meanwhile
         start_over()
         st.rerun()
-    heading("data.done", table=table.name)
+    heading("data.closed" if table.closed else "data.done", table=table.name)
+    if table.closed:
+        owner.closed(table)
     if draft.added.joined:
         meter = table.meter()
         told = say("data.done.joined", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
@@ -38,7 +40,15 @@ def done(draft: Draft) -> None:
     with st.container(key="card-done"):
         facts(table, draft.dialect)
     _ways(table, "data.done.ask")
+    if refusal := st.session_state.pop("refusal", None):
+        job.refused(refusal)
+    if table.closed:
+        return
+    if draft.unknown:  # what somebody waits for comes first
+        buy.unknown(table, draft.unknown[0])
     buy.fit(table)
+    if not draft.unknown:
+        buy.unknown(table)
 
 
 def show() -> None:
@@ -60,6 +70,8 @@ def show() -> None:
         buy.then(table, asked.answer)
         st.divider()
     heading("data.table", table=table.name)
+    if table.closed:
+        owner.closed(table)
     change.told(table)
     with st.container(key="card-done"):
         facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))
@@ -70,7 +82,6 @@ def show() -> None:
         st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
         return
     if table.closed:
-        owner.closed(table)
         return
     bought = None if asked is None or asked.answer is None else asked.answer.query.card.key
     if bought != "fit_check":
@@ -84,7 +95,8 @@ def record(table: dp.Table) -> Record:
 
 def _ways(table: dp.Table, label: str) -> None:
     with st.container(horizontal=True, key="declare-done"):
-        st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
+        if not table.closed:
+            st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
         if not table.practice and not table.closed:
             st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))
         st.button(say("data.done.another"), key="declare-another", on_click=_another)
@@ -106,7 +118,7 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
         told.append((say("data.done.numbers"), say("data.done.numbers_like", example=numbers_of(dialect))))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     told.append((say("data.done.allowance"), terms))
-    told.append((say("data.done.protects"), say(f"meter.relation.{table.facts.relation}")))
+    told.append((say("data.done.protects"), frame.protects(table)))
     lines = [f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in told]
     st.html(f'<dl class="fact">{"".join(lines)}</dl>')
 

@@ -79,8 +79,14 @@ def _aside(table: dp.Table, meter: dp.Meter) -> str:
         parts.append(say("meter.practice"))
     if meter.charges or not table.practice:
         parts.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
-    parts.append(say(f"meter.relation.{table.facts.relation}"))
+    parts.append(protects(table))
     return escape(" · ".join(parts))
+
+
+def protects(table: dp.Table) -> str:
+    """What one allowance is for: a person's row, or all the rows that carry the same id."""
+    relation, column = table.facts.relation, table.facts.unit.id_column
+    return say(f"meter.relation.{relation}" if column is None else f"meter.relation.{relation}_each", column=column)
 
 
 def _part(kind: str, share: Fraction) -> str:

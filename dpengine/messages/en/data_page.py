@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "file anew as “CSV UTF-8” and bring that one.",
     # The file
     "data.file.title": "Bring a table",
-    "data.file.lead": "A file with one line per person. You will say in six short steps what is public about it; nobody, "
+    "data.file.lead": "A file with a line for each person, or for each visit, order or payment of theirs. You will say in six short steps what is public about it; nobody, "
     "you included, will see its rows here.",
     "data.file.label": "A CSV file, as a spreadsheet saves it, or a Parquet file",
     "data.file.kept": "It stays on the machine that runs Allowance.",
@@ -104,16 +104,23 @@ SENTENCES: dict[str, str] = {
     "data.cards.title": "What can be in them?",
     "data.cards.lead": "Say what everybody could know without seeing the file. Do not look the limits up in it: the "
     "largest value in a file is somebody’s.",
-    "data.cards.unknown": "Nobody knows the range or the list of a column? Leave that column out for now. Once the table is added, "
-    "it can be found for you, for a part of the allowance.",
+    "data.cards.unknown": "Nobody knows the range or the list of a column? Choose “I do not know” on its card. As soon as the table is "
+    "added, it can be found for you, for a part of the allowance.",
+    "data.cards.all_unknown": "Describe at least one column that is known, or go back and choose another; the unknown ones can be found "
+    "once the table is added.",
     "data.cards.mend": "A column above is not settled yet; the red box there says what is missing.",
-    "data.card.suggested": "Suggested from the column’s name; change what does not fit.",
+    "data.card.suggested": "Suggested from the column’s name alone, nobody looked at the file. Change what does not fit; if you cannot "
+    "tell, choose “I do not know”.",
     "data.card.kind": "It holds",
     "data.kind.number": "a number",
     "data.kind.list": "one of a list",
     "data.kind.yes_no": "yes or no",
     "data.kind.date": "a date",
     "data.kind.items": "several from a list",
+    "data.kind.unknown": "I do not know",
+    "data.card.unknown": "Left out for now. The page right after adding the table offers to find its range or its list, for a part of "
+    "the allowance.",
+    "data.card.unknown_below": "Left out for now. Its range or its list can be found at the bottom of this page, for a part of the allowance.",
     "data.kind.kept": "as it is declared now",
     "data.card.yes_no": "Cells that say {yes} count as yes; {no} as no; capitals do not matter.",
     "data.card.kind_missing": "Choose what this column holds, or go back and leave it out.",
@@ -273,8 +280,10 @@ SENTENCES: dict[str, str] = {
     # Done
     "data.done.title": "“{table}” is ready",
     "data.done.lead": "The uploaded copy was deleted; your own file is untouched. The table is kept for questions only.",
+    "data.closed.title": "“{table}” is closed",
+    "data.closed.lead": "Nothing more can be asked of it, however often the same rows are brought.",
     "data.done.joined": "The same rows were brought before. This table joins the allowance they already have, which stays "
-    "as it was first set (ε = {epsilon}, δ = {delta}), with what has been spent from it.",
+    "as it is now (ε = {epsilon}, δ = {delta}), with what has been spent from it.",
     "data.done.people": "People",
     "data.done.people.replace": "{people}, {rows}",
     "data.done.people.add_remove": "about {people} by your estimate, {rows}",
@@ -310,12 +319,14 @@ SENTENCES: dict[str, str] = {
     "data.buy.what": "What is wanted",
     "data.buy.find_range": "Find a range",
     "data.buy.find_values": "Find the values",
-    "data.buy.find_range_means": "For numbers: between which two they lie, each of the two 0 or one of 1, 2, 4, 8, 16 and so on.",
+    "data.buy.find_range_means": "For numbers: between which two they lie, rounded out to coarse ends, such as 1,024 to 8,192.",
     "data.buy.find_values_means": "For words: the values that enough people hold. Rare ones never show. This also takes a tenth of "
     "the small reserve (δ) for the chance that a rare one slips through.",
     "data.buy.find_range_worth": "A group of numbers that more than {alpha} people hold will not be left out, {chance} times in 100.",
     "data.buy.find_values_worth": "A value that at least {alpha} people hold will be found, {chance} times in 100.",
     "data.buy.fit_check_worth": "The number will be right within ±{alpha} rows, {chance} times in 100.",
+    "data.buy.rough": "That is more than one in twenty of the {people} people: what fewer hold may be left out. What more hold is found "
+    "all the same. To be surer, spend more.",
     "data.buy.find_range_button": "Find the range — takes {share}",
     "data.buy.find_values_button": "Find the values — takes {share}",
     "data.buy.fit_check_button": "Check it — takes {share}",
@@ -326,6 +337,8 @@ SENTENCES: dict[str, str] = {
     "data.buy.find_values_nothing": "Fewer than two values are held by enough people; a list cannot be made of that.",
     "data.buy.use": "Use this",
     "data.buy.use_means": "It is paid for and may be used: it goes onto the column’s card, where you can still change it.",
+    "data.buy.use_range_means": "It is paid for and may be used: it goes onto the column’s card, in steps of {step}. You can still change "
+    "both there.",
     "data.change.title": "Change what is declared of “{table}”",
     "data.change.lead": "Add columns, widen ranges, mend lists. The rows and the allowance stay the same, and this is free; answers "
     "already given keep the meaning they had.",

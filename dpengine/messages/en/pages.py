@@ -18,6 +18,8 @@ SENTENCES: dict[str, str] = {
     "meter.terms": "ε = {epsilon}, δ = {delta}",
     "meter.relation.replace": "protects one person’s row",
     "meter.relation.add_remove": "protects being in the table",
+    "meter.relation.replace_each": "protects all rows with the same {column}",
+    "meter.relation.add_remove_each": "protects being in the table, all rows with the same {column}",
     "meter.reserve": "Share of the δ reserve that is used",
     "percent.tiny": "below 0.1 %",
     "takes": "takes {share} of your allowance",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from html import escape
 
 import streamlit as st
@@ -15,10 +16,13 @@ from dpengine.unit import read_relation
 from ui import declare_draft as drafts
 from ui import declare_price as price
 from ui import declare_upload as uploads
+from ui import odds
 from ui.declare import begin, complain, heading, kept, onwards, problem, reconsider
 from ui.declare_draft import CARE, Draft
 from ui.state import table_names, workspace
 from ui.wording import power_of_ten
+
+PRIOR = 10  # percent: a suspicion before any answer
 
 
 def budget(draft: Draft) -> None:
@@ -29,9 +33,13 @@ def budget(draft: Draft) -> None:
         draft.care = st.radio(
             say("data.care.title"), list(CARE), index=None, key=kept("declare-care", draft.care),
             format_func=lambda one: say(f"data.care.{one}_label"), label_visibility="collapsed",
-            captions=[say(f"data.care.{care}_means", many=told) for care, told in many.items()],
+            captions=[
+                say(f"data.care.{care}_means", many=told, odds=_odds(draft, CARE[care])) for care, told in many.items()
+            ],
         )
         st.html(f'<p class="price">{escape(price.of_good_question(asked, people))}</p>')
+        with st.expander(say("data.care.odds_title")):
+            _explained(draft)
         with st.expander(say("data.care.more"), expanded=bool(draft.epsilon or draft.delta)):
             st.html(f'<p class="muted">{escape(say("data.care.more_lead"))}</p>')
             left, right = st.columns(2)
@@ -68,6 +76,19 @@ def _typical(draft: Draft) -> price.Typical:
 def _many(allowance: dp.Budget, asked: price.Typical) -> str:
     many = price.good_questions(allowance, asked)
     return say("data.care.many" if many > 1 else "data.care.one" if many else "data.care.none", many=many)
+
+
+def _odds(draft: Draft, epsilon: str) -> str:
+    return say(f"data.care.odds.{draft.relation}", prior=PRIOR, most=odds.after(PRIOR, Fraction(epsilon)))
+
+
+def _explained(draft: Draft) -> None:
+    """What the chosen allowance means for one person; before a choice, the usual one."""
+    try:
+        given = drafts.budget(draft)
+    except AllowanceError:
+        given = dp.Budget(CARE["usual"], draft.usual_delta)
+    odds.show(given.epsilon, given.delta, read_relation(draft.relation), PRIOR)
 
 
 def _typed(draft: Draft) -> bool:

@@ -60,12 +60,18 @@ def of_number(column: Number, relation: Relation, people: int, unit: dp.Unit = R
         promise, good, spend = _worth(question, column, relation, people, unit)
         if not good:
             if spend is not None:
-                told.append(say(f"data.price.{question}_spend", people=people, spend=up(spend, 100)))
+                told.append(say(f"data.price.{question}_spend", people=people, **_spent(spend)))
         elif wide is not None:
             then = _worth(question, wide, relation, people, unit)[0]
             told.append(say(f"data.price.{question}", now=words(promise.amount), then=words(then.amount)))
     told.append(say("data.price.narrow"))
     return " ".join(told)
+
+
+def _spent(spend: Fraction) -> dict[str, Fraction | str]:
+    """A spend for somebody who has not chosen an allowance yet: beside a usual one, which is ε = 1."""
+    exact = up(spend, 100)
+    return {"spend": exact, "share": percent(exact)}
 
 
 def range_words(column: Number) -> str:
@@ -97,7 +103,7 @@ def of_list(column: Category, relation: Relation, people: int, unit: dp.Unit = R
     if good:
         told.append(say("data.price.each", promise=promise_words(promise)))
     elif spend is not None:
-        told.append(say("data.price.each_spend", spend=up(spend, 100)))
+        told.append(say("data.price.each_spend", **_spent(spend)))
     return " ".join(told)
 
 
@@ -108,7 +114,7 @@ def of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit = R
     if good:
         told.append(say("data.price.top", promise=promise_words(promise)))
     elif spend is not None:
-        told.append(say("data.price.top_spend", spend=up(spend, 100)))
+        told.append(say("data.price.top_spend", **_spent(spend)))
     told.append(say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most))
     return " ".join(told)
 
@@ -119,7 +125,7 @@ def of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit = RO
     if good:
         told.append(say("data.price.middle_day", now=percent(promise.amount)))
     elif spend is not None:
-        told.append(say("data.price.median_spend", spend=up(spend, 100)))
+        told.append(say("data.price.median_spend", **_spent(spend)))
     return " ".join(told)
 
 

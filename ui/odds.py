@@ -17,7 +17,7 @@ PRIORS = ("1", "5", "10", "25", "50")
 
 def show(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> None:
     """A hundred dots before and a hundred after; `prior` in percent."""
-    most, twice = _after(prior, epsilon), _after(prior, 2 * epsilon)
+    most, twice = after(prior, epsilon), after(prior, 2 * epsilon)
     lead = say(f"odds.lead.{relation}", prior=prior, most=most, epsilon=up(epsilon, 1000))
     about = say(f"odds.about.{relation}", twice=twice)  # one row for another is two steps of add/remove
     slip = say("odds.delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
@@ -28,8 +28,8 @@ def show(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> None:
     )
 
 
-def _after(prior: int, epsilon: Fraction) -> int:
-    """In percent, rounded up."""
+def after(prior: int, epsilon: Fraction) -> int:
+    """The suspicion once everything was answered, at most; in percent, rounded up."""
     return ceiling(suspicion(Fraction(prior, 100), epsilon) * 100)
 
 

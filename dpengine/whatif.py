@@ -27,7 +27,7 @@ from dpengine.budget import MOST_EPSILON as MOST_ALLOWANCE
 from dpengine.budget import Budget
 from dpengine.contract import LEAST_EPSILON, MOST_EPSILON, Facts, NoPromise, Promise, Query, Rank, least_epsilon
 from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, read_number
+from dpengine.exact import ceiling, read_number, up
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say
 from dpengine.schema import Category, ItemSet, Number, Schema
@@ -223,7 +223,7 @@ def solve(setting: Setting) -> Solved:
         return Solved("promise", query, budget, questions)
     people, any_size = least_people(query, setting.wish), not depends_on_people(query)
     if people is None:
-        raise AllowanceError("whatif.people_no_help")
+        raise _no_help(query, setting) if any_size else AllowanceError("whatif.people_far")
     if any_size:  # then the number from which on the answer says something
         people = next_true(lambda n: with_people(query, n).coarse() >= query.promise().amount, MOST_PEOPLE) or 1
     return Solved("people", with_people(query, people), budget, questions, any_size)
@@ -272,6 +272,19 @@ def depends_on_people(query: Query) -> bool:
 def with_people(query: Query, people: int) -> Query:
     """The same question of a table of another size."""
     return replace(query, facts=replace(query.facts, about=people))
+
+
+def _no_help(query: Query, setting: Setting) -> AllowanceError:
+    """No number of people keeps the wish: the allowance that would, and how many questions this one bears."""
+    least = least_epsilon(query, setting.wish)
+    if least is None:
+        return AllowanceError("whatif.people_no_help")
+    allowance = least_allowance(query.at(least), setting.budget.delta, setting.questions)
+    fit = fits.how_many(setting.budget.rule(), query.at(least).loss())["filter"]
+    if allowance is None:
+        return AllowanceError("whatif.people_no_help")
+    code = "whatif.people_but_questions" if fit else "whatif.people_but_epsilon"
+    return AllowanceError(code, needed=float(up(allowance, 100)), fit=fit)
 
 
 def _out_of_reach(best: Query, epsilon: Fraction, wish: Fraction) -> AllowanceError:

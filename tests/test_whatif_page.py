@@ -63,7 +63,7 @@ def field(page: AppTest, name: str) -> str:
 def test_it_opens_with_a_true_statement() -> None:
     page = opened()
     assert statement(page) == (
-        "With 1,000 people and an allowance of ε = 1 you can ask 10 such questions, each answer within ±30 people, "
+        "With 1,000 people and an allowance of ε = 1 you can ask one such question, the answer within ±3 people, "
         "95 times in 100."
     )
     assert "can be at most 24 % sure" in html(page) and "not about whether the person is in the table" in html(page)
@@ -104,15 +104,27 @@ def test_bad_input_gets_one_sentence(address: dict[str, str], sentence: str) -> 
     assert len(page.text_input) >= 5  # everything typed is still there
 
 
+def test_where_no_number_of_people_helps_it_says_what_would() -> None:
+    page = opened(find="people", x="10", k="10", e="1")
+    (told,) = hints(page)
+    needed, fit = re.search(r"allowance of ε = ([\d.]+), or no more than (\d+) such questions", told).groups()  # type: ignore[union-attr]
+    wish = USUAL | {"find": "promise", "k": "10", "e": needed}
+    assert whatif.solve(whatif.read(wish)).promise.amount <= 10
+    assert whatif.solve(whatif.read(wish | {"k": fit, "e": "1"})).promise.amount <= 10
+    assert "can be at most 24 % sure" in html(page)  # what ε means is told all the same
+    any_size = opened(find="people", x="40", k="10", n="1,000")
+    assert "any number" in html(any_size) and any_size.session_state["whatif"]["given"]["n"] == "1,000"
+
+
 def test_what_a_careful_adviser_would_add() -> None:
     assert [told[:10] for told in hints(opened(d="0"))] == ["δ is 0: ev"]
     (large,) = hints(opened(d="0.01"))
     assert "more than one in 1,000 people" in large
-    assert "mostly noise" in hints(opened(n="50"))[0]
+    assert "mostly noise" in hints(opened(n="50", k="10"))[0]
 
 
 def test_typing_changes_what_is_found_and_a_setting_can_be_kept(home: Path) -> None:
-    page = opened()
+    page = opened(k="10")
     (people,) = [one for one in page.text_input if str(one.key).startswith("whatif-n-")]
     people.set_value("200").run()
     assert "With 200 people" in statement(page)

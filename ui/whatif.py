@@ -24,9 +24,11 @@ def show(table: dp.Table) -> None:
     if given["from"] != kept["from"] or st.session_state["table"] != table.name:
         whatif_state.change(**given)
         st.rerun()
+    own = given["from"] == "table"
     if any(given[name] != kept[name] for name in ("q", "column")):
         given = given | _fresh_wish(table, given)
-    with st.container(key="card-whatif"):
+    card, below = st.container(key="card-whatif"), st.container()
+    with card:
         given = whatif_form.described(table, given)
         given, slot = whatif_form.four(table, given)
         said = st.container()
@@ -35,17 +37,21 @@ def show(table: dp.Table) -> None:
             found = _solved(table, given)
         except dp.AllowanceError as complaint:
             whatif_form.result(slot, say(f"whatif.result.{given['find']}"), "—")
-            whatif_state.remember(table, given)
             with said:
                 job.hint(str(complaint))
+            with below:
+                given = whatif_more.meaning(given, table.facts.relation if own else given["relation"])
+            whatif_state.remember(table, given)
             return
         name = given["find"]
-        given = given | {whatif_state.FIELDS[name]: whatif_form.told(found, name)}
+        if not found.any_size:  # else what was typed stays: any number would do
+            given = given | {whatif_state.FIELDS[name]: whatif_form.told(found, name)}
         whatif_form.result(slot, say(f"whatif.result.{name}"), *whatif_form.big(found))
         with said:
             statement(found)
-            if given["from"] == "table":
-                st.html(f'<p class="muted">{escape(say("whatif.full_allowance"))}</p>')
+            if own:
+                told = say("whatif.full_allowance", table=table.name)
+                st.html(f'<p class="muted">{escape(told)}</p>')
         actions = st.container(key="whatif-actions", horizontal=True, vertical_alignment="center")
     first = _first(table)
     with st.container(key="card-curves"):
@@ -86,13 +92,14 @@ def _first(table: dp.Table) -> whatif.Solved | None:
 def statement(found: whatif.Solved) -> None:
     promise = whatif_form.unnamed(found.promise)
     kind = "within_all" if isinstance(promise, Within) and promise.of > 1 else promise.kind
+    each = "its" if found.questions == 1 else "each"
     several = say("whatif.one") if found.questions == 1 else say("whatif.several", questions=found.questions)
     main = say(
         "whatif.statement_any" if found.any_size else "whatif.statement",
         people=f"<b>{found.people:,}</b>",
         epsilon=f"<b>{whatif_form.told(found, 'epsilon')}</b>",
         several=f"<b>{escape(several)}</b>",
-        promise=say(f"whatif.each.{kind}", promise=f"<b>{escape(promise_words(promise))}</b>"),
+        promise=say(f"whatif.{each}.{kind}", promise=f"<b>{escape(promise_words(promise))}</b>"),
     )
     aside = [say(f"whatif.protects.{found.query.facts.relation}")]
     if found.questions > 1:

@@ -34,7 +34,7 @@ def show(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, str], d
             f'<p class="lead">{escape(say("whatif.lead." + given["see"]))}</p>'
         )
         if given["see"] == "odds":
-            return given | {"prior": _odds(given, found)}, {}
+            return given | {"prior": _odds(given, found.budget, found.query.facts.relation)}, {}
         if given["see"] == "median":
             shape, answers = _medians(given, found)
             return given | {"shape": shape}, answers
@@ -44,13 +44,28 @@ def show(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, str], d
     return given, {}
 
 
-def _odds(given: dict[str, str], found: whatif.Solved) -> str:
+def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
+    """Where no fourth number was found: what the typed ε means all the same, if it can be read."""
+    try:
+        typed = dp.Budget(whatif.number(given["e"], say("whatif.field.epsilon")), whatif.number(given["d"], "δ"))
+    except dp.AllowanceError:
+        return given
+    if given["find"] == "epsilon":
+        return given
+    with st.container(key="card-closer"):
+        st.html(
+            f"<h3>{escape(say('whatif.title.odds'))}</h3><p class='lead'>{escape(say('whatif.lead.odds'))}</p>"
+        )
+        return given | {"prior": _odds(given, typed, relation)}
+
+
+def _odds(given: dict[str, str], budget: dp.Budget, relation: str) -> str:
     now = given["prior"] if given["prior"] in odds.PRIORS else "10"
     prior = st.segmented_control(
         say("odds.prior"), odds.PRIORS, default=now, required=True, key=widget("prior"),
         format_func=lambda one: f"{one} %",
     )  # fmt: skip
-    odds.show(found.budget.epsilon, found.budget.delta, found.query.facts.relation, int(prior or now))
+    odds.show(budget.epsilon, budget.delta, relation, int(prior or now))
     return str(prior or now)
 
 

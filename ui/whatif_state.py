@@ -16,7 +16,7 @@ LONGEST = 60
 SECTIONS = ("odds", "ways", "many", "median")
 SHAPES = ("even", "bell", "skewed")
 USUAL = {
-    "q": "count", "find": "promise", "n": "1,000", "e": "1", "d": "0.000001", "x": "30", "k": "10", "from": "typed",
+    "q": "count", "find": "promise", "n": "1,000", "e": "1", "d": "0.000001", "x": "30", "k": "1", "from": "typed",
     "column": "", "relation": "replace", "low": "0", "high": "6,000", "step": "1", "values": "10", "share": "90",
     "full": "no", "beta": "0.05", "see": "odds", "prior": "10", "shape": "bell",
 }  # fmt: skip

@@ -41,7 +41,7 @@ def find(page: Any, what: str) -> None:
 def test_three_numbers_give_the_fourth(page: Any, open_page: Callable[..., Any], server: Any) -> None:
     go(page, "/whatif")
     kind(page)
-    says(page, "With 1,000 people", "10 such questions", "within ±30 people, 95 times in 100")
+    says(page, "With 1,000 people", "one such question", "within ±3 people, 95 times in 100")
     shot(page, "whatif")
 
     box(page, "k").fill("50")  # no key confirms it

@@ -81,7 +81,7 @@ def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -
     if not whatif.depends_on_people(setting.query):
         with pytest.raises(AllowanceError) as refused:
             whatif.solve(replace(setting, wish=Fraction(1)))
-        assert refused.value.code == "whatif.people_no_help"
+        assert refused.value.code.startswith("whatif.people_")
         found = whatif.solve(replace(setting, wish=Fraction(10**9)))
         fewer = replace(found.query, facts=replace(found.query.facts, about=found.people - 1))
         assert found.any_size and found.useful and fewer.promise().amount > fewer.coarse()

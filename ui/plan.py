@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from html import escape
 
@@ -12,10 +13,10 @@ from dpengine.contract import NearBest, NoPromise, Rank, Within, canonical
 from dpengine.exact import text_of
 from dpengine.loss import loss_as_json
 from dpengine.messages import say
-from dpengine.plan import Line, Planner, Priced, Relief
+from dpengine.plan import Line, Planner, Priced, Relief, tidy
 from ui import frame, job, nav, owner, plan_run, plan_state, spend, suggest
 from ui.plan_state import KEEPS, Plan
-from ui.wording import amount, percent, power_of_ten, promise_words, short_promise
+from ui.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures
 
 
 def show(table: dp.Table) -> None:
@@ -40,13 +41,13 @@ def show(table: dp.Table) -> None:
         plan_state.remember(table, plan)
     link = say("plan.more" if plan.rows else "plan.ask")
     st.page_link(nav.page("ask"), label=link, query_params={"table": table.name})
-    if not plan.rows:
-        suggest.show(table)
+    suggest.show(table)
 
 
 def add_button(table: dp.Table, query: dp.Query, key: str) -> None:
     """For the pages where questions are put together."""
-    st.button(say("plan.add"), key=key, on_click=plan_state.add, args=(table, query))
+    label = say("plan.add_again" if plan_state.current(table).holds(query) else "plan.add")
+    st.button(label, key=key, on_click=plan_state.add, args=(table, query))
 
 
 def in_plan(table: dp.Table) -> None:
@@ -85,7 +86,7 @@ def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
     if line.query is None:
         told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
     else:
-        spends = say("plan.spend", epsilon=text_of(line.query.epsilon))
+        spends = say("plan.spend", epsilon=three_figures(line.query.epsilon))
         told.append(
             f'{escape(promise_words(line.promise))} · <span class="take-words">{escape(takes)}</span>'
             f' <span class="muted">{escape(spends)}</span>'
@@ -139,15 +140,16 @@ def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> Non
         over = percent(priced.over / priced.epsilon)
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
+    if priced.fits:
+        plan_run.button(table, plan, priced, percent(priced.fraction))
+        st.html(f'<p class="muted">{escape(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
-        if priced.fits:
-            plan_run.button(table, plan, priced, percent(priced.fraction))
         st.button(
             say("plan.fit_more" if priced.fits else "plan.fit"), key="plan-fit", help=say("plan.fit_help"),
             on_click=_fit, args=(plan, planner),
         )  # fmt: skip
-    if priced.fits:
-        st.html(f'<p class="muted">{escape(say("plan.run_note"))}</p>')
+        if plan.before is not None:
+            st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
     if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):
         st.html(f'<p class="muted">{escape(_fixed(table, planner, plan, priced))}</p>')
 
@@ -157,7 +159,10 @@ def _fit(plan: Plan, planner: Planner) -> None:
     if found is None:
         st.session_state["refusal"] = say("plan.fit_not")
     else:
-        plan.replace_wishes(found)
+        kept = planner.price(found).lines  # whole steps promise more than was wished: the fields say what is promised
+        plan.replace_wishes(
+            [line.wish if line.wish.fixed else replace(line.wish, amount=tidy(line.promise.amount)) for line in kept]
+        )
 
 
 def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
@@ -206,4 +211,4 @@ def _fixed(table: dp.Table, planner: Planner, plan: Plan, priced: Priced) -> str
     delta = power_of_ten(table.budget.rule.delta)
     if found >= priced.total:
         return say("plan.fixed_same", delta=delta)
-    return say("plan.fixed_price", epsilon=text_of(found), delta=delta, share=share, charged=charged)
+    return say("plan.fixed_price", epsilon=three_figures(found), delta=delta, share=share, charged=charged)

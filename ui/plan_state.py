@@ -35,6 +35,7 @@ class Plan:
     keep: int = 0  # percent of the allowance
     url: str = ""
     unread: bool = False  # some of the link could not be used
+    before: list[Wish] | None = None  # it was made to fit, and was this until then
 
     @property
     def wishes(self) -> list[Wish]:
@@ -48,19 +49,30 @@ class Plan:
         return canonical([wish_as_json(wish) for wish in self.wishes])
 
     def change(self, place: int, **changes: Any) -> None:
-        self.rows[place].wish = replace(self.rows[place].wish, **changes)
+        self.rows[place].wish, self.before = replace(self.rows[place].wish, **changes), None
 
     def move(self, place: int, step: int) -> None:
-        other = place + step
+        other, self.before = place + step, None
         if 0 <= other < len(self.rows):
             self.rows[place], self.rows[other] = self.rows[other], self.rows[place]
 
     def remove(self, place: int) -> None:
         del self.rows[place]
+        self.before = None
 
     def replace_wishes(self, wishes: list[Wish]) -> None:
         """New promises get new fields: a browser would go on showing what it has."""
-        self.rows = [Row(wish, _number()) for wish in wishes]
+        self.before, self.rows = self.wishes, [Row(wish, _number()) for wish in wishes]
+
+    def undo(self) -> None:
+        """As it was before it was made to fit."""
+        if self.before is not None:
+            self.replace_wishes(self.before)
+            self.before = None
+
+    def holds(self, query: dp.Query) -> bool:
+        """Is this very question in it, at whatever promise?"""
+        return any(row.wish.query.digest() == plannable(query).digest() for row in self.rows)
 
 
 def current(table: dp.Table) -> Plan:
@@ -82,6 +94,7 @@ def add(table: dp.Table, query: dp.Query) -> None:
         st.session_state["refusal"] = str(dp.AllowanceError("plan.long", most=MOST_ROWS))
         return
     plan.rows.append(Row(Wish.of(query), _number()))
+    plan.before = None
 
 
 def clear(table: dp.Table) -> None:

@@ -16,6 +16,7 @@ def show(table: dp.Table) -> None:
     found = table.suggestions()
     if not found:
         return
+    plan = plan_state.current(table)
     st.html(f"<h3>{escape(say('suggest.title'))}</h3>")
     with st.container(key="suggest", horizontal=True):
         for place, query in enumerate(found):
@@ -26,4 +27,7 @@ def show(table: dp.Table) -> None:
                     f'<span class="muted">{escape(short_promise(price.promise))}</span><br>'
                     f'<span class="take-words">{escape(percent(price.fraction))}</span>'
                 )
+                if plan.holds(query):
+                    st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>')
+                    continue
                 st.button(say("plan.add"), key=f"suggest-add-{place}", on_click=plan_state.add, args=(table, query))

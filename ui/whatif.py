@@ -10,11 +10,10 @@ import dpengine as dp
 from dpengine import curves, whatif
 from dpengine.bounds import BETA
 from dpengine.contract import Within
-from dpengine.exact import text_of
 from dpengine.messages import plain, say
 from ui import charts, exports, job, nav, preview, whatif_form, whatif_more, whatif_state
 from ui.whatif_more import Points
-from ui.wording import floor_words, percent, power_of_ten, promise_words, short_promise
+from ui.wording import floor_words, percent, power_of_ten, promise_words, short_promise, three_figures
 
 
 def show(table: dp.Table) -> None:
@@ -104,7 +103,7 @@ def statement(found: whatif.Solved) -> None:
     aside = [say(f"whatif.protects.{found.query.facts.relation}")]
     if found.questions > 1:
         share = percent(found.query.epsilon / found.budget.epsilon)
-        aside.insert(0, say("whatif.each_takes", each=_about(found), share=share))
+        aside.insert(0, say("whatif.each_takes", each=three_figures(found.query.epsilon), share=share))
     floor = floor_words(promise, found.people)
     if floor and not found.any_size:
         aside.append(floor)
@@ -112,11 +111,6 @@ def statement(found: whatif.Solved) -> None:
     st.html(
         f'<p class="statement" role="status">{main}</p><p class="muted">{escape(" ".join(aside))}</p>{warnings}'
     )
-
-
-def _about(found: whatif.Solved) -> str:
-    epsilon = found.query.epsilon
-    return text_of(epsilon) if epsilon.denominator <= 1000 else f"{float(epsilon):.3g}"
 
 
 def cautions(found: whatif.Solved) -> list[str]:
@@ -188,7 +182,7 @@ def compare(found: whatif.Solved, first: whatif.Solved) -> None:
         ("whatif.field.people", [plain(one.people) for one in (first, found)]),
         ("whatif.field.epsilon", [whatif_form.told(one, "epsilon") for one in (first, found)]),
         ("whatif.field.questions", [plain(one.questions) for one in (first, found)]),
-        ("whatif.row.each", [_about(one) for one in (first, found)]),
+        ("whatif.row.each", [three_figures(one.query.epsilon) for one in (first, found)]),
         ("whatif.row.promise", [short_promise(whatif_form.unnamed(one.promise)) for one in (first, found)]),
     ]
     body = ""

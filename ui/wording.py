@@ -10,7 +10,7 @@ from typing import Any
 
 import dpengine as dp
 from dpengine.contract import NearBest, NoPromise, Promise, Rank, Within
-from dpengine.exact import decimal_of
+from dpengine.exact import decimal_of, text_of
 from dpengine.looks import Reading
 from dpengine.messages import plain, say
 
@@ -38,6 +38,11 @@ def power_of_ten(value: Fraction) -> str:
     leading = number.scaleb(-power).normalize()
     ten = "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return ten if leading == 1 else f"{leading} · {ten}"
+
+
+def three_figures(epsilon: Fraction) -> str:
+    """An ε in a line of words: exact where it is short, else to three figures."""
+    return text_of(epsilon) if epsilon.denominator <= 1000 else f"{float(epsilon):.3g}"
 
 
 def grain(width: Decimal) -> Decimal:

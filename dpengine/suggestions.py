@@ -8,50 +8,75 @@ from typing import Any
 from dpengine.contract import Facts, Query
 from dpengine.errors import AllowanceError
 from dpengine.mechanisms import catalogue
-from dpengine.schema import Category, Number
+from dpengine.schema import Category, ItemSet, Number
 
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5
+TINY = Fraction(1, 10**12)
+Idea = dict[str, Any]
 
 
 def suggest(facts: Facts, most: Fraction) -> list[Query]:
     """At most five different questions worth asking for at most `most`; fewer where the table is small."""
     found: list[Query] = []
-    for key, parameters in _ideas(facts):
-        query = _worth(facts, key, parameters, most)
-        if query is not None:
-            found.append(query)
-        if len(found) == MANY:
-            break
-    return found
+    for room, ideas in ((1, _kinds(facts)), (2, _further(facts))):
+        for key, parameters in ideas:
+            query = _worth(facts, key, parameters, most, room)
+            if query is not None and len(found) < MANY:
+                found.append(query)
+    return sorted(found, key=lambda query: query.epsilon * 2 > most)  # the dear ones last
 
 
-def _worth(facts: Facts, key: str, parameters: dict[str, Any], most: Fraction) -> Query | None:
+def _worth(facts: Facts, key: str, parameters: Idea, most: Fraction, room: int) -> Query | None:
+    """At the least usual spend whose error is half of what would be mostly noise, else at the least that has `room`."""
+    useful = None
     for spend in SPENDS:
         if Fraction(spend) > most:
-            return None
+            break
         try:
             query = catalogue[key].build(facts, {"epsilon": spend} | parameters)
         except AllowanceError:
             return None
-        if query.promise().amount * 2 <= query.coarse():
+        times = query.coarse() / max(query.promise().amount, TINY)
+        if times >= 2:
             return query
-    return None
+        useful = useful or (query if times >= room else None)
+    return useful
 
 
-def _ideas(facts: Facts) -> list[tuple[str, dict[str, Any]]]:
-    """One of each kind first, over the columns in their declared order."""
-    schema = facts.schema
-    numbers, lists = schema.of_kind(Number), schema.of_kind(Category)
-    others = [name for name in schema.columns if name not in numbers and name not in lists]
-    short = [name for name in lists if schema[name].size <= 15]
-    ideas: list[tuple[str, dict[str, Any]]] = []
+def _kinds(facts: Facts) -> list[tuple[str, Idea]]:
+    """One of each kind, over the columns in their declared order. Of two values the most common is told by a share."""
+    numbers, short = facts.schema.of_kind(Number), _short(facts)
+    choices = facts.schema.of_kind(ItemSet) + _several(facts, facts.schema.of_kind(Category))
+    ideas: list[tuple[str, Idea]] = []
     ideas += [("median", {"column": name}) for name in numbers[:1]]
-    ideas += [("top_item", {"column": name}) for name in (others + lists)[:1]]
-    ideas += [("proportion", {"of": [[name, "in", [schema[name].value(0)]]]}) for name in reversed(short[-1:])]
-    ideas += [("mean", {"column": numbers[0], "by": name}) for name in short[:1] if numbers]
-    ideas += [("histogram", {"column": name}) for name in (numbers[1:] + short)[:2]]
-    ideas += [("count", {"where": [[name, "in", [schema[name].value(0)]]]}) for name in short[:1]]
-    ideas += [("mean", {"column": name}) for name in numbers[:2]]
-    ideas += [("top_item", {"column": name}) for name in lists[1:3]]
+    ideas += [("top_item", {"column": name}) for name in choices[:1]]
+    ideas += [("proportion", {"of": _first(facts, name)}) for name in short[-1:]]
+    groups = _several(facts, short) or short
+    ideas += [("mean", {"column": numbers[0], "by": name}) for name in groups[:1] if numbers]
     return ideas
+
+
+def _further(facts: Facts) -> list[tuple[str, Idea]]:
+    schema = facts.schema
+    numbers, short, sets = schema.of_kind(Number), _short(facts), schema.of_kind(ItemSet)
+    ideas: list[tuple[str, Idea]] = []
+    ideas += [("histogram", {"column": name}) for name in (sets + numbers[1:] + short)[:2]]
+    ideas += [("count", {"where": _first(facts, name)}) for name in short[:1]]
+    ideas += [("mean", {"column": name}) for name in numbers[:2]]
+    ideas += [("top_item", {"column": name}) for name in _several(facts, schema.of_kind(Category))[1:3]]
+    return ideas
+
+
+def _short(facts: Facts) -> list[str]:
+    return [name for name in facts.schema.of_kind(Category) if facts.schema[name].size <= 15]
+
+
+def _several(facts: Facts, names: list[str]) -> list[str]:
+    """Lists of more than two values, beside those for cells that are empty or hold something else."""
+    return [name for name in names if len(facts.schema.category(name).values) > 2]
+
+
+def _first(facts: Facts, name: str) -> list[list[Any]]:
+    """A condition: the first value of a list."""
+    return [[name, "in", [facts.schema[name].value(0)]]]

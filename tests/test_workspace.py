@@ -390,8 +390,14 @@ def test_questions_nobody_meets_answer_like_any_other(workspace: Workspace, peop
 
 
 def test_suggestions_come_from_public_facts_and_are_worth_asking(workspace: Workspace) -> None:
-    for name in ("town", "residents"):
+    for name in ("town", "residents", "films", "clinic"):
         table = workspace.table(name)
         found = table.suggestions()
+        asked = {(query.card.key, query.parameters().get("column")) for query in found}
+        flags = [one for one in table.schema.of_kind(dp.Category) if len(table.schema.category(one).values) <= 2]
+        assert not {("top_item", one) for one in flags} & asked  # a share says it better
+        assert all(("top_item", one) in asked for one in table.schema.of_kind(dp.ItemSet))
+        if name != "films":  # which has no number
+            assert any(query.card.key == "mean" and query.parameters().get("by") for query in found)
         assert 3 <= len(found) <= 5 and len({query.digest() for query in found}) == len(found)
         assert all(table.preview(query).useful and table.preview(query).admissible for query in found)

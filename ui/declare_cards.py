@@ -38,15 +38,16 @@ def choose(draft: Draft) -> None:
 
 
 def pick(draft: Draft) -> None:
-    """The columns of the file, of which those chosen can be asked about."""
+    """The columns that can be asked about, of which some are chosen; the one that says who is who is not offered."""
     before = [name for name in draft.names if name in draft.chosen]
+    asked = [name for name in draft.names if name in before or draft.many != "more" or name != draft.who]
     key = kept(f"{draft.mark}-columns", before)
-    if len(draft.names) <= MOST_PILLS:
-        picked = st.pills(say("data.columns.label"), draft.names, selection_mode="multi", format_func=unmarked, key=key)
+    if len(asked) <= MOST_PILLS:
+        picked = st.pills(say("data.columns.label"), asked, selection_mode="multi", format_func=unmarked, key=key)
     else:
-        picked = st.multiselect(say("data.columns.label"), draft.names, key=key)
+        picked = st.multiselect(say("data.columns.label"), asked, key=key)
     draft.chosen = [name for name in draft.names if name in picked]
-    told = say("data.columns.left_out", chosen=len(draft.chosen), left_out=len(draft.names) - len(draft.chosen))
+    told = say("data.columns.left_out", chosen=len(draft.chosen), left_out=len(asked) - len(draft.chosen))
     st.html(f'<p class="muted">{escape(told)}</p>')
 
 

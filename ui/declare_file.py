@@ -195,10 +195,16 @@ def _numbers(draft: Draft) -> None:
     """Decimal and thousands signs at once; always in sight, as no cell is shown that would tell a wrong choice."""
     picked = st.radio(
         say("data.names.numbers"), list(NUMBERS), key=kept("declare-numbers", numbers_of(draft.dialect)),
-        horizontal=True, format_func=unmarked, help=say("data.names.numbers_help"),
+        horizontal=True, format_func=_number_words, help=say("data.names.numbers_help"),
     )
     decimal, thousands = NUMBERS[str(picked)]
     draft.dialect = replace(draft.dialect, decimal=decimal, thousands=thousands)
+
+
+def _number_words(example: str) -> str:
+    """Most files write no sign between thousands; those stand beside the two usual ones."""
+    bare = {"1,234.5": "1234.5", "1.234,5": "1234,5"}.get(example)
+    return unmarked(say("data.names.numbers_or", bare=bare, example=example) if bare else example)
 
 
 def _dialect(draft: Draft) -> None:

@@ -92,7 +92,9 @@ def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
             f' <span class="muted">{escape(spends)}</span>'
         )
         if not line.useful:
-            told.append(f'<span class="noise">{escape(say("plan.noise"))}</span>')
+            grouped = isinstance(line.promise, Within) and line.promise.of > 1 and line.promise.nominal
+            words = say("plan.noise_groups" if grouped else "plan.noise")
+            told.append(f'<span class="noise">{escape(words)}</span>')
     with st.container(key=f"card-plan-row-{number}"):
         st.html(f"<p>{'<br>'.join(told)}</p>")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

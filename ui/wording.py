@@ -99,7 +99,10 @@ def promise_words(promise: Promise) -> str:
 
 def _guess(promise: Within | Rank) -> str:
     """A promise that rests on the declared size says so: how many people a condition leaves is not public."""
-    return say("promise.nominal") if promise.nominal else ""
+    if not promise.nominal:
+        return ""
+    grouped = isinstance(promise, Within) and promise.of > 1 and promise.unit != "people"
+    return say("promise.nominal_groups" if grouped else "promise.nominal")
 
 
 def amount(promise: Within) -> str:

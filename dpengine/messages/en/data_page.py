@@ -39,6 +39,7 @@ SENTENCES: dict[str, str] = {
     "data.names.how": "separated by {separator}, read as {encoding}.",
     "data.names.numbers": "How does this file write a number like one thousand two hundred and thirty-four and a half?",
     "data.names.numbers_help": "Plain numbers such as 1234 are read either way. What is no number counts as missing.",
+    "data.names.numbers_or": "{bare} or {example}",
     "data.names.spelled": "Which line is spelled right?",
     "data.names.wrong": "This looks wrong",
     "data.names.separator": "Between two cells stands",
@@ -89,8 +90,8 @@ SENTENCES: dict[str, str] = {
     "The number of people is public and will be shown.",
     "data.relation.add_remove_label": "Yes, being in it is secret too",
     "data.relation.add_remove_means": "Like the patients of one clinic: that Ana is among them is already too much. No page will "
-    "show how many rows there are; you give a round number instead. The same allowance then guards what a row says up to "
-    "half as strictly.",
+    "show how many rows there are; you give a round number instead. The same allowance then guards what a row says "
+    "less well: as an allowance twice as large would.",
     "data.relation.missing": "Choose one of the two; when in doubt, being in the table is a secret.",
     "data.relation.about": "About how many people, as far as the public knows?",
     "data.relation.about_help": "A round number is best. It is used to say beforehand how good answers will be, and is "

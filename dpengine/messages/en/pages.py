@@ -41,6 +41,7 @@ SENTENCES: dict[str, str] = {
     "job.unknown": "This answer is not in the ledger of this workspace. Ask the question again.",
     "promise.within": "within ±{alpha}, {chance} times in 100",
     "promise.within_all": "each of {of} answers within ±{alpha}, all at once, {chance} times in 100",
+    "promise.nominal_groups": " — if all groups are of one size; larger ones come out better, smaller ones worse",
     "promise.nominal": " — for a table of the declared size",
     "amount.people": "{alpha} people",
     "amount.percent": "{alpha} percentage points",

@@ -17,6 +17,7 @@ SENTENCES: dict[str, str] = {
     "plan.takes": "takes {share}",
     "plan.spend": "(ε = {epsilon})",
     "plan.noise": "This would be mostly noise.",
+    "plan.noise_groups": "In a group of average size this would be mostly noise; larger groups come out better.",
     "plan.unreachable": "No spend can promise that much. Accept a larger error.",
     "plan.lock": "Leave this one as it is",
     "plan.lock_help": "When the plan is made to fit, this promise is not touched.",

@@ -13,8 +13,10 @@ from hypothesis import strategies as some
 
 import dpengine as dp
 from dpengine.contract import Facts
+from ui.answer import bars_alt, bars_table
 from ui.exports import as_csv, safe
-from ui.wording import headline, percent, power_of_ten, range_words, rounded, rounded_range
+from ui.report import picture
+from ui.wording import drawn, headline, in_short, percent, power_of_ten, range_words, rounded, rounded_range
 
 whole = some.integers(-(10**15), 10**15)
 on_a_grid = some.decimals(-(10**9), 10**9, places=4).map(float)
@@ -151,3 +153,34 @@ def test_years_stand_without_a_comma(column: dp.Number, about: str, between: str
     answer = dp.Answer(1984, (1980, 1988), query.promise(), {}, query, "request", "now")
     assert headline(answer) == about and range_words(answer).startswith(between)
     assert "column is at least 1984" in query.sentence()
+
+
+def _answer(key: str, value: object, interval: object, **given: object) -> dp.Answer:
+    schema = dp.Schema({"pay": dp.Number(1_024, 8_192), "town": dp.Category(["a", "b"])})
+    query = dp.catalogue[key].build(Facts("people", schema, dp.Unit.rows(), "replace", 1_000), {"epsilon": "1"} | given)
+    return dp.Answer(value, interval, query.promise(), {}, query, "request", "now")
+
+
+def test_a_range_is_never_told_beyond_what_is_possible() -> None:
+    mean = _answer("mean", 7_900, (5_100, 8_190), column="pay")
+    assert range_words(mean).startswith("Between 5,000 and 8,192,") and in_short(mean) == "8,000 (5,000 – 8,192)"
+    count = _answer("count", -10, (-40, 20), where=[["town", "in", ["a"]]])
+    assert headline(count) == "About 0" and in_short(count) == "0 (0 – 20)"
+    impossible = _answer("count", -30, (-40, -20), where=[["town", "in", ["a"]]])
+    assert in_short(impossible) == "−30 (−40 – −20)"  # the noise was that unlucky: nothing true could be told instead
+    share = _answer("proportion", 26.2, (22.6, 29.8), of=[["town", "in", ["a"]]])
+    assert in_short(share) == "26 % (22 – 30)"
+    spread = _answer("variance", 300, (250, 350), column="pay")
+    assert in_short(spread) == "300 (250 – 350)"  # not lifted to the column's own least value
+
+
+def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
+    whole, some_of_it = (1_024.0, 8_192.0), (1_024.0, 8_191.0)
+    alone = _answer("mean", 8_192.0, whole, column="pay", where=[["town", "in", ["a"]]])
+    assert headline(alone) == in_short(alone) == "Too few to tell"
+    assert "from 1,024 to 8,192" in range_words(alone)
+    both = _answer("mean", {"a": 2_548.377, "b": 8_192.0}, {"a": some_of_it, "b": whole}, column="pay", by="town")
+    told = bars_table(both)
+    assert "Too few to tell" in told and "8,192.0" not in told and "2,548" not in told and "9,000" not in told
+    assert drawn(both) == {"a": 2_548.377, "b": None} and bars_alt(both).endswith("b: Too few to tell")
+    assert "Too few to tell" in picture(both)

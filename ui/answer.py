@@ -11,7 +11,7 @@ import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
 from ui import charts, exports, nav
-from ui.wording import axis, headline, limits, printed_range, range_words
+from ui.wording import axis, drawn, headline, limits, printed, printed_range, range_words, says_nothing
 
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
@@ -37,11 +37,11 @@ def picture(answer: dp.Answer, key: str) -> None:
     if kind == "label":
         code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
         st.html(f'<p class="lead">{escape(say(code))}</p>')
-    elif kind == "range" or answer.value == {}:
+    elif kind == "range" or answer.value == {} or says_nothing(answer.query, answer.interval):
         st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
     elif isinstance(answer.value, dict):
         draw = charts.bars if title == say("chart.people") else charts.ranges
-        draw(answer.value, answer.interval, title, bars_alt(answer), f"chart-{key}")
+        draw(drawn(answer), answer.interval, title, bars_alt(answer), f"chart-{key}")
         with st.expander(say("answer.figures")):
             st.html(bars_table(answer))
     elif isinstance(answer.value, str):  # a day
@@ -52,15 +52,22 @@ def picture(answer: dp.Answer, key: str) -> None:
 
 
 def bars_alt(answer: dp.Answer) -> str:
-    return "; ".join(f"{label}: {plain(value)}" for label, value in list(answer.value.items())[:60])
+    return "; ".join(f"{label}: {_figure(answer, label)}" for label in list(answer.value)[:60])
+
+
+def _figure(answer: dp.Answer, label: str) -> str:
+    interval = answer.interval[label] if answer.interval else None
+    if says_nothing(answer.query, interval):
+        return say("answer.nothing")
+    return printed(answer.query, answer.value[label], interval)
 
 
 def bars_table(answer: dp.Answer) -> str:
     rows = []
-    for label, value in answer.value.items():
-        low, high = printed_range(*answer.interval[label]) if answer.interval else ("", "")
+    for label in answer.value:
+        low, high = printed_range(answer.query, *answer.interval[label]) if answer.interval else ("", "")
         rows.append(
-            f'<tr><td>{escape(label)}</td><td class="number">{plain(value)}</td>'
+            f'<tr><td>{escape(label)}</td><td class="number">{escape(_figure(answer, label))}</td>'
             f'<td class="number">{low} – {high}</td></tr>'
         )
     head = (

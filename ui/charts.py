@@ -6,7 +6,7 @@ They are given released or simulated numbers and public labels only. Each carrie
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpengine.messages import say
 from ui.style import palette
 from ui.wording import percent
 
@@ -144,24 +145,28 @@ def bars(
 
 
 def ranges(
-    values: dict[str, float],
+    values: dict[str, float | None],
     intervals: dict[str, tuple[float, float]] | None,
     title: str,
     alt: str,
     key: str,
     simulated: bool = False,
 ) -> None:
-    """One answer per line: a tick on its own range, as a soft band. For figures that do not start at zero."""
+    """One answer per line: a tick on its own range, as a soft band. For figures that do not start at zero.
+    A range without a figure says so."""
     import plotly.graph_objects as go
 
     colours = palette()
-    labels = _labels(values)
+    labels, names = _labels(values), list(values)
     form = None if any(isinstance(value, str) for value in values.values()) else ","  # days write themselves
     figure = _figure(max(120, 60 + 32 * len(labels)))
     tick, band = (colours.muted, colours.line) if simulated else (colours.left, colours.left_soft)
     for place, (label, (low, high)) in enumerate(zip(labels, (intervals or {}).values(), strict=False)):
         shape = {"type": "rect", "x0": low, "x1": high, "y0": place - 0.28, "y1": place + 0.28, "name": label}
         figure.add_shape(fillcolor=band, line={"width": 0}, layer="below", **shape)
+        if values[names[place]] is None:
+            words = {"text": escape(say("answer.nothing")), "font": {"color": colours.muted}, "showarrow": False}
+            figure.add_annotation(x=(low + high) / 2, y=place, **words)
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
     figure.add_trace(
         go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, hovertemplate="%{x:,}<extra></extra>")
@@ -171,7 +176,7 @@ def ranges(
     _show(figure, alt, key)
 
 
-def _labels(values: dict[str, float]) -> list[str]:
+def _labels(values: Iterable[str]) -> list[str]:
     """Plotly reads a little HTML in its texts; the zero-width spaces keep names apart that were cut short."""
     short = [label if len(label) <= 28 else label[:27] + "…" for label in values]
     return [f"{escape(label)}{chr(0x200B) * place}" for place, label in enumerate(short)]

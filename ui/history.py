@@ -38,12 +38,12 @@ def rows_html(
     for entry in entries:
         charge = entry.charge
         cells = {
-            "when": f'{escape(when(charge.at))}<span class="zone"> {escape(say("history.zone"))}</span>',
+            "when": f'{escape(when(charge.at))}<span class="phone"> {escape(say("history.zone"))}</span>',
             "table": escape(charge.table),
             "question": escape(charge.claim["sentence"]),
             "answer": escape(outcome(entry) + together.get(charge.request, "")),
-            "share": escape(percent(charge.price / cap)),
-            "receipt": f'<a href="{answer_link(charge)}" target="_self"><code>{charge.hash[:8]}</code></a>',
+            "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(percent(charge.price / cap))}',
+            "receipt": receipt_link(answer_link(charge), charge.hash),
         }
         told = "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names)
         rows.append((charge.seq, f"<tr>{told}</tr>"))
@@ -56,7 +56,7 @@ def rows_html(
 
 def _act_row(act: Act, columns: int) -> str:
     cells = {
-        "when": f'{escape(when(act.at))}<span class="zone"> {escape(say("history.zone"))}</span>',
+        "when": f'{escape(when(act.at))}<span class="phone"> {escape(say("history.zone"))}</span>',
         "question": escape(act_words(act)),
         "receipt": f"<code>{act.hash[:8]}</code>",
     }
@@ -82,7 +82,7 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
             # What bought ranges share holds less often than they do, which there is no room to say here.
             if reading.kind == "averaged" and reading.agree and isinstance(reading.interval, tuple):
                 one = as_one(reading)
-                words = say("looks.span", low=(span := printed_range(*one.interval))[0], high=span[1])
+                words = say("looks.span", low=(span := printed_range(one.query, *one.interval))[0], high=span[1])
                 told[looks[0].charge.request] = say("looks.in_short", count=reading.count, together=words)
     return told
 
@@ -102,6 +102,11 @@ def answer_link(charge: Charge) -> str:
     return answer_address(charge.table, charge.request)
 
 
+def receipt_link(address: str, hashed: str) -> str:
+    """To an answer, from its row in a table."""
+    return f'<a href="{address}" target="_self">{escape(say("history.open"))} <code>{hashed[:8]}</code></a>'
+
+
 def answer_address(table: str, request: str) -> str:
     """The address of an answer, fit for an HTML attribute: a table may be called “R&D #1”."""
     return escape("ask?" + urlencode({"table": table, "answer": request}), quote=True)
@@ -112,20 +117,19 @@ def outcome(entry: dp.Entry) -> str:
     if entry.outcome is None:
         on_its_way = not workspace().jobs.state(entry.charge.request).over
         return say("history.on_its_way" if on_its_way else "history.lost")
-    if entry.outcome.kind != "answer":
-        return say("history.failed")
     questions = questions_of(entry.charge.claim)
     if questions is not None:
         asked, ended, _ = workspace().ledger.progress(entry.charge.request)
         return say("session.in_short_ended" if ended else "session.in_short", asked=asked, questions=questions)
-    return in_short(entry.outcome.body["value"], entry.outcome.body["interval"])
+    answer = workspace().answer_of(entry)
+    return say("history.failed") if answer is None else in_short(answer)
 
 
 # On a phone each charge is a small block instead of a row: nothing is cut off and nothing scrolls sideways.
 _STYLE = """<style>
 table.plain.rows th, table.plain.rows td { padding-right: 1.2rem; overflow-wrap: anywhere; }
 table.plain.rows th { overflow-wrap: normal; }
-table.plain.rows .zone { display: none; }
+table.plain.rows .phone { display: none; }
 table.plain.rows tr.act td { color: var(--muted); font-style: italic; }
 table.plain.rows td.at-when, table.plain.rows td.at-receipt { white-space: nowrap; }
 table.plain.rows th:last-child, table.plain.rows td:last-child { padding-right: 0; }
@@ -135,7 +139,7 @@ table.plain.rows th:last-child, table.plain.rows td:last-child { padding-right: 
   table.plain.rows tr { display: grid; grid-template-columns: 1fr auto; padding: 0.6rem 0; }
   table.plain.rows tr { border-bottom: 1px solid var(--line); }
   table.plain.rows td { border: 0; padding: 0.1rem 0; }
-  table.plain.rows .zone { display: inline; }
+  table.plain.rows .phone { display: inline; }
   table.plain.rows td.at-question, table.plain.rows td.at-table { grid-column: 1 / -1; }
   table.plain.rows td.at-question { order: -1; font-weight: 600; }
   table.plain.rows td.at-when { order: 3; color: var(--muted); }

@@ -144,7 +144,7 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
         f"<h4>{escape(say('ledger.others'))}</h4>"
         f'<div class="scroll"><table class="plain others"><thead><tr><th>{escape(say("ledger.rule"))}</th>'
         f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
-        f'<th class="number">{escape(say("history.share"))}</th></tr></thead>'
+        f'<th class="number">{escape(say("ledger.rule.share"))}</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
         f'<p class="muted note">{escape(say("ledger.others_note", delta=delta))}</p>'
     )

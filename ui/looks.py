@@ -13,8 +13,8 @@ from dpengine.looks import MOST_AVERAGED, Reading
 from dpengine.messages import plain, say
 from ui import answer as answers
 from ui import job
-from ui.history import answer_address, when
-from ui.wording import as_one, chance, headline, in_short, percent, printed_range, range_words, short_promise
+from ui.history import answer_address, receipt_link, when
+from ui.wording import as_one, chance, headline, in_short, percent, range_words, short_promise
 
 
 def show(table: dp.Table, answer: dp.Answer) -> None:
@@ -61,21 +61,15 @@ def _together(reading: Reading, beta: Fraction) -> None:
 
 
 def _each(table: dp.Table, reading: Reading) -> str:
-    names = ("when", "answer", "range", "share", "receipt")
+    names = ("when", "answer", "share", "receipt")
     head = "".join(f"<th>{escape(say(f'looks.column.{name}'))}</th>" for name in names)
     rows = []
     for look in reading.answers:
-        span = ""
-        if isinstance(look.interval, tuple):
-            low, high = printed_range(*look.interval)
-            span = say("looks.span", low=low, high=high)
-        told = headline(look) if isinstance(look.value, dict) else in_short(look.value, look.interval)
         price = Fraction(look.receipt["price"]) / table.budget.rule.epsilon
         link = answer_address(look.receipt["table"], look.request_id)
-        short = look.receipt["charge"]["hash"][:8]
-        cells = (escape(when(look.at)), escape(told), escape(span), escape(percent(price)))
-        receipt = f'<a href="{link}" target="_self"><code>{short}</code></a>'
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in (*cells, receipt)) + "</tr>")
+        receipt = receipt_link(link, look.receipt["charge"]["hash"])
+        cells = (escape(when(look.at)), escape(in_short(look)), escape(percent(price)), receipt)
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     return f'<div class="scroll"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
 
 

@@ -20,7 +20,7 @@ from ui import style, svg
 from ui.answer import bars_alt, bars_table
 from ui.history import when
 from ui.state import workspace
-from ui.wording import axis, headline, in_short, limits, percent, power_of_ten, range_words
+from ui.wording import axis, drawn, headline, in_short, limits, percent, power_of_ten, range_words, says_nothing
 
 MOST_ANSWERS = 500
 _SHOWN = 10**4
@@ -133,9 +133,11 @@ def picture(answer: dp.Answer) -> str:
         return _p(say(code), "muted")
     if isinstance(answer.value, dict) and answer.interval is None:
         return ""  # two ends of a range: the figures say it
+    if says_nothing(answer.query, answer.interval):
+        return ""
     if isinstance(answer.value, dict):
         bars = title == say("chart.people")
-        return svg.rows(answer.value, answer.interval, title, bars_alt(answer), bars)
+        return svg.rows(drawn(answer), answer.interval, title, bars_alt(answer), bars)
     alt = f"{headline(answer)}. {range_words(answer)}"
     return svg.point(answer.value, answer.interval, title, alt, limits(answer.query))
 

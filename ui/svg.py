@@ -11,7 +11,7 @@ from datetime import date
 from html import escape
 from typing import Any
 
-from dpengine.messages import plain
+from dpengine.messages import plain, say
 
 WIDTH = 640
 _SIDE = 12  # free on both sides of the axis, for the ends of its labels
@@ -40,7 +40,7 @@ def point(value: Any, interval: Interval, title: str, alt: str, limits: tuple[fl
 
 def rows(values: Mapping[str, Any], intervals: Mapping[str, Interval] | None, title: str, alt: str, bars: bool) -> str:
     """A line for each label: a bar from zero with whiskers, or a tick on its range where figures start elsewhere."""
-    reach = [_number(value) for value in values.values()]
+    reach = [_number(value) for value in values.values() if value is not None]
     for interval in (intervals or {}).values():
         reach += [_number(end) for end in interval or ()]
     low, high = min([*reach, *([0.0] if bars else [])]), max([*reach, *([0.0] if bars else [])])
@@ -75,6 +75,9 @@ def _tick(place: Callable[[float], float], top: float, value: Any, interval: Int
     if interval is not None:
         low, high = place(_number(interval[0])), place(_number(interval[1]))
         drawn = f'<rect class="band" x="{low:.1f}" y="{top + 2}" width="{max(high - low, 0):.1f}" height="17"/>'
+    if value is None and interval is not None:
+        words, middle = escape(say("answer.nothing")), (low + high) / 2
+        return f'{drawn}<text x="{middle:.1f}" y="{top + 15}" text-anchor="middle">{words}</text>'
     middle = place(_number(value))
     return f'{drawn}<line class="value" x1="{middle:.1f}" x2="{middle:.1f}" y1="{top}" y2="{top + 21}"/>'
 

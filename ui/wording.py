@@ -64,9 +64,62 @@ def rounded_range(low: float, high: float) -> tuple[str, str]:
     return _print(_exact(low), step, ROUND_FLOOR), _print(_exact(high), step, ROUND_CEILING)
 
 
-def printed_range(low: Any, high: Any) -> tuple[str, str]:
-    """A range of numbers rounded outwards; one of days as it is."""
-    return (low, high) if isinstance(low, str) else rounded_range(low, high)
+def printed_range(query: dp.Query, low: Any, high: Any) -> tuple[str, str]:
+    """A range of numbers rounded outwards, but never beyond what is possible; one of days as it is."""
+    if isinstance(low, str):
+        return low, high
+    below, above = rounded_range(low, high)
+    least, most = _possible(query)
+    if least is not None and _read(below) < least <= high:
+        below = plain(least)
+    if most is not None and low <= most < _read(above):
+        above = plain(most)
+    return (below.replace(",", ""), above.replace(",", "")) if _in_years(query) else (below, above)
+
+
+def printed(query: dp.Query, value: Any, interval: Any) -> str:
+    """A figure to the places of its range, and inside what is possible wherever the range meets it; a day as it is."""
+    if isinstance(value, str):
+        return value
+    told = plain(value)
+    if interval is not None:
+        told = rounded(value, *interval)
+        least, most = _possible(query)
+        if least is not None and _read(told) < least <= interval[1]:
+            told = plain(least)
+        if most is not None and interval[0] <= most < _read(told):
+            told = plain(most)
+    return told.replace(",", "") if _in_years(query) else told
+
+
+def says_nothing(query: dp.Query, interval: Any) -> bool:
+    """Does the released range of an average, a share or a spread hold all that was declared possible? Then the figure in its
+    middle is noise, and is not shown as if it were one."""
+    if not isinstance(interval, tuple) or query.card.key not in ("mean", "proportion", "variance"):
+        return False
+    least, most = limits(query) or (0.0, 0.0)
+    return bool(interval[0] <= least < most <= interval[1])
+
+
+def drawn(answer: dp.Answer) -> dict[str, Any]:
+    """The parts of an answer as a picture shows them: None where there is no figure to show."""
+    ranges = answer.interval or {}
+    return {
+        label: None if says_nothing(answer.query, ranges.get(label)) else value for label, value in answer.value.items()
+    }
+
+
+def _possible(query: dp.Query) -> tuple[float | None, float | None]:
+    """What the truth can be for sure. A single number of people is not negative; bars keep their noise, so that sums of
+    them stay right, and how many people there are may be secret."""
+    promise = query.promise()
+    if isinstance(promise, Within) and promise.unit == "people":
+        return (None if promise.of > 1 else 0.0), None
+    return limits(query) or (None, None)
+
+
+def _read(told: str) -> Decimal:
+    return Decimal(told.replace(",", "").replace("−", "-"))
 
 
 def _exact(value: float) -> Decimal:
@@ -155,8 +208,9 @@ def headline(answer: dp.Answer) -> str:
         return ", ".join(value) if answer.query.card.picture == "label" else say("answer.bars", bars=len(value))
     if isinstance(value, str):
         return value
-    told = plain(value) if answer.interval is None else rounded(value, *answer.interval)
-    told = told.replace(",", "") if _in_years(answer.query) else told
+    if says_nothing(answer.query, answer.interval):
+        return say("answer.nothing")
+    told = printed(answer.query, value, answer.interval)
     return say("answer.about_percent" if _in_percent(answer) else "answer.about", value=told)
 
 
@@ -186,6 +240,8 @@ def limits(query: dp.Query) -> tuple[float, float] | None:
     if isinstance(promise, Within) and promise.unit == "people":
         return 0.0, float(query.facts.about * query.facts.unit.at_most)
     column = query.facts.schema.columns.get(str(getattr(query, "column", "")))
+    if isinstance(column, dp.Number) and query.card.key == "variance":
+        return 0.0, float(column.upper - column.lower) / 2
     if isinstance(column, dp.Number) and query.card.key != "sum":
         return float(column.lower), float(column.upper)
     return None
@@ -196,9 +252,9 @@ def range_words(answer: dp.Answer) -> str:
     if answer.query.card.picture == "range":
         return say("answer.range_means")
     if isinstance(answer.interval, tuple):
-        low, high = printed_range(*answer.interval)
-        if _in_years(answer.query):
-            low, high = low.replace(",", ""), high.replace(",", "")
+        low, high = printed_range(answer.query, *answer.interval)
+        if says_nothing(answer.query, answer.interval):
+            return say("answer.nothing_means", low=low, high=high)
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
     promise = answer.promise
     if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):
@@ -230,15 +286,15 @@ def _printable(told: Any) -> Any:
     return told
 
 
-def in_short(answer_value: Any, interval: Any) -> str:
-    """One cell of the ledger."""
-    if isinstance(answer_value, dict):
-        return say("answer.bars", bars=len(answer_value))
-    if isinstance(answer_value, str):
-        return answer_value
-    if interval is None:
-        return say("answer.about", value=plain(answer_value))
-    return say("answer.about", value=rounded(answer_value, *interval))
+def in_short(answer: dp.Answer) -> str:
+    """One cell of a table: the answer with its range."""
+    if isinstance(answer.value, dict) or not isinstance(answer.interval, tuple):
+        return headline(answer)
+    if says_nothing(answer.query, answer.interval):
+        return say("answer.nothing")
+    low, high = printed_range(answer.query, *answer.interval)
+    code = "answer.short_percent" if _in_percent(answer) else "answer.short"
+    return say(code, value=printed(answer.query, answer.value, answer.interval), low=low, high=high)
 
 
 def html_lines(text: str) -> str:

@@ -34,6 +34,7 @@ SENTENCES: dict[str, str] = {
     ),
     "ledger.rule": "accounting",
     "ledger.rule.epsilon": "ε",
+    "ledger.rule.share": "of the allowance",
     "ledger.rule.basic": "simple addition",
     "ledger.rule.lecture": "the lecture’s bound (strong composition)",
     "ledger.rule.zcdp": "concentrated (zCDP)",

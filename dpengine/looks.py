@@ -40,6 +40,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.answers import Answer
+from dpengine.contract import Query
 
 Interval = tuple[Any, Any]
 MOST_AVERAGED = 12  # looks at one ε: β/2^m falls so fast that later ones hardly narrow the range
@@ -99,6 +100,19 @@ def _averaged(looks: tuple[Answer, ...], beta: Fraction) -> Reading:
         return Reading("averaged", looks, looks[-1].value, looks[-1].interval, beta, agree=False)
     best = min(reversed(stated), key=lambda told: _width(told.interval))  # the latest of equals
     return Reading("averaged", looks, _inside(best.value, common), common, beta)
+
+
+def foreseen(answers: Sequence[Answer], query: Query, beta: Fraction) -> Any:
+    """The range that one more look at `query` would be stated with, were the mean of its looks to stay where it is. For
+    plain counts its width does not depend on the draws at all. Made of what was released: free."""
+    laws = list(dict.fromkeys((look.query.noise, look.query.epsilon) for look in answers))
+    law = query.noise, query.epsilon
+    laws += [law] if law not in laws else []
+    rows = [look.raw for look in answers if (look.query.noise, look.query.epsilon) == law and look.raw is not None]
+    if not rows:
+        return None
+    then = replace(query, beta=share_of(beta, laws.index(law) + 1, len(rows) + 1))
+    return then.around(mean_of(rows), len(rows) + 1).interval
 
 
 def _width(interval: Any) -> Any:

@@ -42,6 +42,7 @@ class Finding:
     sentence: str
     code: str
     differences: list[str] = field(default_factory=list)
+    request: str = ""  # of the charge, where the receipt holds
 
 
 def read_receipts(content: bytes, name: str) -> list[Receipt]:
@@ -171,7 +172,8 @@ def _finding(receipt: Receipt, code: str, differences: list[str] | None = None, 
     told = receipt.get("charge")
     name = told.get("hash") if isinstance(told, dict) else None
     fine = code.startswith("verify.fine")
-    return Finding(fine, _short(name or receipt["request"])[:8], say(code, **facts), code, differences or [])
+    told, request = say(code, **facts), receipt["request"] if fine else ""
+    return Finding(fine, _short(name or receipt["request"])[:8], told, code, differences or [], request)
 
 
 def _differences(told: Any, held: Any, path: str) -> Iterator[str]:

@@ -8,9 +8,11 @@ from dpengine.messages import plain, say
 from dpengine.predicate import Predicate
 
 
-def who(where: Predicate, by: str | None = None) -> str:
-    """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”."""
-    told = say("who.everyone") if where.everyone else say("who.where", conditions=conditions(where))
+def who(where: Predicate, by: str | None = None, rows: bool = False) -> str:
+    """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”; or of rows, where a
+    person may have several and each counts."""
+    kind = ".rows" if rows else ""
+    told = say(f"who.everyone{kind}") if where.everyone else say(f"who.where{kind}", conditions=conditions(where))
     return told if by is None else say("who.by", who=told, by=by)
 
 

@@ -29,7 +29,7 @@ if asked is not None and not asked.over:
 later = job.newer(table, request) if request else None
 if later is not None:
     words = say("ask.newer", sentence=later.claim["sentence"])
-    st.html(f'<p class="warn"><a href="{history.answer_link(later)}" target="_self">{escape(words)}</a></p>')
+    st.html(f'<p class="muted"><a href="{history.answer_link(later)}" target="_self">{escape(words)}</a></p>')
 if asked is not None and asked.answer is not None:
     frame.show_price(table, None)  # again: the answer may have been charged after the frame was drawn
     answer.show(asked.answer)
@@ -44,6 +44,8 @@ if table.closed:
 kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
+if key != kept["q"]:
+    spend.start_anew(table, key)
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
     given["epsilon"] = spend.choose(table)
@@ -79,7 +81,7 @@ with left, st.container(key="card-spend"):
     if refusal:
         job.refused(refusal)
 with right, st.container(key="card-preview"):
-    st.html(f'<p class="muted">{escape(say("preview.title"))}</p>')
+    st.html(f'<p><b>{escape(say("preview.title"))}</b></p><p class="muted">{escape(say("preview.lead"))}</p>')
     if query is not None:
         preview.show(table, query)
 if asked is None:

@@ -52,7 +52,7 @@ def after(found: dp.Answer) -> None:
         with column, st.container(key=f"card-next-{key}"):
             st.page_link(nav.page("ask"), label=say(title), query_params=preview.link(table, query))
             st.html(
-                f'<span class="muted">{escape(short_promise(price.promise))}</span><br>'
+                f'<span class="muted">{escape(short_promise(price.promise, query))}</span><br>'
                 f'<span class="take-words">{escape(percent(price.fraction))}</span>'
             )
 

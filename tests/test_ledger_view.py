@@ -25,7 +25,7 @@ from ui import answer as answers
 from ui import report, spend, svg
 from ui.exports import answer_csv
 from ui.ledger_view import PER_PAGE
-from ui.wording import headline, percent
+from ui.wording import headline, in_short, percent
 
 ROOT = Path(__file__).resolve().parent.parent
 AWKWARD = "R&D #1 <b>100%</b>"
@@ -74,7 +74,7 @@ def text(page: AppTest) -> str:
 
 def test_an_empty_ledger_is_kind(home: Workspace) -> None:
     page = opened("town")
-    assert "Nothing has been asked of town yet" in text(page)
+    assert "Nothing has been asked of “town” yet" in text(page)
     assert not page.get("plotly_chart") and not page.button  # no rows at all: nothing to verify
 
 
@@ -156,7 +156,7 @@ def test_verifying_tells_the_head_and_finds_one_that_was_kept(home: Workspace, p
     page = opened(AWKWARD)
     assert page.code[0].value == head
     page.button(key="ledger-verify").click().run()
-    assert f"Chain verified, {row} rows, head {head[:8]}…" in text(page)
+    assert f"The ledger is whole: {row} rows checked, the last is {head[:8]}…" in text(page)
     page.text_input(key="ledger-kept").input(kept.upper()).run()
     assert "What you wrote down is row 3" in text(page)
     page.text_input(key="ledger-kept").input("deadbeef" * 8).run()
@@ -216,9 +216,12 @@ def brought(page: AppTest, content: str) -> str:
 
 
 def test_receipts_are_checked_on_the_page(people: dp.Table) -> None:
-    receipt = people.ask(question(people)).receipt
+    asked = people.ask(question(people))
+    receipt = asked.receipt
     people.ask(question(people, 2))
     page = opened(AWKWARD)
+    genuine = f"Genuine. {asked.sentence}, in “{AWKWARD}”: {in_short(asked)}"
+    assert genuine in brought(page, json.dumps(receipt))
     short = receipt["charge"]["hash"][:8]
     assert f"Receipt {short} is verified: charge in row 2, answer in row 3" in brought(page, json.dumps(receipt))
     forged = json.dumps(receipt | {"price": "0.1", "table": "<b>other</b>"})
@@ -240,7 +243,7 @@ def test_what_an_owner_did_stands_among_the_rows(home: Workspace, people: dp.Tab
             home.raise_cap(AWKWARD, "20")
     home.seal(AWKWARD)
     first, last = opened(AWKWARD), opened(AWKWARD, page="2")
-    raised, sealed = "The owner raised the allowance from ε = 10 to ε = 20.", f"The owner sealed {AWKWARD}"
+    raised, sealed = "The owner raised the allowance from ε = 10 to ε = 20.", f"The owner sealed “{AWKWARD}”"
     assert sealed in text(first) and raised not in text(first)
     assert raised in text(last) and sealed not in text(last)
     assert "<b>100%" not in html(first)

@@ -12,11 +12,23 @@ from hypothesis import assume, given
 from hypothesis import strategies as some
 
 import dpengine as dp
-from dpengine.contract import Facts
+from dpengine.contract import Facts, Rank
 from ui.answer import bars_alt, bars_table
 from ui.exports import as_csv, safe
 from ui.report import picture
-from ui.wording import drawn, headline, in_short, percent, power_of_ten, range_words, rounded, rounded_range
+from ui.wording import (
+    axis,
+    drawn,
+    from_zero,
+    headline,
+    in_short,
+    percent,
+    power_of_ten,
+    promise_words,
+    range_words,
+    rounded,
+    rounded_range,
+)
 
 whole = some.integers(-(10**15), 10**15)
 on_a_grid = some.decimals(-(10**9), 10**9, places=4).map(float)
@@ -184,3 +196,38 @@ def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
     assert "Too few to tell" in told and "8,192.0" not in told and "2,548" not in told and "9,000" not in told
     assert drawn(both) == {"a": 2_548.377, "b": None} and bars_alt(both).endswith("b: Too few to tell")
     assert "Too few to tell" in picture(both)
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "share", "told"),
+    [
+        ("median", {}, "0.05", "a place between 45 and 55 of every 100 people, sorted"),
+        ("median", {}, "0.045", "a place between 45 and 55 of every 100 people, sorted"),
+        ("median", {}, "0.004", "a place between 496 and 504 of every 1,000 people, sorted"),
+        ("quantile", {"share": "0.9"}, "0.2", "a place between 70 and 100 of every 100 people, sorted"),
+        ("median", {}, "0.53", "a place anywhere, from the lowest to the highest: nothing is promised"),
+        ("quantile", {"share": ["0.1", "0.9"]}, "0.2", "at most 20 % of people away from the true place"),
+    ],
+)  # fmt: skip
+def test_a_place_is_told_among_so_many_people(key: str, given: dict[str, object], share: str, told: str) -> None:
+    query = _answer(key, 1, None, column="pay", **given).query
+    promise = Rank(Fraction(1), Fraction(share), Fraction(1, 20), Fraction(0))
+    assert promise_words(promise, query).removesuffix(", 95 times in 100") == told
+
+
+def test_rows_are_called_rows_where_a_person_has_several() -> None:
+    schema = dp.Schema({"town": dp.Category(["a", "b"]), "likes": dp.ItemSet(["x", "y"], at_most=1)})
+    several = Facts("people", schema, dp.Unit.column("id", at_most=3), "replace", 1_000)
+    asked = {"where": [["town", "in", ["a"]]], "epsilon": "1"}
+    rows, people = (dp.catalogue["count"].build(several, asked | {"people": people}) for people in (False, True))
+    assert rows.sentence() == "The number of rows where town is a" and axis(rows) == "rows"
+    assert "rows" in promise_words(rows.promise(), rows) and "people" in promise_words(people.promise(), people)
+    assert people.sentence() == "The number of people where town is a" and axis(people) == "people"
+    bars, sets = (
+        dp.catalogue["histogram"].build(several, {"column": name, "epsilon": "1"}) for name in ("town", "likes")
+    )
+    assert bars.sentence() == "The number of rows by town, for all rows" and axis(bars) == "rows" and from_zero(bars)
+    assert sets.sentence() == "The number of people by likes, for everyone" and axis(sets) == "people"
+    fits = dp.catalogue["fit_check"].build(several, {"epsilon": "1"})
+    answer = dp.Answer(-10, (-40, 20), fits.promise(), {}, fits, "request", "now")
+    assert headline(answer) == "About 0" and range_words(answer) == "At most 20 rows do not fit, 95 times in 100."

@@ -11,7 +11,7 @@ import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
 from ui import charts, exports, nav
-from ui.wording import axis, drawn, headline, limits, printed, printed_range, range_words, says_nothing
+from ui.wording import axis, drawn, from_zero, headline, limits, printed, printed_range, range_words, says_nothing
 
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
@@ -40,7 +40,7 @@ def picture(answer: dp.Answer, key: str) -> None:
     elif kind == "range" or answer.value == {} or says_nothing(answer.query, answer.interval):
         st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
     elif isinstance(answer.value, dict):
-        draw = charts.bars if title == say("chart.people") else charts.ranges
+        draw = charts.bars if from_zero(answer.query) else charts.ranges
         draw(drawn(answer), answer.interval, title, bars_alt(answer), f"chart-{key}")
         with st.expander(say("answer.figures")):
             st.html(bars_table(answer))

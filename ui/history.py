@@ -117,12 +117,14 @@ def outcome(entry: dp.Entry) -> str:
     if entry.outcome is None:
         on_its_way = not workspace().jobs.state(entry.charge.request).over
         return say("history.on_its_way" if on_its_way else "history.lost")
+    if entry.outcome.kind != "answer":
+        return say("history.failed")
     questions = questions_of(entry.charge.claim)
     if questions is not None:
         asked, ended, _ = workspace().ledger.progress(entry.charge.request)
         return say("session.in_short_ended" if ended else "session.in_short", asked=asked, questions=questions)
     answer = workspace().answer_of(entry)
-    return say("history.failed") if answer is None else in_short(answer)
+    return say("history.elsewhere") if answer is None else in_short(answer)
 
 
 # On a phone each charge is a small block instead of a row: nothing is cut off and nothing scrolls sideways.

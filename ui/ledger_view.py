@@ -25,6 +25,7 @@ from ui.wording import percent, power_of_ten
 
 PER_PAGE = 50
 LEAST_OF_HASH = 8
+File = tuple[str, str, str, Callable[[], str]]  # what it is, its name, its kind, how it is written
 _VERDICT = "ledger-verdict"
 _SHOWN = 10**4  # readings are rounded up to a ten-thousandth
 
@@ -139,15 +140,17 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
             f'<tr><td>{escape(say(f"ledger.rule.{name}"))}</td><td class="number">{escape(reading)}</td>'
             f'<td class="number">{escape(share)}</td></tr>'
         )
-    st.html(
-        f"<h3>{escape(say('ledger.stop'))}</h3><p class='read'>{escape(told)}</p><p class='read'>{escape(fits)}</p>"
-        f"<h4>{escape(say('ledger.others'))}</h4>"
-        f'<div class="scroll"><table class="plain others"><thead><tr><th>{escape(say("ledger.rule"))}</th>'
-        f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
-        f'<th class="number">{escape(say("ledger.rule.share"))}</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-        f'<p class="muted note">{escape(say("ledger.others_note", delta=delta))}</p>'
-    )
+    lines = "".join(f'<p class="read">{escape(line)}</p>' for line in (told, fits))
+    st.html(f"<h3>{escape(say('ledger.stop'))}</h3>{lines}")
+    with st.expander(say("ledger.specialists")):
+        st.html(
+            f'<p>{escape(say("ledger.others"))}</p>'
+            f'<div class="scroll"><table class="plain others"><thead><tr><th>{escape(say("ledger.rule"))}</th>'
+            f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
+            f'<th class="number">{escape(say("ledger.rule.share"))}</th></tr></thead>'
+            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f'<p class="muted note">{escape(say("ledger.others_note", delta=delta))}</p>'
+        )
 
 
 def fit_words(fit: Fit | None) -> str:
@@ -168,10 +171,11 @@ def check(at_once: bool = False) -> None:
         st.html(f'<h3>{escape(say("ledger.check"))}</h3><p class="muted">{escape(say("ledger.check_lead"))}</p>')
         asked = st.button(say("ledger.verify"), key="ledger-verify")
         verdict_slot = st.container()
-        st.html(f"<p>{escape(say('ledger.head', row=row))}</p>")
-        st.code(head, language=None, wrap_lines=True)
-        st.html(f'<p class="muted">{escape(say("ledger.head_why"))}</p>')
-        kept = re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
+        with st.expander(say("ledger.specialists")):
+            st.html(f"<p>{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:</p>")
+            st.code(head, language=None, wrap_lines=True)
+            st.html(f'<p class="muted">{escape(say("ledger.head_why"))}</p>')
+            kept = re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
         with verdict_slot:
             if asked or ((kept or at_once) and _VERDICT not in st.session_state):
                 with st.spinner(say("ledger.verifying")):
@@ -208,20 +212,26 @@ def downloads(table: dp.Table) -> None:
     """Written when they are clicked, not before: a long ledger must not slow the page down."""
     st.html(f"<h3>{escape(say('ledger.downloads'))}</h3>")
     name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
-    files: list[tuple[str, str, str, Callable[[], str]]] = [
+    files: list[File] = [
         ("rows", f"ledger-{name}.csv", "text/csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),
         ("answers_csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
         ("answers_json", f"answers-{name}.jsonl", "application/jsonl", lambda: "".join(table.answer_lines())),
         ("whole", "ledger.jsonl", "application/jsonl", lambda: "".join(export_lines(workspace().ledger))),
     ]
     files.insert(0, ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *_now())))
+    for_programs = [one for one in files if one[2] == "application/jsonl"]
     with st.container(horizontal=True):
-        for what, file, mime, write in files:
-            help_text = say(f"ledger.download.{what}_help") if what == "whole" else None
-            st.download_button(
-                say(f"ledger.download.{what}"), write, file, mime, key=f"ledger-{what}", on_click="ignore",
-                help=help_text,
-            )  # fmt: skip
+        _buttons([one for one in files if one not in for_programs])
+    with st.expander(say("ledger.specialists")), st.container(horizontal=True):
+        _buttons(for_programs)
+
+
+def _buttons(files: list[File]) -> None:
+    for what, file, mime, write in files:
+        help_text = say(f"ledger.download.{what}_help") if what == "whole" else None
+        st.download_button(
+            say(f"ledger.download.{what}"), write, file, mime, key=f"ledger-{what}", on_click="ignore", help=help_text
+        )
 
 
 def _now() -> tuple[tuple[int, str], str]:

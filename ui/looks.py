@@ -9,7 +9,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import MOST_EPSILON
-from dpengine.looks import MOST_AVERAGED, Reading
+from dpengine.looks import MOST_AVERAGED, Reading, foreseen
 from dpengine.messages import plain, say
 from ui import answer as answers
 from ui import job
@@ -28,7 +28,7 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
     few = same.count((answer.query.epsilon, answer.query.noise)) < MOST_AVERAGED
     declared = answer.query.facts == table.facts  # a table declared anew since then asks another question
     if few and declared and not table.closed:
-        _once_more(table, answer)
+        _once_more(table, answer, reading)
 
 
 def _together(reading: Reading, beta: Fraction) -> None:
@@ -73,7 +73,7 @@ def _each(table: dp.Table, reading: Reading) -> str:
     return f'<div class="scroll"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
 
 
-def _once_more(table: dp.Table, answer: dp.Answer) -> None:
+def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
     price = table.preview(answer.query)
     if not price.admissible:
         return
@@ -81,8 +81,22 @@ def _once_more(table: dp.Table, answer: dp.Answer) -> None:
     label = say("looks.again.apart" if kind == "apart" else "looks.again", share=percent(price.fraction))
     job.ask_button(label, table, answer.query, "look-again", kind="secondary")
     words = say(f"looks.why.{kind}")
+    if kind == "averaged":
+        words += " " + _foreseen(answer, reading)
     if 2 * answer.query.epsilon <= MOST_EPSILON:  # noise falls with the spend, but only with the root of the looks
         twice = table.preview(answer.query.at(2 * answer.query.epsilon))
         if twice.admissible:
-            words += " " + say("looks.better", promise=short_promise(twice.promise), share=percent(twice.fraction))
+            promise = short_promise(twice.promise, answer.query)
+            words += " " + say("looks.better", promise=promise, share=percent(twice.fraction))
     st.html(f'<p class="muted">{escape(words)}</p>')
+
+
+def _foreseen(answer: dp.Answer, reading: Reading) -> str:
+    """How narrow the range would be after one more look, beside how narrow it is now."""
+    now = reading.interval if reading.count > 1 and reading.agree else answer.interval
+    then = foreseen(reading.answers, answer.query, answer.query.beta)
+    if not isinstance(now, tuple) or not isinstance(then, tuple):
+        return say("looks.then_all")
+    half, other = (float(high - low) / 2 for low, high in (now, then))
+    told = {"now": float(f"{half:.2g}"), "then": float(f"{other:.2g}")}
+    return say("looks.then" if told["then"] < told["now"] else "looks.then_not", count=reading.count + 1, **told)

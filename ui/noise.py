@@ -22,7 +22,7 @@ def best(table: dp.Table, query: dp.Query) -> dp.Query:
 def tell(query: dp.Query, usual: dp.Query) -> None:
     """One line, where the noise is not the usual one."""
     if query.noise:
-        now, before = short_promise(query.promise()), short_promise(usual.promise())
+        now, before = short_promise(query.promise(), query), short_promise(usual.promise(), usual)
         told = say(f"noise.{query.noise}.chosen", now=now, usual=before)
         st.html(f'<p class="muted">{escape(told)}</p>')
 
@@ -34,7 +34,7 @@ def offer(table: dp.Table, usual: dp.Query) -> None:
         return
     price = table.preview(other)
     told = say(
-        "noise.offer", now=short_promise(other.promise()), usual=short_promise(usual.promise()),
+        "noise.offer", now=short_promise(other.promise(), other), usual=short_promise(usual.promise(), usual),
         share=percent(price.fraction), more=price.more_like_this,
     )  # fmt: skip
     st.checkbox(told, key=_CLOSE, help=say("noise.offer_help"))

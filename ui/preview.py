@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.contract import canonical
 from dpengine.messages import say
 from ui import charts
-from ui.wording import axis
+from ui.wording import axis, from_zero
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -35,7 +35,7 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
     title, alt = axis(query), say("preview.alt")
     if query.labels():
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
-        draw = charts.bars if title == say("chart.people") else charts.ranges
+        draw = charts.bars if from_zero(query) else charts.ranges
         draw(value, interval, title, alt, f"chart-{key}", simulated=True)
         return
     drawn = [value for value, _ in _rehearsed(_public(table, query), 50, table, query)]

@@ -10,6 +10,7 @@ import dpengine as dp
 from dpengine.messages import say
 from dpengine.receipts import MOST_BYTES, Finding
 from ui.frame import broken, fine
+from ui.history import outcome
 from ui.state import workspace
 
 MOST_TOLD = 20
@@ -49,10 +50,13 @@ def tell(found: list[Finding]) -> None:
         broken(say("receipt.some_bad", bad=len(bad), count=len(found)), "")
     elif len(found) > 1:
         fine(say("receipt.all_good", count=len(found)))
+        told = "".join(f"<li>{escape(_answered(one))}</li>" for one in found[:MOST_TOLD])
+        st.html(f'<ul class="muted">{told}</ul>')
         return
     for one in (bad or found)[:MOST_TOLD]:
         if one.ok:
-            fine(f"{say('receipt.good', name=one.name)} {one.sentence}")
+            fine(say("receipt.genuine", answer=_answered(one)))
+            st.html(f'<p class="muted">{escape(say("receipt.good", name=one.name))} {escape(one.sentence)}</p>')
             continue
         broken(say("receipt.bad", name=one.name), one.sentence)
         if len(one.differences) > 1:
@@ -60,3 +64,11 @@ def tell(found: list[Finding]) -> None:
             st.html(f'<ul class="muted">{told}</ul>')
     if len(bad) > MOST_TOLD:
         st.html(f'<p class="muted">{escape(say("receipt.more", more=len(bad) - MOST_TOLD))}</p>')
+
+
+def _answered(one: Finding) -> str:
+    """The question of a receipt that holds, and its figure, both from the ledger."""
+    entry = workspace().ledger.find(one.request)
+    assert entry is not None  # it holds: the charge was found there
+    question = say("answer.of", sentence=entry.charge.claim["sentence"], table=entry.charge.table)
+    return say("receipt.answered", question=question, answer=outcome(entry))

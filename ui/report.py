@@ -10,17 +10,18 @@ from fractions import Fraction
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.exact import up
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from dpengine.statement import act_words
 from ui import style, svg
 from ui.answer import bars_alt, bars_table
 from ui.history import when
 from ui.state import workspace
-from ui.wording import axis, drawn, headline, in_short, limits, percent, power_of_ten, range_words, says_nothing
+from ui.wording import axis, drawn, from_zero, headline, limits, percent, power_of_ten, range_words, rounded, says_nothing
 
 MOST_ANSWERS = 500
 _SHOWN = 10**4
@@ -112,8 +113,8 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     steps = workspace().ledger.steps(answer.request_id)
     ended = workspace().ledger.progress(answer.request_id)[1]
     told = "".join(
-        f"<li>{escape(one.claim['sentence'])}: <b>{escape(in_short(one.told.body['value'], one.told.body['interval']))}"
-        f"</b></li>" for one in steps if one.told is not None and one.told.kind == "part"
+        f"<li>{escape(one.claim['sentence'])}: <b>{escape(_step(**one.told.body))}</b></li>"
+        for one in steps if one.told is not None and one.told.kind == "part"
     )  # fmt: skip
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
     return (
@@ -123,6 +124,11 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{answer.receipt['charge']['hash']}</code></p>"
         "</section>"
     )
+
+
+def _step(value: Any, interval: Any = None, **_: Any) -> str:
+    """The answer to one question of a session."""
+    return plain(value) if interval is None else say("answer.about", value=rounded(value, *interval))
 
 
 def picture(answer: dp.Answer) -> str:
@@ -136,8 +142,7 @@ def picture(answer: dp.Answer) -> str:
     if says_nothing(answer.query, answer.interval):
         return ""
     if isinstance(answer.value, dict):
-        bars = title == say("chart.people")
-        return svg.rows(drawn(answer), answer.interval, title, bars_alt(answer), bars)
+        return svg.rows(drawn(answer), answer.interval, title, bars_alt(answer), from_zero(answer.query))
     alt = f"{headline(answer)}. {range_words(answer)}"
     return svg.point(answer.value, answer.interval, title, alt, limits(answer.query))
 

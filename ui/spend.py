@@ -40,9 +40,20 @@ _EPSILON = "ask-epsilon"  # the one that counts, as text
 def start_from(table: dp.Table, given: Any) -> None:
     """Take ε from a link or from how the form was left; else what a first question of this table is worth asking at."""
     if _EPSILON not in st.session_state or st.session_state.get(_TABLE) != table.name:
-        usual = table.suggestions()[:1]
-        st.session_state[_EPSILON] = str(given or (text_of(usual[0].epsilon) if usual else "0.1"))
+        st.session_state[_EPSILON] = str(given or usual(table))
         st.session_state[_TABLE] = table.name
+
+
+def start_anew(table: dp.Table, key: str) -> None:
+    """Another kind of question was picked: what the one before was worth says nothing about this one."""
+    st.session_state[_EPSILON] = usual(table, key)
+
+
+def usual(table: dp.Table, key: str = "") -> str:
+    """The spend of a suggested question of this kind, else of the first one."""
+    found = table.suggestions()
+    first = next((one for one in found if one.card.key == key), found[0] if found else None)
+    return "0.1" if first is None else text_of(first.epsilon)
 
 
 def choose(table: dp.Table) -> str:
@@ -76,7 +87,7 @@ def _from_slider() -> None:
 
 def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise."""
-    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise))}</b></p>"]
+    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"]
     told, loss = say("spend.cost", epsilon=text_of(query.epsilon), share=percent(price.fraction)), query.loss()
     if isinstance(loss, Gaussian):
         told = say("spend.cost_gaussian", rho=f"{float(loss.rho):.3g}", share=percent(price.fraction))
@@ -115,7 +126,7 @@ def wish_field(query: dp.Query) -> tuple[str, str]:
     if isinstance(promise, Rank):
         return say("spend.wish.rank"), f"{float(promise.share) * 100:.3g}"
     if isinstance(promise, Within):
-        return say("spend.wish.within", unit=amount(promise).split(" ", 1)[1]), amount(promise).split(" ", 1)[0]
+        return say("spend.wish.within", unit=amount(promise, query).split(" ", 1)[1]), amount(promise).split(" ", 1)[0]
     assert isinstance(promise, NearBest)
     return say("spend.wish.near_best"), str(promise.gap)
 

@@ -24,7 +24,7 @@ def show(table: dp.Table) -> None:
             with st.container(key=f"card-suggest-{place}", width=310):
                 st.page_link(nav.page("ask"), label=query.sentence(), query_params=preview.link(table, query))
                 st.html(
-                    f'<span class="muted">{escape(short_promise(price.promise))}</span><br>'
+                    f'<span class="muted">{escape(short_promise(price.promise, query))}</span><br>'
                     f'<span class="take-words">{escape(percent(price.fraction))}</span>'
                 )
                 if plan.holds(query):

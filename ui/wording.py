@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from html import escape
+from math import ceil, floor
 from typing import Any
 
 import dpengine as dp
@@ -92,10 +93,13 @@ def printed(query: dp.Query, value: Any, interval: Any) -> str:
     return told.replace(",", "") if _in_years(query) else told
 
 
+_OF_A_RANGE = ("mean", "proportion", "variance")
+
+
 def says_nothing(query: dp.Query, interval: Any) -> bool:
-    """Does the released range of an average, a share or a spread hold all that was declared possible? Then the figure in its
-    middle is noise, and is not shown as if it were one."""
-    if not isinstance(interval, tuple) or query.card.key not in ("mean", "proportion", "variance"):
+    """Does the released range of an average, a share or a spread hold all that was declared possible? Then the figure
+    is noise, and is not shown as if it were one."""
+    if not isinstance(interval, tuple) or query.card.key not in _OF_A_RANGE:
         return False
     least, most = limits(query) or (0.0, 0.0)
     return bool(interval[0] <= least < most <= interval[1])
@@ -136,16 +140,19 @@ def chance(beta: Fraction) -> str:
     return plain(float(1 - beta) * 100)
 
 
-def promise_words(promise: Promise) -> str:
-    """What the answer will be worth, before it is bought."""
+def promise_words(promise: Promise, query: dp.Query | None = None) -> str:
+    """What the answer will be worth, before it is bought; more plainly where the question is given too."""
     if isinstance(promise, Within):
         code = "promise.within" if promise.of == 1 else "promise.within_all"
-        return say(code, alpha=amount(promise), of=promise.of, chance=chance(promise.beta)) + _guess(promise)
+        return say(code, alpha=amount(promise, query), of=promise.of, chance=chance(promise.beta)) + _guess(promise)
     if isinstance(promise, Rank):
+        if (around := places(promise, query)) is not None:
+            return say("promise.places" if around else "promise.anywhere", **around) + _guess(promise)
         share = percent(min(promise.share, Fraction(1)))
         return say("promise.rank", share=share, chance=chance(promise.beta)) + _guess(promise)
     if isinstance(promise, NearBest):
-        return say("promise.near_best", gap=promise.gap, chance=chance(promise.beta))
+        unit = unit_words(query)
+        return say("promise.near_best", gap=promise.gap, unit=unit, chance=chance(promise.beta))
     assert isinstance(promise, NoPromise)
     return promise.why
 
@@ -158,7 +165,35 @@ def _guess(promise: Within | Rank) -> str:
     return say("promise.nominal_groups" if grouped else "promise.nominal")
 
 
-def amount(promise: Within) -> str:
+def places(promise: Rank, query: dp.Query | None) -> dict[str, Any] | None:
+    """Between which two of so many sorted people the answer lies, rounded outwards; empty where that is anywhere, None
+    where the question asks for several places."""
+    wanted: tuple[Fraction, ...] = getattr(query, "shares", ())
+    if len(wanted) != 1:
+        return None
+    low, high = wanted[0] - promise.share, wanted[0] + promise.share
+    if low <= 0 and high >= 1:
+        return {}
+    per = 100 if promise.share >= Fraction(1, 100) else 1_000 if promise.share >= Fraction(1, 1_000) else 100_000
+    low, high = Fraction(floor(max(low, Fraction(0)) * per)), Fraction(ceil(min(high, Fraction(1)) * per))
+    return {"low": low, "high": high, "per": per, "chance": chance(promise.beta)}
+
+
+def counts_rows(query: dp.Query | None) -> bool:
+    """Are rows counted rather than people? Where a person may have several, unless the question says otherwise; of sets
+    the people who hold an item are counted."""
+    if query is None or query.card.key == "fit_check":
+        return query is not None
+    column = query.facts.schema.columns.get(str(getattr(query, "column", "")))
+    people = getattr(query, "people", False) or isinstance(column, dp.ItemSet)
+    return query.facts.unit.id_column is not None and not people
+
+
+def unit_words(query: dp.Query | None) -> str:
+    return say("chart.rows" if counts_rows(query) else "chart.people")
+
+
+def amount(promise: Within, query: dp.Query | None = None) -> str:
     """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
     told = plain(promise.alpha)
     if promise.alpha and promise.unit != "people":
@@ -168,6 +203,7 @@ def amount(promise: Within) -> str:
     if not promise.unit:  # nobody named the column
         return told
     code = promise.unit if promise.unit in ("people", "percent") else "column"
+    code = "rows" if code == "people" and counts_rows(query) else code
     return say(f"amount.{code}", alpha=told, column=promise.unit)
 
 
@@ -176,14 +212,14 @@ def points(share: Fraction) -> str:
     return amount(Within(share * 100, 1, Fraction(1, 20), Fraction(0), "percent"))
 
 
-def short_promise(promise: Promise) -> str:
+def short_promise(promise: Promise, query: dp.Query | None = None) -> str:
     """For a card or a table cell."""
     if isinstance(promise, Within):
-        return say("promise.short.within", alpha=amount(promise))
+        return say("promise.short.within", alpha=amount(promise, query))
     if isinstance(promise, Rank):
         return say("promise.short.rank", share=percent(min(promise.share, Fraction(1))))
     if isinstance(promise, NearBest):
-        return say("promise.short.near_best", gap=promise.gap)
+        return say("promise.short.near_best", gap=promise.gap, unit=unit_words(query))
     return say("promise.short.none")
 
 
@@ -227,9 +263,15 @@ def _in_years(query: dp.Query) -> bool:
 def axis(query: dp.Query) -> str:
     """What an answer is measured in: people, percent, or the column itself."""
     promise = query.promise()
-    if isinstance(promise, Within) and promise.unit in ("people", "percent"):
-        return say(f"chart.{promise.unit}")
-    return str(getattr(query, "column", say("chart.people")))
+    if isinstance(promise, Within) and promise.unit == "percent":
+        return say("chart.percent")
+    counted = isinstance(promise, Within) and promise.unit == "people"
+    return unit_words(query) if counted else str(getattr(query, "column", unit_words(query)))
+
+
+def from_zero(query: dp.Query) -> bool:
+    """Is the answer a number of people or rows, to be drawn as bars?"""
+    return axis(query) == unit_words(query)
 
 
 def limits(query: dp.Query) -> tuple[float, float] | None:
@@ -255,15 +297,19 @@ def range_words(answer: dp.Answer) -> str:
         low, high = printed_range(answer.query, *answer.interval)
         if says_nothing(answer.query, answer.interval):
             return say("answer.nothing_means", low=low, high=high)
+        if answer.query.card.key == "fit_check" and answer.interval[0] <= 0 <= answer.interval[1]:
+            return say("answer.misfits", high=high, chance=chance(answer.query.beta))
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
     promise = answer.promise
     if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):
         return say("answer.ranges", of=len(answer.interval), chance=chance(answer.query.beta))
     if isinstance(promise, Within):
-        return say("answer.within_all", alpha=amount(promise), of=promise.of, chance=chance(promise.beta))
+        return say("answer.within_all", alpha=amount(promise, answer.query), of=promise.of, chance=chance(promise.beta))
     if isinstance(promise, NearBest):
-        return say("answer.near_best", alpha=promise.gap, chance=chance(promise.beta))
+        return say("answer.near_best", alpha=promise.gap, unit=unit_words(answer.query), chance=chance(promise.beta))
     if isinstance(promise, Rank):
+        if around := places(promise, answer.query):
+            return say("answer.places", **around)
         return say("answer.rank", alpha=percent(min(promise.share, Fraction(1))), chance=chance(promise.beta))
     return promise_words(promise)
 

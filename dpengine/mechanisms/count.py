@@ -59,7 +59,7 @@ class Count(OfCounts):
 
     def sentence(self) -> str:
         rows = self.facts.unit.id_column is not None and not self.people
-        return say("sentence.count_rows" if rows else "sentence.count", who=who(self.where, self.by))
+        return say("sentence.count", who=who(self.where, self.by, rows))
 
     def need(self) -> needs.Count | needs.Cells:
         if self.by is None:

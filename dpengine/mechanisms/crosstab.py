@@ -61,7 +61,9 @@ class Crosstab(Histogram):
         return {"columns": list(self.columns)}
 
     def sentence(self) -> str:
-        return say("sentence.crosstab", columns=say("who.and").join(self.columns), who=who(self.where))
+        rows = self.facts.unit.id_column is not None
+        code = "sentence.crosstab_rows" if rows else "sentence.crosstab"
+        return say(code, columns=say("who.and").join(self.columns), who=who(self.where, rows=rows))
 
     def labels(self) -> list[str]:
         lists = [self.facts.schema.category(name).labels for name in self.columns]

@@ -71,7 +71,10 @@ class Histogram(OfCounts):
         return {"column": self.column, "bins": [column.value(start) for start in self.starts]}
 
     def sentence(self) -> str:
-        return say("sentence.histogram", column=self.column, who=who(self.where))
+        sets = isinstance(self.facts.schema[self.column], ItemSet)
+        rows = self.facts.unit.id_column is not None and not sets  # of sets the people who hold an item are counted
+        code = "sentence.histogram_rows" if rows else "sentence.histogram"
+        return say(code, column=self.column, who=who(self.where, rows=rows))
 
     def labels(self) -> list[str]:
         """The public names of the bars."""

@@ -27,7 +27,7 @@ def taken(page: Any, label: str) -> str:
 def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> None:
     go(page, "/ledger")
     kind(page)
-    assert "Nothing has been asked of town yet" in read_text(page)
+    assert "Nothing has been asked of “town” yet" in read_text(page)
     assert "ask?table=town" in page.get_by_role("link", name="Ask a first question").get_attribute("href")
     ask(page, MEDIAN)
     ask(page, BARS)
@@ -35,6 +35,8 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
     go(page, "/ledger?table=town")
     kind(page)
     shot(page, "ledger")
+    for fold in page.get_by_text("For specialists", exact=True).all():
+        fold.click()
     entries = table_of(page, server).history()
     rows = page.locator("table.rows tbody tr")
     assert rows.count() == len(entries) == 2
@@ -49,10 +51,10 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
     row, head = dp.open_workspace(server.home).ledger.head()
     assert page.locator("[data-testid='stCode']").inner_text().strip() == head
 
-    page.get_by_role("button", name="Verify the chain").click()
-    page.get_by_text("Chain verified").wait_for()
+    page.get_by_role("button", name="Check every row").click()
+    page.get_by_text("The ledger is whole").wait_for()
     settled(page)  # a file that is written when clicked belongs to the run that drew its button
-    assert f"Chain verified, {row} rows, head {head[:8]}…" in read_text(page)
+    assert f"The ledger is whole: {row} rows checked, the last is {head[:8]}…" in read_text(page)
 
     table = list(csv.DictReader(io.StringIO(taken(page, "Ledger rows (CSV)"), newline="")))
     assert [one["kind"] for one in table] == ["budget", "charge", "answer", "charge", "answer"]
@@ -97,6 +99,8 @@ def test_a_receipt_is_verified_and_a_forged_one_is_not(page: Any, server: Any) -
 
     told = bring("receipt.json", json.dumps(receipt))
     assert f"Receipt {receipt['charge']['hash'][:8]} is verified" in told
+    assert "Genuine. The median of monthly_income for everyone, in “town”: " in told
+    shot(page, "receipt-genuine")
     page.locator(".st-key-receipt-file button").last.click()
     settled(page)
     told = bring("forged.json", json.dumps(forged))
@@ -108,6 +112,7 @@ def test_a_receipt_is_verified_and_a_forged_one_is_not(page: Any, server: Any) -
 
     report = taken(page, "Report to read (HTML)")
     assert receipt["charge"]["hash"] in report and "<svg" in report and "<script" not in report
+    page.get_by_text("For specialists", exact=True).last.click()
     whole = taken(page, "Whole ledger (JSON lines)").splitlines()
     assert json.loads(whole[0])["rows"] == len(whole) - 1
 
@@ -116,7 +121,7 @@ def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
     table = own_table(server, PEOPLE)
     answer = table.ask(table.query("median", column="age", epsilon="0.5"), request_id="kept")
     go(page, f"/ledger?table={PEOPLE}")
-    page.get_by_text(f"For the owner of {PEOPLE}").click()
+    page.get_by_text(f"For the owner of “{PEOPLE}”").click()
 
     page.get_by_label("New allowance (ε)").fill("2")
     page.get_by_label("New allowance (ε)").press("Enter")
@@ -132,15 +137,15 @@ def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
 
     page.get_by_text("I understand: nobody can ask").click()
     page.get_by_role("button", name="Seal it").click()
-    page.get_by_text(f"{PEOPLE} is sealed.").wait_for()
+    page.get_by_text(f"“{PEOPLE}” is sealed.").wait_for()
     settled(page)
-    assert f"The owner sealed {PEOPLE}: no more questions." in read_text(page)
+    assert f"The owner sealed “{PEOPLE}”: no more questions." in read_text(page)
     go(page, ask_link(PEOPLE, "median", column="age", epsilon="0.1"))
     kind(page)
     assert "This table is sealed" in read_text(page) and not page.locator(".st-key-ask-go").count()
 
     page.get_by_role("link", name="See the earlier answers").click()
-    page.get_by_text(f"For the owner of {PEOPLE}").click()
+    page.get_by_text(f"For the owner of “{PEOPLE}”").click()
     page.get_by_label("Type the table’s name").fill("something else")
     page.get_by_label("Type the table’s name").press("Enter")
     page.get_by_role("button", name="Delete its rows").click()

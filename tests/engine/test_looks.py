@@ -22,7 +22,7 @@ from dpengine.bounds import BETA, gaussian_mean_reach, laplace_reach, mean_reach
 from dpengine.coins import SystemCoins
 from dpengine.contract import Facts, Query
 from dpengine.laws import Laplace, Normal, chance
-from dpengine.looks import MOST_AVERAGED, Reading, mean_of, read_together, share_of
+from dpengine.looks import MOST_AVERAGED, Reading, foreseen, mean_of, read_together, share_of
 from dpengine.messages import say
 from dpengine.needs import Spread
 from dpengine.workspace import Workspace
@@ -242,6 +242,21 @@ def test_what_the_ledger_holds_is_enough(table: dp.Table, key: str) -> None:
     assert raw is not None and query.around(raw, 1) == query.finish(raw)
     once, twice = (_width(query.around(mean_of([raw] * looks), looks).interval) for looks in (1, 2))
     assert twice < once
+
+
+def test_the_range_of_one_more_look_is_known_beforehand(table: dp.Table) -> None:
+    """For a count its width is exactly what the next look is then stated with, whichever ε came before."""
+    small, large = (table.query("count", where=[["state", "in", ["TX"]]], epsilon=epsilon) for epsilon in ("1", "2"))
+    for query in (small, large):
+        table.ask(query)
+    for query, spend in ((small, 1), (large, 2), (large, 2)):
+        answers = table.looks(query).answers
+        told = foreseen(answers, query, BETA)
+        table.ask(query)
+        rows = [one.raw for one in table.looks(query).answers if one.query.epsilon == query.epsilon and one.raw]
+        stated = replace(query, beta=share_of(BETA, spend, len(rows))).around(mean_of(rows), len(rows)).interval
+        assert _width(told) == _width(stated)
+    assert foreseen((), small, BETA) is None
 
 
 def test_other_noise_is_another_law(table: dp.Table) -> None:

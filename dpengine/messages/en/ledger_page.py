@@ -7,7 +7,7 @@ SENTENCES: dict[str, str] = {
     ),
     "ledger.table": "Table",
     "ledger.shared": "One allowance for {tables}: the questions to all of them are below.",
-    "ledger.empty": "Nothing has been asked of {table} yet, so its whole allowance is left.",
+    "ledger.empty": "Nothing has been asked of “{table}” yet, so its whole allowance is left.",
     "ledger.first": "Ask a first question",
     "ledger.start": "start",
     "ledger.now": "now",
@@ -28,7 +28,7 @@ SENTENCES: dict[str, str] = {
     "ledger.more.many": "About {more} more questions like the last one fit.",
     "ledger.more.lots": "More than a million questions like the last one fit.",
     "ledger.more.cheaper": "The more small questions there are, the less each one adds.",
-    "ledger.others": "The same history by other accountings, if all had been fixed in advance",
+    "ledger.others": "The same history by other accountings, if all had been fixed in advance. They are for comparison: a figure above 100 % does not mean that too much was spent.",
     "ledger.others_note": (
         "At δ = {delta}. Here questions are chosen as one goes, so these do not decide what is left; the meter does."
     ),
@@ -42,17 +42,19 @@ SENTENCES: dict[str, str] = {
     "ledger.unreadable": "The rows cannot be shown.",
     "ledger.check": "Is the ledger whole?",
     "ledger.check_lead": (
-        "All budgets of this workspace are in one ledger. Each row is chained to the one before it by a hash, so a "
-        "changed, removed or added row breaks the chain."
+        "All budgets of this workspace are in one ledger. Every row is tied to the one before it, so a changed, removed "
+        "or added row shows."
     ),
+    "ledger.specialists": "For specialists",
+    "ledger.chain": "Each row holds the hash of the one before it: a chain.",
     "ledger.head": "Head of the chain, row {row}",
     "ledger.head_why": (
         "Write it down somewhere else: a chain cannot see its own tail cut off, but a head that was kept can."
     ),
     "ledger.kept": "A head or receipt you wrote down earlier (optional)",
-    "ledger.verify": "Verify the chain",
+    "ledger.verify": "Check every row",
     "ledger.verifying": "Checking every row…",
-    "ledger.verified": "Chain verified, {rows} rows, head {head}…",
+    "ledger.verified": "The ledger is whole: {rows} rows checked, the last is {head}…",
     "ledger.kept_found": "What you wrote down is row {row}: every row up to it is still as it was then.",
     "ledger.kept_short": "Type at least {least} of the figures 0–9 and a–f you wrote down, from the left.",
     "ledger.kept_gone_title": "Not in this ledger.",
@@ -70,7 +72,7 @@ SENTENCES: dict[str, str] = {
     "ledger.download.report": "Report to read (HTML)",
     "ledger.download.whole": "Whole ledger (JSON lines)",
     "ledger.download.whole_help": "Every row of this workspace’s ledger as it is stored, to check receipts elsewhere.",
-    "ledger.burn_raised": "A step up is where the owner raised the allowance.",
+    "ledger.burn_raised": "A step up is where the owner raised the allowance. Before it the picture counts in parts of the smaller one; the table below counts in parts of the one now.",
     "ledger.raised": "{at} UTC, allowance raised",
     "receipt.check": "Check a receipt",
     "receipt.check_lead": (
@@ -80,6 +82,8 @@ SENTENCES: dict[str, str] = {
     "receipt.file": "Receipt (JSON), or a file with several of them",
     "receipt.checking": "Comparing with the ledger…",
     "receipt.unread": "Not a receipt.",
+    "receipt.genuine": "Genuine. {answer}",
+    "receipt.answered": "{question}: {answer}",
     "receipt.good": "Receipt {name} is verified:",
     "receipt.bad": "Receipt {name} is not verified:",
     "receipt.all_good": "All {count} receipts in this file are verified.",

@@ -1,8 +1,8 @@
 """What an owner does to a table or its allowance, and what is said of it."""
 
 SENTENCES: dict[str, str] = {
-    "act.seal": "The owner sealed {table}: no more questions.",
-    "act.forget": "The owner had {table} forgotten: its rows were deleted, its answers stay.",
+    "act.seal": "The owner sealed “{table}”: no more questions.",
+    "act.forget": "The owner had “{table}” forgotten: its rows were deleted, its answers stay.",
     "act.raise": "The owner raised the allowance from ε = {before} to ε = {after}.",
     "act.practice": "A practice table cannot be sealed, forgotten or given a larger allowance; bring a table of your own.",
     "table.sealed": "The owner sealed “{table}”, so nothing more can be asked of it. Nothing was spent; earlier answers are free to see in the Ledger.",
@@ -12,7 +12,7 @@ SENTENCES: dict[str, str] = {
     "forget.left": "The table is closed, but some of its files could not be deleted yet. Close other programs that use this workspace and start Allowance again: it deletes the rest.",
     "chain.closed": "Row {row} asks a table that was sealed or forgotten before; every row before it holds. Put back a sound copy of the ledger.",
     "chain.raise": "Row {row} does not raise the allowance from what it was; every row before it holds. Put back a sound copy of the ledger.",
-    "owner.title": "For the owner of {table}",
+    "owner.title": "For the owner of “{table}”",
     "owner.lead": "Three things only an owner should do. Each becomes a row of the ledger, and none can be undone.",
     "owner.raise": "Raise the allowance",
     "owner.raise_lead": "More questions fit, and everyone in the table is protected less, for good. The allowance is ε = {now} now; δ stays as it is. Decide it from the answers you have, not by a look at the table.",
@@ -33,8 +33,8 @@ SENTENCES: dict[str, str] = {
     "owner.confirm": "Tick the box above the button first.",
     "owner.confirm_name": "The name you typed is not “{table}”; type it exactly.",
     "owner.done.raise": "The allowance is now ε = {after}.",
-    "owner.done.seal": "{table} is sealed.",
-    "owner.done.forget": "{table} is forgotten: its rows are deleted.",
+    "owner.done.seal": "“{table}” is sealed.",
+    "owner.done.forget": "“{table}” is forgotten: its rows are deleted.",
     "owner.label.seal": "{table} (sealed)",
     "owner.label.forget": "{table} (forgotten)",
     "owner.earlier": "See the earlier answers",

@@ -27,7 +27,7 @@ SENTENCES: dict[str, str] = {
     "verify.field": "{field}: the receipt says {told}, the ledger {held}.",
     "verify.field.extra": "{field}: the ledger has no such field.",
     "verify.field.missing": "{field}: the receipt leaves it out.",
-    "report.title": "Private answers about {table}",
+    "report.title": "Private answers about “{table}”",
     "report.lead": "Made on {at} UTC from the ledger of this table’s privacy allowance. It holds {answers} answers and no row of the table.",
     "report.allowance": "The allowance",
     "report.relation.replace": "It protects each person’s own data: had any one person’s data been different, everything here would have come out almost the same.",

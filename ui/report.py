@@ -21,7 +21,18 @@ from ui import style, svg
 from ui.answer import bars_alt, bars_table
 from ui.history import when
 from ui.state import workspace
-from ui.wording import axis, drawn, from_zero, headline, limits, percent, power_of_ten, range_words, rounded, says_nothing
+from ui.wording import (
+    axis,
+    drawn,
+    from_zero,
+    headline,
+    limits,
+    percent,
+    power_of_ten,
+    range_words,
+    rounded,
+    says_nothing,
+)
 
 MOST_ANSWERS = 500
 _SHOWN = 10**4

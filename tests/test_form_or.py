@@ -66,3 +66,15 @@ def test_or_is_built_from_pickers() -> None:
     app.button(key="ask-or-less-where").click()
     app.run()
     assert where_of(app) == [["has_car", "in", ["yes"]]] and not app.exception
+
+
+def test_another_kind_of_question_starts_at_its_own_usual_spend() -> None:
+    app = ask([])
+    app.session_state["ask-epsilon"] = "0.7"
+    app.run()
+    assert app.query_params["epsilon"] in ("0.7", ["0.7"])
+    kind = next(box for box in app.selectbox if str(box.key).startswith("ask-kind"))
+    kind.set_value("median").run()
+    assert not app.exception
+    spent = app.query_params["epsilon"]
+    assert spent not in ("0.7", ["0.7"]) and app.session_state["ask-epsilon"] in spent

@@ -20,7 +20,7 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run test lint lock clean samples browser bench
+.PHONY: help venv run test audit lint lock clean samples browser bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -31,7 +31,10 @@ run: $(RUN_STAMP) ## start the app on this machine, at http://localhost:8501 (RU
 	@$(PY) -m streamlit run app.py $(if $(CI),--server.headless=true) $(RUN_ARGS)
 
 test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for pytest's options)
-	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=300 --durations=10 -q $(TEST_ARGS)
+	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS)
+
+audit: $(TEST_STAMP) browser ## the tests that are too long for `make test`: more journeys, more draws
+	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=600 --durations=10 -q -m long $(TEST_ARGS)
 
 lint: $(TEST_STAMP) ## ruff and mypy
 	@$(PY) -m ruff check --quiet . && echo "ruff: nothing to say"

@@ -88,7 +88,7 @@ def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
     else:
         spends = say("plan.spend", epsilon=three_figures(line.query.epsilon))
         told.append(
-            f'{escape(promise_words(line.promise))} · <span class="take-words">{escape(takes)}</span>'
+            f'{escape(promise_words(line.promise, line.query))} · <span class="take-words">{escape(takes)}</span>'
             f' <span class="muted">{escape(spends)}</span>'
         )
         if not line.useful:

@@ -98,7 +98,7 @@ def statement(found: whatif.Solved) -> None:
         people=f"<b>{found.people:,}</b>",
         epsilon=f"<b>{whatif_form.told(found, 'epsilon')}</b>",
         several=f"<b>{escape(several)}</b>",
-        promise=say(f"whatif.{each}.{kind}", promise=f"<b>{escape(promise_words(promise))}</b>"),
+        promise=say(f"whatif.{each}.{kind}", promise=f"<b>{escape(promise_words(promise, found.query))}</b>"),
     )
     aside = [say(f"whatif.protects.{found.query.facts.relation}")]
     if found.questions > 1:

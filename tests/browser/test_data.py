@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from browser.journeys import MAIN, kind, meter, no_sideways_scrolling
 from browser.steps import go, settled, shot
 
@@ -140,6 +141,7 @@ def test_a_stranger(page: Any, server: Any) -> None:
     assert 1_000 < answer.value < 3_000  # so 2.066,41 was read as a number
 
 
+@pytest.mark.long
 def test_a_spreadsheet_in_disguise_on_a_dark_phone(open_page: Callable[..., Any]) -> None:
     """Refused in one sentence and mended by another upload; then the whole way at phone width."""
     phone = open_page(viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")

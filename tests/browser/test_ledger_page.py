@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 from browser.journeys import ask, ask_link, kind, meter, read_text, table_of
 from browser.steps import go, settled, shot
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 import dpengine as dp
 
@@ -18,8 +19,16 @@ BARS = ask_link("town", "histogram", column="district", epsilon="0.05")
 
 
 def taken(page: Any, label: str) -> str:
-    with page.expect_download() as download:
-        page.get_by_role("button", name=label).click()
+    """Streamlit forgets a file when the page runs again, so a click in that moment brings nothing: then once more."""
+    for last in (False, False, True):
+        settled(page)
+        try:
+            with page.expect_download(timeout=30_000 if last else 6_000) as download:
+                page.get_by_role("button", name=label).click()
+            break
+        except PlaywrightTimeout:
+            if last:
+                raise
     with open(download.value.path(), encoding="utf-8", newline="") as file:
         return file.read()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from browser.journeys import ask_link, table_of, until
 from browser.steps import go, settled
 
@@ -60,6 +61,7 @@ def test_leaving_right_after_the_click_charges_once(page: Any, server: Any) -> N
         found_again(page, server, number + 1)
 
 
+@pytest.mark.long
 def test_leaving_start_right_after_the_click_charges_once(page: Any, server: Any) -> None:
     go(page)
     page.get_by_role("button", name="See the answer").click(no_wait_after=True)
@@ -67,6 +69,7 @@ def test_leaving_start_right_after_the_click_charges_once(page: Any, server: Any
     found_again(page, server, 1)
 
 
+@pytest.mark.long
 def test_another_question_after_leaving_in_between(page: Any, server: Any) -> None:
     """The next question of the same window is a new one, also when the answer before it was never looked at."""
     go(page, QUESTION)

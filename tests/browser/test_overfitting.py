@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from browser.journeys import kind, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
@@ -41,6 +42,7 @@ def test_from_what_if_to_the_demonstration_and_back_by_a_link(
     assert not table_of(page, server).history()
 
 
+@pytest.mark.long
 def test_on_a_phone(phone: Any) -> None:
     go(phone, "/overfitting?people=2000&features=1000")
     phone.locator("p.found", has_text="no better than a coin").wait_for()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from browser.journeys import kind, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
@@ -112,6 +113,7 @@ def test_an_open_table_lends_its_facts_and_ask_agrees(page: Any, server: Any) ->
     says(page, "With 40,000 people", "5 such questions")  # as it was left
 
 
+@pytest.mark.long
 def test_on_a_phone_it_is_one_column(phone: Any) -> None:
     go(phone, "/whatif?q=mean&find=questions&x=100&see=many")
     kind(phone)

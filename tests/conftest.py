@@ -210,7 +210,7 @@ def open_page(browser: Any, server: Server, request: pytest.FixtureRequest) -> I
     outcome = request.node.stash.get(_outcome, None)
     for number, page in enumerate(pages):
         if outcome is not None and outcome.failed and not page.is_closed():
-            shot(page, f"FAILED-{request.node.name}-{number}")
+            shot(page, f"FAILED-{request.node.name}-{number}", always=True)
         page.context.close()
     assert not elsewhere, f"the page asked other hosts: {elsewhere}"
 

@@ -54,8 +54,8 @@ def unknown(table: dp.Table, first: str | None = None) -> None:
         if key == "find_values":
             given["delta"] = text_of(table.meter().delta_reserve / 10)
         st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_means"))}</p>')
-        _again(table, key, given)
-        _offer(table, key, given, on_meter=True)
+        paid = _again(table, key, given)
+        _offer(table, key, given, on_meter=not paid)
 
 
 def _again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:

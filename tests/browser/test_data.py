@@ -114,6 +114,7 @@ def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
     assert entry.outcome is not None and entry.outcome.kind == "answer"
 
 
+@pytest.mark.long
 def test_a_stranger(page: Any, server: Any) -> None:
     """Semicolons, decimal commas, dotted thousands, marks, quotes, missing cells; to another page on the way."""
     bringing = Bringing(page, "stranger", "line-breaks", "cards", "done")

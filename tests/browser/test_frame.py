@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from browser.journeys import (
     METER,
     ask,
@@ -56,6 +57,7 @@ def test_an_empty_budget_refuses_kindly_also_at_night(open_page: Callable[..., A
     shot(page, "dark-ledger")
 
 
+@pytest.mark.long
 def test_garbage_in_the_address_gives_a_kind_page(page: Any, server: Any) -> None:
     for path in GARBAGE:
         go(page, path)

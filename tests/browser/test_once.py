@@ -47,6 +47,7 @@ def test_many_clicks_charge_once(page: Any, server: Any) -> None:
     found_again(page, server, 3)
 
 
+@pytest.mark.long
 def test_leaving_right_after_the_click_charges_once(page: Any, server: Any) -> None:
     go(page, QUESTION)
     for number, way in enumerate(LEAVING):

@@ -9,18 +9,11 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from ui import answer, form, frame, history, job, looks, noise, owner, plan, preview, spend, suggest
-from ui.state import choose_table, current_table, table_labels, table_names
+from ui.state import current_table
 from ui.wording import percent
 
 table = current_table()
-names, labels = table_names(), table_labels()
-picked = st.selectbox(
-    say("ask.table"), names, index=names.index(table.name), key=f"ask-table-{labels[table.name]}", width=320,
-    format_func=labels.__getitem__,
-)  # fmt: skip
-if picked != table.name:
-    choose_table(str(picked))
-    st.rerun()
+frame.pick_table(table, "ask")
 
 request = job.current_request()
 asked = job.look(request) if request else None

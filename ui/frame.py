@@ -11,6 +11,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.plan import Priced
+from ui.state import choose_table, table_labels, table_names
 from ui.wording import percent, power_of_ten
 
 _SLOT = "_meter_slot"
@@ -20,6 +21,19 @@ def draw(table: dp.Table) -> None:
     slot = st.container(key="meter").empty()
     st.session_state[_SLOT] = slot
     _fill(slot, table, None)
+
+
+def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
+    """Which table a page speaks of; another one is opened at once."""
+    names, labels = table_names(), table_labels()
+    picked = st.selectbox(
+        say("ask.table"), names, index=names.index(table.name), key=f"{page}-table-{labels[table.name]}", width=width,
+        format_func=labels.__getitem__,
+    )  # fmt: skip
+    if picked != table.name:
+        choose_table(str(picked))
+        st.query_params["table"] = str(picked)
+        st.rerun()
 
 
 def complain(sentence: str | None) -> None:

@@ -18,9 +18,9 @@ from dpengine.copies import export_lines
 from dpengine.exact import up
 from dpengine.messages import plain, say
 from dpengine.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
-from ui import charts, exports, history, nav, owner, receipt_check, report
+from ui import charts, exports, frame, history, nav, owner, receipt_check, report
 from ui.frame import broken, fine
-from ui.state import choose_table, table_labels, table_names, workspace
+from ui.state import workspace
 from ui.wording import percent, power_of_ten
 
 PER_PAGE = 50
@@ -71,19 +71,11 @@ def account(table: dp.Table) -> bool:
 
 
 def _title(table: dp.Table) -> None:
-    names, labels = table_names(), table_labels()
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
         st.html(
             f'{_STYLE}<h1>{escape(say("ledger.title"))}</h1><p class="lead">{escape(say("ledger.lead"))}</p>', width=620
         )
-        picked = st.selectbox(
-            say("ledger.table"), names, index=names.index(table.name), key=f"ledger-table-{labels[table.name]}",
-            width=240, format_func=labels.__getitem__,
-        )  # fmt: skip
-    if picked != table.name:
-        choose_table(str(picked))
-        st.query_params["table"] = str(picked)
-        st.rerun()
+        frame.pick_table(table, "ledger", width=240)
 
 
 def burn_down(table: dp.Table, meter: dp.Meter) -> None:

@@ -14,7 +14,7 @@ from dpengine.mechanisms.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, A
 from dpengine.messages import say
 from dpengine.sessions import bears
 from ui import frame, job, owner, session_outward, session_run
-from ui.state import choose_table, table_labels, table_names, workspace
+from ui.state import workspace
 from ui.wording import percent, points, promise_words
 
 SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
@@ -28,7 +28,7 @@ def show(table: dp.Table) -> None:
     if request and _running(table, request):
         return
     st.html(f"<h1>{escape(say('session.title'))}</h1><p class='lead'>{escape(say('session.lead'))}</p>")
-    _table_picker(table)
+    frame.pick_table(table, "session")
     if table.closed:
         owner.closed(table)
         return
@@ -67,17 +67,6 @@ def _running(table: dp.Table, request: str) -> bool:
         return False
     session_run.show(table, session)
     return True
-
-
-def _table_picker(table: dp.Table) -> None:
-    names, labels = table_names(), table_labels()
-    picked = st.selectbox(
-        say("ask.table"), names, index=names.index(table.name), key=f"session-table-{labels[table.name]}", width=320,
-        format_func=labels.__getitem__,
-    )  # fmt: skip
-    if picked != table.name:
-        choose_table(str(picked))
-        st.rerun()
 
 
 def _given(table: dp.Table) -> dict[str, str]:

@@ -5,7 +5,6 @@ SENTENCES: dict[str, str] = {
     "ledger.lead": (
         "Every question was charged before it was answered. Nothing is refunded, and repeats of an answer are free."
     ),
-    "ledger.table": "Table",
     "ledger.shared": "One allowance for {tables}: the questions to all of them are below.",
     "ledger.empty": "Nothing has been asked of “{table}” yet, so its whole allowance is left.",
     "ledger.first": "Ask a first question",

@@ -9,6 +9,7 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {
+    "audit": "dpengine.audit.report",
     "fits": "dpengine.fits",
     "verify": "dpengine.verify",
 }

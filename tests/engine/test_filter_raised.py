@@ -15,8 +15,9 @@ import pytest
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, spent
+from dpengine.audit.game import Counts, Floats, Game, shifted
 from dpengine.loss import Pure
-from tests.engine.test_filter_adaptive import DELTA, MIXED, ONE_SIZE, Counts, Floats, Game, _shifted
+from tests.engine.test_filter_adaptive import DELTA, MIXED, ONE_SIZE
 
 LOW = Rule.make(Fraction(1, 2), Fraction(1, 10**6), slack_share=Fraction(1))
 RAISED = replace(LOW, epsilon=Fraction(1))
@@ -50,7 +51,7 @@ def worth(sizes: tuple[Fraction, ...], before: Rule, after: Rule, reading: Readi
                 for move, p, more in zip(game.moves, game.up, game.one_more(counts), strict=True):
                     if (rule, more) in later:
                         following = later[rule, more]
-                        best = np.maximum(best, p * _shifted(following, move) + (1 - p) * _shifted(following, -move))
+                        best = np.maximum(best, p * shifted(following, move) + (1 - p) * shifted(following, -move))
                 if rule is before and (after, counts) in now:
                     best = np.maximum(best, now[after, counts])  # the raise
                 now[rule, counts] = best

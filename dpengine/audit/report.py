@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import math
 import multiprocessing
+import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -32,6 +33,7 @@ DRAWS, PLAYS = 10_000, 400
 SHORT_DRAWS, SHORT_PLAYS = 1_000, 0
 LEAST_DRAWS = 100
 _TOGETHER = 2  # processes
+_TOLD = 10  # lines between two words on how far it is
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -49,7 +51,11 @@ def main(arguments: Sequence[str]) -> int:
         _parts(PRIVACY)  # refused before an hour's work, not after
     with ProcessPoolExecutor(_TOGETHER, multiprocessing.get_context("spawn")) as pool:
         game = pool.submit(ledger_section, plays)
-        lines = list(pool.map(partial(audited, draws=draws), spots()))
+        lines = []
+        for line in pool.map(partial(audited, draws=draws), wanted := spots()):
+            lines.append(line)
+            if len(lines) % _TOLD == 0:  # it takes minutes
+                print(say("audit.progress", done=len(lines), all=len(wanted)), file=sys.stderr, flush=True)
         ledger, above = game.result()
     above = [*(line.spot.key for line in lines if not line.kept), *above]
     told = [(questions_section(lines), _questions_note(draws)), (ledger, _ledger_note(plays))]

@@ -49,6 +49,7 @@ SENTENCES = {
     "audit.kept": "{lines} lines: no exact loss and no bound is above its claim.",
     "audit.above": "{lines} lines: ABOVE ITS CLAIM: {names}.",
     "audit.nowhere": "docs/privacy.md has no place for the figures: it needs a line {begin} and a line {end} below it.",
+    "audit.progress": "{done} of {all} lines",
     "audit.written": "Written to docs/privacy.md.",
     "audit.draws_range": "Give at least {least} draws, and no negative number of plays.",
 }

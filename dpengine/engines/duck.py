@@ -198,8 +198,9 @@ def _asked(need: OfRows, rows: Any, names: dict[str, str], lists: dict[str, pa.T
 
 
 def _whole(total: Any) -> Any:
-    """A sum of integers is 128 bits wide in DuckDB and would reach numpy as a float, rounded beyond 2^53; declared bounds
-    keep it below 2^62. By way of a decimal, which is exact: Ibis takes a sum for 64 bits wide and drops a plain cast."""
+    """A sum of integers is 128 bits wide in DuckDB and would reach numpy as a float, rounded beyond 2^53; declared
+    bounds keep it below 2^62. By way of a decimal, which is exact: Ibis takes a sum for 64 bits wide and drops a plain
+    cast to them."""
     return total.cast("decimal(38, 0)").cast("int64")
 
 

@@ -59,7 +59,7 @@ def test_no_adaptive_chooser_gets_past_the_rule() -> None:
 
 
 def test_an_exact_loss_distribution_admits_only_plans_that_are_right_as_plans() -> None:
-    """Every multiset it admits has δ ≤ 10^-6 as a plan; that choosing along the way reaches more, tests/planted shows."""
+    """Each multiset it admits has δ ≤ 10^-6 as a plan; tests/planted shows that choosing along the way reaches more."""
     game = Game(MIXED, by_the_exact_loss_distribution)
     assert max(fixed_plan_delta(counts) for layer in game.layers for counts in layer) <= DELTA
 

@@ -1,0 +1,339 @@
+"""Wrong twins of the ledger, of the worker and of sessions: charged late, given back, drawn twice, taken out."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from battery import CASES, build
+from sqlite_utils import Database
+
+import dpengine as dp
+from dpengine import copies, jobs
+from dpengine.answers import released_as_json
+from dpengine.coins import SystemCoins
+from dpengine.contract import Query, canonical
+from dpengine.entries import Burned, Charge
+from dpengine.errors import AllowanceError, BudgetExceeded
+from dpengine.jobs import Jobs, carry_release
+from dpengine.ledger import Entry, Ledger, Standing, Verdict
+from dpengine.loading import Loaded
+from dpengine.mechanisms.adaptive_session import State
+from dpengine.sessions import Session, step_claim
+from dpengine.workers import in_hand
+from dpengine.workspace import Workspace
+from tests.helpers_ledger import ask, opened, value
+from tests.planted.registry import Planted
+
+Carry = Callable[..., Entry]
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@contextmanager
+def _ledger(kind: type[Ledger] = Ledger) -> Iterator[Ledger]:
+    """One budget, "b", of ε = 1."""
+    with _folder() as folder, opened(folder), closing(kind(folder / "ledger.sqlite")) as ledger:
+        yield ledger
+
+
+# One release
+
+
+def check_the_charge_comes_first(carry: Carry) -> None:
+    """When the data are read, another program already finds the charge in the file; a refusal reads nothing."""
+    with _ledger() as ledger, closing(Jobs(ledger.path.parent, ledger)) as worker:
+        seen: list[bool] = []
+
+        def read() -> int:
+            with closing(Ledger(ledger.path)) as other:
+                seen.append(other.find("r") is not None)
+            return 7
+
+        carry(ledger, ask("r", worker=worker.worker), read, value)
+        assert seen == [True], "the data were read before the charge was written"
+        with suppress(BudgetExceeded):
+            carry(ledger, ask("too much", "5", worker=worker.worker), read, value)
+        assert len(seen) == 1, "a question that was refused was answered first"
+
+
+def check_a_request_is_drawn_once(carry: Carry) -> None:
+    """Asked again under its id, after an answer and after a failure, it gets what it had; nothing is drawn anew."""
+    with _ledger() as ledger, closing(Jobs(ledger.path.parent, ledger)) as worker:
+        drawn: list[int] = []
+
+        def draw(statistic: int) -> dict[str, Any]:
+            drawn.append(statistic)
+            if statistic < 0:
+                raise RuntimeError
+            return value(statistic)
+
+        for request, statistic in (("r", 7), ("r", 7), ("failed", -1), ("failed", 8)):
+            with suppress(AllowanceError):
+                carry(ledger, ask(request, worker=worker.worker), lambda told=statistic: told, draw)
+        assert drawn == [7, -1], "a paid question was drawn twice"
+
+
+def charged_after(ledger: Ledger, reserve_args: dict[str, Any], read: Any, draw: Any) -> Entry:
+    """As a published tool did: answer, then charge."""
+    with in_hand(reserve_args["worker"], reserve_args["request"]):
+        told = draw(read())
+        charge = ledger.reserve(**reserve_args)
+        if charge.fresh:
+            ledger.answer(charge.request, told)
+    found = ledger.find(charge.request)
+    assert found is not None
+    return found
+
+
+def drawn_anew(ledger: Ledger, reserve_args: dict[str, Any], read: Any, draw: Any) -> Entry:
+    """Whoever asks gets a draw, whether the charge is a new one or not."""
+    with in_hand(reserve_args["worker"], reserve_args["request"]):
+        charge = ledger.reserve(**reserve_args)
+        with suppress(AllowanceError):
+            jobs._draw_once(ledger, charge.request, read, draw)
+    found = ledger.find(charge.request)
+    assert found is not None
+    return found
+
+
+# The ledger
+
+
+def check_a_failure_gives_nothing_back(kind: type[Ledger]) -> None:
+    with _ledger(kind) as ledger:
+        ledger.reserve(**ask("r", "0.9"))
+        before = ledger.standing("b")
+        ledger.fail("r", "release.failed")
+        assert ledger.standing("b") == before, "a failure gave something back"
+        with suppress(BudgetExceeded):
+            ledger.reserve(**ask("s", "0.9"))
+            raise AssertionError("a failure gave something back")
+
+
+def two_at_once(kind: type[Ledger]) -> tuple[int, Verdict]:
+    """Two threads, each of which alone would be admitted: how many were, and what the chain says of it."""
+    with _ledger() as ledger:
+        went: list[str] = []
+
+        def spend(name: str) -> None:
+            with closing(kind(ledger.path)) as mine:
+                try:
+                    mine.reserve(**ask(name, "0.9"))
+                    went.append(name)
+                except BudgetExceeded:
+                    pass
+
+        threads = [threading.Thread(target=spend, args=(name,)) for name in ("one", "two")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return len(went), ledger.verify()
+
+
+def check_two_at_once_spend_one_cap(kind: type[Ledger]) -> None:
+    admitted, verdict = two_at_once(kind)
+    assert admitted == 1 and verdict.ok, "two at once overspent the cap"
+
+
+def check_nothing_leaves_the_ledger(kind: type[Ledger]) -> None:
+    """Whatever happens, the rows that were there stay the beginning of the rows there are, and the chain holds."""
+    with _ledger(kind) as ledger:
+        acts: list[Callable[[], Any]] = [
+            lambda: ledger.reserve(**ask("r", "0.1")), lambda: ledger.fail("r", "release.failed"),
+            lambda: ledger.reserve(**ask("s", "0.1")), lambda: ledger.answer("s", value(3)),
+            lambda: ledger.raise_cap("b", "people", Fraction(2), "owner"),
+            lambda: ledger.close_table("seal", "b", "people", "owner"),
+        ]  # fmt: skip
+        before = list(ledger.export_rows())
+        for act in acts:
+            act()
+            after = list(ledger.export_rows())
+            assert after[: len(before)] == before and len(after) == len(before) + 1, "a row left the ledger"
+            before = after
+        assert ledger.verify().ok
+
+
+def check_a_request_belongs_to_one_question(kind: type[Ledger]) -> None:
+    with _ledger(kind) as ledger:
+        one = ask("r")
+        ledger.reserve(**one)
+        other = one["claim"] | {"parameters": one["claim"]["parameters"] | {"where": [["state", "in", ["TX"]]]}}
+        try:
+            ledger.reserve(**(one | {"claim": other}))
+        except AllowanceError as refused:
+            assert refused.code == "request.reused"
+        else:
+            raise AssertionError("another question got the answer of this one")
+
+
+class LooksBeforeItLocks(Ledger):
+    """The sums are read before the write lock is taken."""
+
+    meet = threading.Barrier(2)
+
+    def reserve(self, **told: Any) -> Any:
+        self._seen = super().standing(told["budget"])
+        self.meet.wait(timeout=10)
+        return super().reserve(**told)
+
+    def _standing(self, db: Database, budget: str) -> Standing:
+        return getattr(self, "_seen", None) or super()._standing(db, budget)
+
+
+class Refunds(Ledger):
+    """Only charges that did not fail count."""
+
+    def _standing(self, db: Database, budget: str) -> Standing:
+        sql = (
+            "SELECT * FROM entries AS e WHERE kind = 'charge' AND budget = ? AND NOT EXISTS (SELECT 1 FROM entries"
+            " WHERE kind = 'failed' AND request = e.request) ORDER BY seq DESC LIMIT 1"
+        )
+        rows = list(db.query(sql, [budget]))
+        return Charge.from_row(rows[0]).standing if rows else Standing.NOTHING
+
+
+class Deletes(Ledger):
+    """A failed question is taken out again, as if it had never been asked."""
+
+    def fail(self, request: str, code: str) -> None:
+        with self._file.writing() as db:
+            db.conn.execute("DROP TRIGGER no_delete")
+            db.conn.execute("DELETE FROM entries WHERE request = ?", [request])
+
+
+class AnyQuestion(Ledger):
+    """A request that is known gets what it had, whatever it asks now."""
+
+    def _known(self, db: Database, one: dict[str, Any]) -> Charge | None:
+        return self._charge(db, one["request"])
+
+
+# Names of questions
+
+
+def check_questions_have_names_of_their_own(name: Callable[[Query], str]) -> None:
+    """Answers paid for are found by name: two questions that differ in anything but their noise differ in it."""
+    usual = [case for case in CASES if "noise" not in case[1]]
+    made = [build(*case, "replace", epsilon) for case in usual for epsilon in ("0.1", "0.2")]
+    wheres: list[Any] = [[["c", "in", ["a"]]], [["c", "in", ["b"]]], [["x", ">", 1]], [["x", ">=", 1]], [["x", ">", 2]]]
+    made += [build("sum", {"column": "z", "where": where}, "replace") for where in wheres]
+    asked = {canonical(query.describe()): name(query) for query in made}
+    assert len(set(asked.values())) == len(asked), "two questions share a name"
+
+
+def by_its_digest(query: Query) -> str:
+    return query.digest()
+
+
+def without_its_condition(query: Query) -> str:
+    told = query.describe()
+    told["parameters"].pop("where", None)
+    return hashlib.sha256(canonical(told).encode()).hexdigest()
+
+
+# Workspaces
+
+
+def _add(home: Workspace, source: Any, **terms: Any) -> dp.Table:
+    schema = dp.Schema({"x": dp.Number(0, 10, step=1), "town": dp.Category(["A", "B"])})
+    told: dict[str, Any] = {"unit": dp.Unit.rows(), "budget": dp.Budget("3", "1e-6")}
+    return home.add_table(**({"name": "people", "source": source, "schema": schema} | told | terms))
+
+
+@contextmanager
+def _workspace(kind: type[Workspace] = Workspace) -> Iterator[Workspace]:
+    with _folder() as folder, closing(kind(folder / "var")) as home:
+        yield home
+
+
+def check_a_step_is_burned_before_its_draw(kind: type[Session]) -> None:
+    """When noise is drawn, another program finds the step's number used up."""
+    with _workspace() as home:
+        table = _add(home, pd.DataFrame({"x": [1, 2, 3, 4] * 100, "town": ["A", "B"] * 200}))
+        opened_one = table.open_session(table.query("adaptive_session", questions=3, epsilon="1.5"), "s")
+        seen: list[str] = []
+
+        class Watching(SystemCoins):
+            def laplace(self, values: Any, scale: Any) -> Any:
+                with copies.opened(home.ledger.path) as rows:
+                    seen.append([row["kind"] for row in rows][-1])
+                return super().laplace(values, scale)
+
+        session = kind(**(vars(opened_one) | {"coins": Watching()}))
+        session.ask({"share": [["town", "in", ["A"]]]}, "a")
+        assert seen == ["step"], "a step was drawn before its number was used up"
+
+
+class DrawsThenBurns(Session):
+    def _carry(self, ask: Any, step: str) -> Callable[[], Burned]:
+        claim = step_claim(self.query.asking(ask))
+
+        def carry() -> Burned:
+            asked, _, _ = self.ledger.progress(self.request)
+            _, part = self.query.step(State(self.query.questions, asked), ask, self.read, self.coins)
+            burned = self.ledger.burn(self.request, step, self.entry.charge.actor, claim, self.jobs.worker)
+            self.ledger.tell(self.request, burned.index, "part", released_as_json(part.released))
+            found = self.ledger.step(self.request, step)
+            assert found is not None
+            return found
+
+        return carry
+
+
+def check_one_file_has_one_budget(kind: type[Workspace]) -> None:
+    """Rows in another order, and the same file read with another sign between its cells, spend what was left."""
+    with _workspace(kind) as home:
+        file = home.folder / "files" / "people.csv"
+        file.write_text("x,town;z\n1,A;q\n2,B;r\n", encoding="utf-8")
+        loose: dict[str, Any] = {"schema": dp.Schema({"x": dp.Number(0, 10, step=1)})}
+        first = _add(home, file, **loose)
+        turned = file.with_name("turned.csv")
+        turned.write_text("x,town;z\n2,B;r\n1,A;q\n", encoding="utf-8")
+        assert _add(home, turned, name="turned", **loose).budget.id == first.budget.id, "a copy has a budget of its own"
+        other = dp.Schema({"z": dp.Category(["q", "r"])})
+        again = _add(home, file, name="again", schema=other, dialect=dp.Dialect(separator=";"))
+        assert again.budget.id == first.budget.id, "the same file read otherwise has a budget of its own"
+
+
+class MarksRowsAlone(Workspace):
+    """Content is known by its rows as they were read, and not by its file."""
+
+    def _bring(self, *given: Any, **more: Any) -> tuple[Path, Loaded, int]:
+        folder, loaded, people = super()._bring(*given, **more)
+        return folder, replace(loaded, file_mark=""), people
+
+
+PLANTED = [
+    Planted("spend after answer", "The answer is drawn, then charged.",
+            check_the_charge_comes_first, "before the charge", carry_release, charged_after),
+    Planted("a paid question drawn again", "Asking again under the same id draws again, free.",
+            check_a_request_is_drawn_once, "drawn twice", carry_release, drawn_anew),
+    Planted("refund on failure", "A failed release no longer counts, though its data were read.",
+            check_a_failure_gives_nothing_back, "gave something back", Ledger, Refunds),
+    Planted("lookup before the lock", "What is left is read before the write lock is taken.",
+            check_two_at_once_spend_one_cap, "overspent", Ledger, LooksBeforeItLocks),
+    Planted("deleting instead of chaining ledger rows", "A failed question's row is taken out of the ledger.",
+            check_nothing_leaves_the_ledger, "left the ledger", Ledger, Deletes),
+    Planted("a request that answers another question", "A known request id gets its old answer, whatever it asks.",
+            check_a_request_belongs_to_one_question, "another question", Ledger, AnyQuestion),
+    Planted("cached answer reused for another where", "Answers are found by a name that leaves the condition out.",
+            check_questions_have_names_of_their_own, "share a name", by_its_digest, without_its_condition),
+    Planted("session step drawn before it is burned", "A step's noise is drawn before its number is used up.",
+            check_a_step_is_burned_before_its_draw, "before its number", Session, DrawsThenBurns),
+    Planted("budget of an edited dialect copy", "The same file with another separator gets a new allowance.",
+            check_one_file_has_one_budget, "read otherwise", Workspace, MarksRowsAlone),
+]  # fmt: skip

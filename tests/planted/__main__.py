@@ -16,7 +16,7 @@ def main() -> int:
     logging.disable()  # twins fail, and say so
     verdicts = []
     for planted in PLANTED:
-        verdict = judge(planted)
+        verdict = judge(planted, thorough=True)
         verdicts.append(verdict)
         by = ", ".join([name_of(planted.check), *verdict.also])
         print(f"{verdict.word:<12} {planted.name:<50} {by if verdict.caught else verdict.said}", flush=True)

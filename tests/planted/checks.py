@@ -22,6 +22,9 @@ from battery import (
     neighbours,
 )
 
+from dpengine.accountant.costs import cost
+from dpengine.audit.empirical import lower_bound
+from dpengine.audit.exact import ORDER
 from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
 from dpengine.laws import Finite, Laplace, Normal, chance
@@ -81,9 +84,28 @@ def check_all_that_is_told_comes_from_the_draw(query: Query) -> None:
     assert len(told) == 1, "something is told beyond the draw"
 
 
+class Pooled(SystemCoins):
+    """System coins that draw noise in bulk, which is far quicker: it does not depend on what it is added to."""
+
+    def __init__(self) -> None:
+        self._noise: dict[tuple[str, Fraction], list[int]] = {}
+
+    def laplace(self, values: Sequence[int], scale: Fraction) -> list[int]:
+        return [value + self._next("laplace", scale) for value in values]
+
+    def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        return [value + self._next("gaussian", sigma_squared) for value in values]
+
+    def _next(self, law: str, size: Fraction) -> int:
+        held = self._noise.setdefault((law, size), [])
+        if not held:
+            held += getattr(super(), law)([0] * 2_000, size)
+        return held.pop()
+
+
 def check_noise_is_independent(query: Query, draws: int = 800) -> None:
     """The numbers of one answer are above their centres together as often as independent ones, pair by pair."""
-    value, coins = query.need().of(SOME_ROWS), SystemCoins()
+    value, coins = query.need().of(SOME_ROWS), Pooled()
     law = query.law(value)
     assert law is not None
     laws = [one for one in coordinates(law) if isinstance(one, Laplace | Normal)]
@@ -102,6 +124,34 @@ def check_noise_is_fresh(query: Query) -> None:
     value = query.need().of(SOME_ROWS)
     once, again = ([query.draw(value, SystemCoins()) for _ in range(30)] for _ in range(2))
     assert once != again, "the same noise came again"
+
+
+def check_draws_keep_the_claim(query: Query, draws: int = 6_000) -> None:
+    """The black box: from what is released on the two neighbours that differ most, ε is not proved to be above the
+    claim. The bound fails with probability at most FALSE_ALARM."""
+    claimed = cost(query.loss(), ORDER)
+    assert claimed.epsilon is not None
+    pair = max(neighbours(query.facts.relation, query.facts.unit), key=lambda tables: _apart(query, *tables))
+    coins = Pooled()
+    told = [[_outcome(query, value, coins) for _ in range(draws)] for value in map(query.need().of, pair)]
+    found = lower_bound(told[0], told[1], claimed.delta, FALSE_ALARM)
+    assert found.epsilon <= claimed.epsilon, f"what is released proves ε ≥ {found.epsilon:.3g}"
+
+
+def _apart(query: Query, one: Sequence[Row], other: Sequence[Row]) -> tuple[int, int, int]:
+    """How many numbers of the statistic differ, and by how much; of equals the smaller tables."""
+    values = [query.need().of(rows) for rows in (one, other)]
+    parts = zip(*(value if isinstance(value, tuple) else (value,) for value in values), strict=True)
+    moves = [abs(a - b) for a, b in parts]
+    return sum(map(bool, moves)), sum(moves), -len(one)
+
+
+def _outcome(query: Query, value: Any, coins: Coins) -> Any:
+    """All that leaves: the draw, which the ledger keeps, and whatever a twin tells beside it."""
+    if type(query).release is Query.release:
+        return query.draw(value, coins)
+    told = query.release(value, coins)
+    return told.value if told.interval is None else (told.value, *told.interval)
 
 
 # Selection

@@ -34,6 +34,7 @@ class Planted:
     wrong: Any
     also: tuple[tuple[Check, str], ...] = field(default=())  # further checks, each with its words
     long: bool = False  # too long for `make test`
+    long_also: tuple[tuple[Check, str], ...] = field(default=())  # further ones that are too long for it
 
 
 @dataclass(frozen=True)
@@ -89,14 +90,15 @@ def _judged(check: Check, says: str, planted: Planted) -> tuple[str, str]:
     return (CAUGHT if says in said else OTHER_WORDS), said
 
 
-def judge(planted: Planted) -> Verdict:
+def judge(planted: Planted, thorough: bool = False) -> Verdict:
     """A further check that does not catch its twin is an escape too: the table may not claim more than happened."""
     word, said = _judged(planted.check, planted.says, planted)
-    for check, says in planted.also:
+    further = planted.also + (planted.long_also if thorough else ())
+    for check, says in further:
         other, told = _judged(check, says, planted)
         if other != CAUGHT:
             return Verdict(planted, other, said=f"{name_of(check)}: {told}")
-    return Verdict(planted, word, tuple(name_of(check) for check, _ in planted.also), said)
+    return Verdict(planted, word, tuple(name_of(check) for check, _ in further), said)
 
 
 def section(verdicts: Iterable[Verdict]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from battery import PUBLIC_SUPPORT, build, case_name
 
+from dpengine.audit.sections import ROOT
 from dpengine.coins import SystemCoins
 from dpengine.laws import Laplace, Normal
 from tests.planted import registry
@@ -59,7 +60,7 @@ def test_a_planted_error_is_caught(name: str) -> None:
 def test_all_of_them_from_the_command_line() -> None:
     """As an outsider runs them: every one caught, and the table written."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.planted"], cwd=registry.ROOT, capture_output=True, text=True,
+        [sys.executable, "-W", "error", "-m", "tests.planted"], cwd=ROOT, capture_output=True, text=True,
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, check=False,
     )  # fmt: skip
     assert done.returncode == 0 and f"{len(PLANTED)} of {len(PLANTED)}" in done.stdout, done.stdout + done.stderr

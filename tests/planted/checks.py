@@ -189,6 +189,12 @@ def check_noise_keeps_large_numbers(coins: Coins) -> None:
             assert type(noisy) is int and abs(noisy - value) < 150, "a large number came out as another one"
 
 
+def check_no_scale_is_below_what_was_asked(sampled: Callable[[Fraction], float]) -> None:
+    """The float that is sampled with is at least the scale, exactly: less would lose more than was claimed."""
+    for scale in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(10, 3), Fraction(10**20 + 1)):
+        assert Fraction(sampled(scale)) >= scale, "the noise is sampled below its scale"
+
+
 # Statistics: read(need, rows, schema), rows being codes
 
 Read = Callable[[Need, list[Row], Schema], Any]

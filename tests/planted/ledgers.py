@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -13,15 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 from battery import CASES, build
 from sqlite_utils import Database
 
 import dpengine as dp
 from dpengine import copies, jobs
+from dpengine import ledger as ledger_module
 from dpengine.answers import released_as_json
+from dpengine.chain import hash_of
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query, canonical
-from dpengine.entries import Burned, Charge
+from dpengine.entries import COLUMNS, Burned, Charge
 from dpengine.errors import AllowanceError, BudgetExceeded
 from dpengine.jobs import Jobs, carry_release
 from dpengine.ledger import Entry, Ledger, Standing, Verdict
@@ -84,6 +88,29 @@ def check_a_request_is_drawn_once(carry: Carry) -> None:
             with suppress(AllowanceError):
                 carry(ledger, ask(request, worker=worker.worker), lambda told=statistic: told, draw)
         assert drawn == [7, -1], "a paid question was drawn twice"
+
+
+def check_a_failure_says_nothing_of_the_data(carry: Carry) -> None:
+    """Whatever goes wrong once the data were read, the same sentence comes, and nothing hangs on it."""
+    with _ledger() as ledger, closing(Jobs(ledger.path.parent, ledger)) as worker:
+
+        def read() -> int:
+            raise ValueError("salary of Ana is 4711")
+
+        try:
+            carry(ledger, ask("r", worker=worker.worker), read, value)
+        except Exception as error:
+            told = "".join(traceback.format_exception(error)[-1:]) + repr((error.__cause__, error.__context__))
+            assert isinstance(error, AllowanceError) and "4711" not in told, "a failure tells of the data"
+
+
+def handing_on(ledger: Ledger, reserve_args: dict[str, Any], read: Any, draw: Any) -> Entry:
+    """An error of the reader is passed on to whoever asked."""
+    with in_hand(reserve_args["worker"], reserve_args["request"]):
+        ledger.answer(ledger.reserve(**reserve_args).request, draw(read()))
+    found = ledger.find(reserve_args["request"])
+    assert found is not None
+    return found
 
 
 def charged_after(ledger: Ledger, reserve_args: dict[str, Any], read: Any, draw: Any) -> Entry:
@@ -180,6 +207,22 @@ def check_a_request_belongs_to_one_question(kind: type[Ledger]) -> None:
             raise AssertionError("another question got the answer of this one")
 
 
+def check_the_ledger_does_not_time_the_draw(kind: type[Ledger]) -> None:
+    """An answer carries the time of its charge; one of its own would tell how long reading and drawing took."""
+    with _ledger(kind) as ledger, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpengine.ledger._now", lambda: "2001-01-01T00:00:00+00:00")
+        ledger.reserve(**ask("r"))
+        patch.setattr("dpengine.ledger._now", lambda: "2001-01-01T00:00:09+00:00")
+        ledger.answer("r", value(3))
+        times = {row["at"] for row in ledger.export_rows() if row["request"] == "r"}
+        assert len(times) == 1, "the ledger tells how long the draw took"
+
+
+class Timed(Ledger):
+    def _append(self, db: Database, *given: Any) -> dict[str, Any]:
+        return super()._append(db, *given[:-1], ledger_module._now())
+
+
 class LooksBeforeItLocks(Ledger):
     """The sums are read before the write lock is taken."""
 
@@ -220,6 +263,25 @@ class AnyQuestion(Ledger):
 
     def _known(self, db: Database, one: dict[str, Any]) -> Charge | None:
         return self._charge(db, one["request"])
+
+
+# The chain
+
+
+def check_rows_that_differ_hash_differently(hashed: Callable[[dict[str, Any]], str]) -> None:
+    """Whatever is changed, moved from one column to the next or made another type: another hash."""
+    row: dict[str, Any] = {name: f"{name}-12" for name in COLUMNS} | {"seq": 7}
+    changed = [row | {name: "8"} for name in COLUMNS if name != "hash"] + [row | {"seq": "7"}]
+    changed += [row | {"actor": "actor-1", "body": "2body-12"}, row | {"totals": "", "body": "body-12totals-12"}]
+    assert len({hashed(one) for one in [row, *changed]}) == len(changed) + 1, "an edit leaves the hash as it was"
+
+
+def without_the_sums(row: dict[str, Any]) -> str:
+    return hash_of(row | {"totals": ""})
+
+
+def run_together(row: dict[str, Any]) -> str:
+    return hashlib.sha256("".join(str(row[name]) for name in COLUMNS if name != "hash").encode()).hexdigest()
 
 
 # Names of questions
@@ -317,6 +379,14 @@ class MarksRowsAlone(Workspace):
         return folder, replace(loaded, file_mark=""), people
 
 
+class MarksTheFileAlone(Workspace):
+    """Content is known by the bytes of its file, so its rows in another order are another table."""
+
+    def _bring(self, source: Any, *given: Any, **more: Any) -> tuple[Path, Loaded, int]:
+        folder, loaded, people = super()._bring(source, *given, **more)
+        return folder, replace(loaded, fingerprint=loaded.file_mark), people
+
+
 PLANTED = [
     Planted("spend after answer", "The answer is drawn, then charged.",
             check_the_charge_comes_first, "before the charge", carry_release, charged_after),
@@ -324,6 +394,14 @@ PLANTED = [
             check_a_request_is_drawn_once, "drawn twice", carry_release, drawn_anew),
     Planted("refund on failure", "A failed release no longer counts, though its data were read.",
             check_a_failure_gives_nothing_back, "gave something back", Ledger, Refunds),
+    Planted("an error passed on after the charge", "What went wrong while reading is told, with what was read.",
+            check_a_failure_says_nothing_of_the_data, "tells of the data", carry_release, handing_on),
+    Planted("a time of its own for the answer", "The ledger tells to the second how long an answer took.",
+            check_the_ledger_does_not_time_the_draw, "how long", Ledger, Timed),
+    Planted("a chain that leaves a column out", "A row's sums are not hashed, so they can be edited.",
+            check_rows_that_differ_hash_differently, "as it was", hash_of, without_the_sums),
+    Planted("a chain over columns run together", "Text can move from one column to the next under the same hash.",
+            check_rows_that_differ_hash_differently, "as it was", hash_of, run_together),
     Planted("lookup before the lock", "What is left is read before the write lock is taken.",
             check_two_at_once_spend_one_cap, "overspent", Ledger, LooksBeforeItLocks),
     Planted("deleting instead of chaining ledger rows", "A failed question's row is taken out of the ledger.",
@@ -336,4 +414,6 @@ PLANTED = [
             check_a_step_is_burned_before_its_draw, "before its number", Session, DrawsThenBurns),
     Planted("budget of an edited dialect copy", "The same file with another separator gets a new allowance.",
             check_one_file_has_one_budget, "read otherwise", Workspace, MarksRowsAlone),
+    Planted("budget of a copy in another order", "The same rows in another order get a new allowance.",
+            check_one_file_has_one_budget, "a copy has", Workspace, MarksTheFileAlone),
 ]  # fmt: skip

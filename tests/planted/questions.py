@@ -17,7 +17,7 @@ from battery import SCHEMA, SEVERAL, check_law_against_loss, check_sensitivity, 
 from helpers_coins import SeededCoins
 
 from dpengine.coding import _number
-from dpengine.coins import Coins, SystemCoins
+from dpengine.coins import Coins, SystemCoins, laplace_scale
 from dpengine.contract import Query, Released
 from dpengine.dialect import Dialect
 from dpengine.engines.duck import DuckEngine
@@ -42,6 +42,7 @@ from tests.planted.checks import (
     check_all_that_is_told_comes_from_the_draw,
     check_draws_keep_the_claim,
     check_no_cell_moves_a_sum_too_far,
+    check_no_scale_is_below_what_was_asked,
     check_noise_is_fresh,
     check_noise_is_independent,
     check_noise_keeps_large_numbers,
@@ -153,6 +154,29 @@ class TwiceAsMany(AdaptiveSession):
 
     def loss(self) -> Loss:
         return Pure(self.each / 2)
+
+
+class HalfVariance(Histogram):
+    @property
+    def variance(self) -> Fraction:
+        return super().variance / 2
+
+
+class GaussianAsPure(Histogram):
+    """Gaussian noise has no finite ε, and is charged as if it had."""
+
+    def loss(self) -> Loss:
+        return Pure(self.epsilon)
+
+
+class UntilPositive(Count):
+    """A count below zero looks odd, so it is drawn again."""
+
+    def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
+        while True:
+            drawn = super().draw(value, coins)
+            if min(drawn) >= 0:
+                return drawn
 
 
 # Sets
@@ -358,6 +382,8 @@ ITEMS, ITEM_BARS = made(TopItem, {"column": "s"}), made(Histogram, {"column": "s
 TOP, MEDIAN = made(TopItem, {"column": "t"}), made(Median, {"column": "x", "with_range": False})
 RANGED, BY = made(Median, {"column": "x"}), made(Mean, {"column": "x", "by": "c"})
 TOTAL, MEAN = made(Sum, {"column": "x"}), made(Mean, {"column": "z"} | SOME)
+GAUSSIAN = made(Histogram, {"column": "c", "noise": "gaussian"})
+SMALL = made(Count, SOME | {"epsilon": "0.2"})  # a third of its draws are below zero
 SEVERAL_COUNT = made(Count, SOME, unit=SEVERAL)
 FOUND = made(FindValues, {"column": "raw text", "delta": "0.01"}, "add_remove")
 SESSION, HALF_RANGE, TWICE_AS_MANY = _session()
@@ -387,6 +413,12 @@ PLANTED = [
             *law, RANGED, made(FreeRange, {"column": "x"})),
     Planted("un-capped median score", "The score of a median moves by two ranks and claims one.",
             check_sensitivity, "moves it by 2", MEDIAN, made(UncappedScore, {"column": "x", "with_range": False})),
+    Planted("half the variance", "Gaussian noise has half the variance that its price is for.",
+            check_law_against_loss, "Rényi", GAUSSIAN, made(HalfVariance, {"column": "c", "noise": "gaussian"})),
+    Planted("Gaussian noise at a pure price", "Gaussian noise is charged as if its loss had an end.",
+            *law, GAUSSIAN, made(GaussianAsPure, {"column": "c", "noise": "gaussian"})),
+    Planted("drawn again until it looks right", "A count below zero is drawn again, so small ones give themselves away.",
+            check_samples_follow_the_law, "law", SMALL, made(UntilPositive, SOME | {"epsilon": "0.2"})),
     Planted("half a person's change in a session", "A session's average claims half of what a person changes.",
             *sensitivity, SESSION, HALF_RANGE, also=(law,)),
     Planted("noise for half the questions of a session", "A session sells twice the answers its noise is for.",
@@ -430,6 +462,8 @@ PLANTED = [
             check_selection_takes_the_same_draws, "depends on the scores", flip, one_after_the_other),
     Planted("32-bit overflow", "A sum wraps at 32 bits, so one person can move it by four billion.",
             check_statistics_are_exact, "not what it means", by_the_engine, _added_in(np.int32)),
+    Planted("a noise scale rounded down", "The scale is rounded to the nearest float, which may lie below it.",
+            check_no_scale_is_below_what_was_asked, "below", laplace_scale, float),
     Planted("32-bit noise", "The number is cut to 32 bits before its noise is added.",
             check_noise_keeps_large_numbers, "another one", SYSTEM, Narrow()),
     Planted("a sum with rounding errors", "A sum in floats changes with the order of the rows.",

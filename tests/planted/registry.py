@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dpengine.audit.sections import FOLDER
+
 Check = Callable[[Any], None]
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-SECTION = ROOT / "build" / "audit" / "planted.json"
+SECTION = FOLDER / "planted.json"
 COLUMNS = ["planted error", "what is wrong", "caught by", "caught also by"]
 
 CAUGHT, ESCAPED, FALSE_ALARM, OTHER_WORDS = "caught", "ESCAPED", "FALSE ALARM", "OTHER WORDS"

@@ -98,6 +98,7 @@ def test_a_twin_that_is_right_is_reported_as_escaped() -> None:
 def test_a_check_that_complains_of_everything_catches_nothing() -> None:
     assert judge(replace(ODD, right=5, wrong=7)).word == FALSE_ALARM
     assert judge(replace(ODD, says="prime")).word == OTHER_WORDS
+    assert judge(replace(ODD, says="not", wrong="three")).word == OTHER_WORDS, "a check that breaks has caught nothing"
 
 
 def test_a_further_check_that_misses_is_an_escape() -> None:

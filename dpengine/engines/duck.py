@@ -118,6 +118,8 @@ class DuckEngine:
         finally:
             for name, _ in plan.lists:
                 cursor.unregister(name)
+        if any(values.dtype.kind not in "iu" for values in found.values()):
+            raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
         return {name: np.array(values, dtype=np.int64) for name, values in found.items()}
 
 

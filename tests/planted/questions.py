@@ -417,7 +417,7 @@ PLANTED = [
             check_law_against_loss, "Rényi", GAUSSIAN, made(HalfVariance, {"column": "c", "noise": "gaussian"})),
     Planted("Gaussian noise at a pure price", "Gaussian noise is charged as if its loss had an end.",
             *law, GAUSSIAN, made(GaussianAsPure, {"column": "c", "noise": "gaussian"})),
-    Planted("drawn again until it looks right", "A count below zero is drawn again, so small ones give themselves away.",
+    Planted("drawn again until it looks right", "A count below zero is drawn again, which tells that it is small.",
             check_samples_follow_the_law, "law", SMALL, made(UntilPositive, SOME | {"epsilon": "0.2"})),
     Planted("half a person's change in a session", "A session's average claims half of what a person changes.",
             *sensitivity, SESSION, HALF_RANGE, also=(law,)),

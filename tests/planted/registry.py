@@ -21,6 +21,7 @@ SECTION = FOLDER / "planted.json"
 COLUMNS = ["planted error", "what is wrong", "caught by", "caught also by"]
 
 CAUGHT, ESCAPED, FALSE_ALARM, OTHER_WORDS = "caught", "ESCAPED", "FALSE ALARM", "OTHER WORDS"
+BROKE = "the check broke:"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,8 @@ def complaint(check: Check, subject: Any) -> str | None:
         check(subject)
     except AssertionError as error:
         return str(error) or "a bare assertion"
+    except Exception as error:  # no complaint of the check's own: told, and never taken for a catch
+        return f"{BROKE} {error!r}"
     return None
 
 
@@ -88,7 +91,7 @@ def _judged(check: Check, says: str, planted: Planted) -> tuple[str, str]:
     said = complaint(check, planted.wrong)
     if said is None:
         return ESCAPED, ""
-    return (CAUGHT if says in said else OTHER_WORDS), said
+    return (CAUGHT if says in said and not said.startswith(BROKE) else OTHER_WORDS), said
 
 
 def judge(planted: Planted, thorough: bool = False) -> Verdict:

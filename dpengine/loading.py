@@ -27,7 +27,7 @@ from dpengine.dialect import LONGEST_RECORD, Dialect, check_names, ordinary
 from dpengine.engines.duck import connect
 from dpengine.errors import AllowanceError
 from dpengine.records import Batches, read_csv
-from dpengine.survey import Unpacked, files_of
+from dpengine.survey import Unpacked, files_of, is_text
 
 if TYPE_CHECKING:
     import pandas
@@ -165,7 +165,7 @@ def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
         raise AllowanceError("load.unreadable") from None
     with _readable(), pq.ParquetFile(path, memory_map=False) as file:
         names = list(file.schema_arrow.names)
-        texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
+        texts = [field.name for field in file.schema_arrow if is_text(field.type)]
         Unpacked(path).declared(file.metadata)
     check_names(names)
 
@@ -183,16 +183,12 @@ def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
     return names, batches()
 
 
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
 def _weighed(columns: list[tuple[Any, str]], size: Unpacked) -> Iterator[list[tuple[Any, str]]]:
     """The batch in pieces whose texts weigh at most HEAVY or are one row; refuses a cell that is too long."""
     rows = len(columns[0][0])
     weights = np.zeros(rows, dtype=np.int64)
     for cells, _ in columns:
-        if pa.types.is_dictionary(cells.type) and _is_text(cells.type.value_type) and len(cells.dictionary):
+        if pa.types.is_dictionary(cells.type) and is_text(cells.type.value_type) and len(cells.dictionary):
             lengths = pc.fill_null(pc.binary_length(cells.dictionary), 0).to_numpy(zero_copy_only=False)
             if lengths.max() > LONGEST_RECORD:
                 raise AllowanceError("load.long", most=LONGEST_RECORD)

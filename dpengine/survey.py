@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpengine.dialect import Dialect, check_names, ordinary, read_header
@@ -27,6 +28,10 @@ CELL = 8  # bytes an empty cell counts for
 
 def is_parquet(path: Path) -> bool:
     return files_of(path)[0].suffix.lower() == ".parquet"
+
+
+def is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 class Unpacked:
@@ -112,8 +117,11 @@ def _cells(path: Path, dialect: Dialect, column: str, bad_records: str) -> Itera
         return
     if is_parquet(path):
         with pq.ParquetFile(path, memory_map=False) as file:
+            texts = [one.name for one in file.schema_arrow if is_text(one.type)]
+        # Each different text of a batch once: one long text can stand in every row.
+        with pq.ParquetFile(path, memory_map=False, read_dictionary=texts) as file:
             for batch in file.iter_batches(columns=[column]):
-                yield batch.column(0).to_pylist()
+                yield pc.unique(batch.column(0)).to_pylist()
         return
     names, batches = read_csv(path, dialect, bad_records)
     for columns, _ in batches:

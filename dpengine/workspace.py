@@ -331,6 +331,8 @@ class Workspace:
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         try:
+            if isinstance(source, str) and not source:  # a Path made of it would be the folder one is in
+                raise AllowanceError("load.absent")
             path = Path(source) if isinstance(source, (str, Path)) else source
             loaded = load(path, dialect, folder / "raw.parquet", self._secret, progress, bad_records)
             for name in schema.columns:

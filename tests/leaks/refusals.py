@@ -27,6 +27,7 @@ from dpengine.ledger import Ledger
 from dpengine.receipts import MOST_BYTES, read_receipts
 from dpengine.unit import Unit
 from dpengine.verify import _bytes
+from leaks import bombs
 from leaks.stage import NAMES, Stage, rows, schema, written
 from ui import declare_cards, declare_change, declare_draft, declare_lists, declare_task, declare_upload
 from ui.declare_column import Card, column_of
@@ -349,6 +350,8 @@ CAUSES: dict[str, Cause] = {
     "load.name_twice": lambda b: b.load(f"a,a\n1,{b.cell}\n"),
     "load.many_columns": lambda b: b.load(",".join(f"n{n}" for n in range(1001)) + f"\n{b.cell}\n"),
     "column.name_long": lambda b: b.load("a" * 201 + f",b\n1,{b.cell}\n"),
+    "column.name_signs": lambda b: b.load(f"a\u202eb,c\n1,{b.cell}\n"),
+    "load.swollen": lambda b: b.add(bombs.many_rows(b.folder / "many.parquet")),
     "load.is_parquet": lambda b: b.load(b"PAR1" + b.cell.encode()),
     "load.not_parquet": lambda b: b.add(b.put(b.cell, "x.parquet")),
     "load.unreadable": lambda b: b.add(b.put(b"PAR1" + b.cell.encode() * 9 + b"PAR1", "y.parquet")),
@@ -396,6 +399,7 @@ CAUSES: dict[str, Cause] = {
     "category.blank": lambda b: C(["a", " "]),
     "category.twice": lambda b: C(["a", "A "]),
     "category.long": lambda b: C(["a" * 201]),
+    "category.signs": lambda b: b.add(b.frame(a=[b.cell]), {"a": C(["x\u202ey"])}),
     "category.closed_unknown": lambda b: C(["a"], unknown=""),
     "items.many": lambda b: I(["a"]),
     "items.blank": lambda b: I(["a", ""]),
@@ -457,7 +461,8 @@ CAUSES: dict[str, Cause] = {
     "crosstab.columns": lambda b: b.ask("crosstab", columns=["home"]),
     "crosstab.cells": lambda b: _many_cells(b).query("crosstab", columns=["a", "b"], epsilon="0.1"),
     "sum.overflow": lambda b: _huge(b).query("sum", column="a", epsilon="0.1"),
-    "variance.overflow": lambda b: b.ask("variance", column="pay"),
+    "variance.overflow": lambda b: b.add(b.frame(a=[b.digits]), {"a": N(0, 10**6)}).query(
+        "variance", column="a", epsilon="0.1"),
     "count.public": lambda b: b.ask("count"),
     "count.people_by": lambda b: b.people.query("count", people=True, by="home", epsilon="0.1"),
     "column.unknown": lambda b: b.ask("median", column="nobody"),

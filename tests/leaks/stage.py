@@ -79,7 +79,7 @@ def written(path: Path, made: list[list[str]]) -> Path:
 def schema() -> dp.Schema:
     return dp.Schema(
         {
-            "pay": dp.Number(0, 10**18, step=10**12),
+            "pay": dp.Number(0, 10**18, step=10**14),
             "far": dp.Number(0, 10),
             "home": dp.Category(["a", "b"]),
             "born": dp.Date("1990-01-01", "2000-12-31"),

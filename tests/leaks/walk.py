@@ -18,11 +18,11 @@ PLAN = json.dumps([["count", {"where": [["home", "in", ["a"]]], "epsilon": "0.1"
 
 # Each page as it can be met, by its address; `{answer}` and `{session}` stand for requests of this table.
 PAGES: tuple[tuple[str, dict[str, str]], ...] = (
-    ("ask", {"q": "median", "column": "pay"}),
+    ("ask", {"q": "count", "by": "home"}),
     ("data", {}),
     ("ledger", {}),
     ("start", {}),
-    ("ask", {"q": "count", "by": "home"}),
+    ("ask", {"q": "median", "column": "pay"}),
     ("ask", {"q": "histogram", "column": "likes"}),
     ("ask", {"q": "top_item", "column": "home"}),
     ("ask", {"q": "crosstab"}),

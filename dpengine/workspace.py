@@ -101,6 +101,7 @@ class Workspace:
         clean = _name(name)
         if unit is None:
             raise AllowanceError("unit.missing")
+        schema.check_signs()
         kind = read_relation(relation)
         if kind == "add_remove" and about_rows is None:
             raise AllowanceError("facts.rows_needed")
@@ -202,6 +203,7 @@ class Workspace:
         record = self._registry.get(name)
         if record is None or record.practice:
             raise AllowanceError("table.practice")
+        schema.check_signs()
         if (record.budget, name) in self.ledger.closed():
             raise AllowanceError("table.closed", table=name)
         folder = self.folder / "tables" / record.folder
@@ -329,6 +331,8 @@ class Workspace:
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         try:
+            if isinstance(source, str) and not source:  # a Path made of it would be the folder one is in
+                raise AllowanceError("load.absent")
             path = Path(source) if isinstance(source, (str, Path)) else source
             loaded = load(path, dialect, folder / "raw.parquet", self._secret, progress, bad_records)
             for name in schema.columns:

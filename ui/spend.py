@@ -13,7 +13,7 @@ from dpengine.contract import LEAST_EPSILON, NearBest, Rank, Within
 from dpengine.exact import read_number, text_of
 from dpengine.loss import Gaussian
 from dpengine.messages import say
-from ui.wording import amount, floor_words, percent, promise_words
+from ui.wording import amount, floor_words, percent, promise_words, unmarked
 
 STEPS = (
     "0.005",
@@ -126,7 +126,8 @@ def wish_field(query: dp.Query) -> tuple[str, str]:
     if isinstance(promise, Rank):
         return say("spend.wish.rank"), f"{float(promise.share) * 100:.3g}"
     if isinstance(promise, Within):
-        return say("spend.wish.within", unit=amount(promise, query).split(" ", 1)[1]), amount(promise).split(" ", 1)[0]
+        label = unmarked(say("spend.wish.within", unit=amount(promise, query).split(" ", 1)[1]))
+        return label, amount(promise).split(" ", 1)[0]
     assert isinstance(promise, NearBest)
     return say("spend.wish.near_best"), str(promise.gap)
 

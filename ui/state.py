@@ -17,8 +17,13 @@ FIRST_TABLE = "town"
 NOBODY = "local"
 
 
+def home() -> Path:
+    """Where the tables and the ledger lie."""
+    return Path(os.environ.get("ALLOWANCE_HOME") or ROOT / "var")
+
+
 def workspace() -> dp.Workspace:
-    return dp.open_workspace(os.environ.get("ALLOWANCE_HOME") or ROOT / "var")
+    return dp.open_workspace(home())
 
 
 def visitor() -> str:

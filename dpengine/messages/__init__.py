@@ -6,6 +6,7 @@ needs no Python. `say` fills a sentence with public facts; a missing code is a p
 
 from __future__ import annotations
 
+import unicodedata
 from contextvars import ContextVar
 from fractions import Fraction
 from importlib import import_module
@@ -35,8 +36,17 @@ def _read(lang: str) -> dict[str, str]:
 CATALOGUES = MappingProxyType({lang: MappingProxyType(_read(lang)) for lang in LANGUAGES})
 
 
+def hidden(sign: str) -> bool:
+    """Does it steer a terminal, end a line, or turn the direction of those around it? Then what is seen is not what is
+    there: a name with such a sign can make a second line of a log, or show a sentence backwards."""
+    return sign in _TURNS or unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp")
+
+
+_TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
 def plain(value: Any) -> str:
-    """A public fact as a person writes it: 1234567 as 1,234,567, one third as 0.333."""
+    """A public fact as a person writes it: 1234567 as 1,234,567, one third as 0.333; in one line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Fraction):
@@ -50,7 +60,10 @@ def plain(value: Any) -> str:
         return text.rstrip("0").rstrip(".")
     if isinstance(value, (list, tuple)):
         return ", ".join(plain(item) for item in value)
-    return str(value)
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(" " if sign in "\t\r\n" else "\ufffd" if hidden(sign) else sign for sign in text)
 
 
 def say(code: str, /, **facts: Any) -> str:

@@ -9,7 +9,9 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {
+    "backup": "dpengine.backup",
     "fits": "dpengine.fits",
+    "recover": "dpengine.recover",
     "verify": "dpengine.verify",
 }
 

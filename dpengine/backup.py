@@ -71,6 +71,7 @@ def backup(home: Path, place: Path) -> tuple[int, Verdict]:
 
 def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     place.mkdir(mode=0o700, parents=True)
+    (place / "tables").mkdir(mode=0o700)
     gone = {name for name, kind in workspace.closed().items() if kind == "forget"}
     tables = [record for record in workspace.tables() if record.name not in gone]
     for record in tables:
@@ -91,7 +92,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
 
 
 def _folder(source: Path, place: Path) -> None:
-    place.mkdir(mode=0o700, parents=True)
+    place.mkdir(mode=0o700)
     for file in sorted(source.iterdir()):
         if file.is_file() and file.suffix == ".parquet":
             _file(file, place / file.name, shutil.copyfile)

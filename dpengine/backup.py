@@ -13,11 +13,10 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 from dpengine.anchor import Anchor, Mark
-from dpengine.chain import Verdict, verify
+from dpengine.chain import START, Verdict, verify
 from dpengine.copies import opened
 from dpengine.errors import AllowanceError
 from dpengine.ledgerfile import anchor_path
@@ -72,6 +71,8 @@ def backup(home: Path, place: Path) -> tuple[int, Verdict]:
 def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     place.mkdir(mode=0o700, parents=True)
     (place / "tables").mkdir(mode=0o700)
+    line = Anchor(anchor_path(place / LEDGER))
+    line.put(Mark(0, START, copy=True))  # first of all: what a kill leaves of a copy is no workspace either
     gone = {name for name, kind in workspace.closed().items() if kind == "forget"}
     tables = [record for record in workspace.tables() if record.name not in gone]
     for record in tables:
@@ -86,8 +87,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     # Samples are brought in anew where they are asked of: their rows are not copied, so they must not be listed.
     with closing(sqlite3.connect(place / REGISTRY)) as registry, registry:
         registry.execute("DELETE FROM tables WHERE practice = 1")
-    mark = Mark(*verdict.head)
-    Anchor(anchor_path(place / LEDGER)).put(replace(mark, copy=True))
+    line.put(Mark(*verdict.head, copy=True))
     return len(tables), verdict
 
 

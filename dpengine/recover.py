@@ -105,8 +105,8 @@ def look(home: Path) -> Found:
     if verdict.why:
         return Found("damaged", verdict.rows, verdict.head[1], max(mark.seq, verdict.rows), verdict.sentence)
     state = "copy" if mark.copy else "fine"
-    if held != [mark.hash] and (mark.seq or mark.hash != START):
-        state = "rolled_back"
+    if held != [mark.hash] and (mark.copy or mark.seq or mark.hash != START):
+        state = "rolled_back"  # a copy too, if it was not finished
     if state == "fine":
         with closing(Ledger(home / LEDGER)) as ledger:  # the guards and indexes too
             verdict = ledger.verify()

@@ -3,6 +3,7 @@ a test in a process that runs threads."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -105,6 +106,19 @@ def play(scene: str, folder: Path, tell: Tell, draw: Callable[[], None]) -> None
     if scene == "backup":
         backup.backup(folder, folder.with_name("copy"))
         return tell("done", scene)
+    if scene == "lose":  # the last row, as if an older copy had been put back
+        with closing(sqlite3.connect(folder / "ledger.sqlite")) as stranger, stranger:
+            guard = stranger.execute("SELECT sql FROM sqlite_master WHERE name = 'no_delete'").fetchone()[0]
+            stranger.execute("DROP TRIGGER no_delete")
+            stranger.execute("DELETE FROM entries WHERE seq > 3")
+            stranger.execute(guard)
+        return None
+    if scene == "open":
+        try:
+            with closing(Workspace(folder)) as home:
+                return tell("closed", home.table("people").closed)
+        except dp.AllowanceError as complaint:
+            return tell("refused", complaint.code)
     if scene == "recover":
         recover.close(folder, look(folder))
         return tell("done", scene)
@@ -120,7 +134,8 @@ def play(scene: str, folder: Path, tell: Tell, draw: Callable[[], None]) -> None
 def _make(folder: Path) -> None:
     with closing(Workspace(folder)) as home:
         table = declare(home, "people")
-        table.ask(table.query("count", epsilon="0.1", where=A), request_id="before")
+        for request in ("before", "before too"):
+            table.ask(table.query("count", epsilon="0.1", where=A), request_id=request)
 
 
 # What is left

@@ -3,9 +3,9 @@
 A clean process (the *stage*) has imported everything and started no thread; for each run it forks a child that plays
 one scene on a workspace folder and kills itself, with SIGKILL, at the n-th point of a kind:
 
-    effect   just before each statement of SQLite, each call that opens, makes, renames, removes or locks a file, and
-             each draw of noise. Between two of them nothing outside the process changes, so these are all the states
-             that a kill can leave, but for those inside one statement or one write of a library;
+    effect   just before each statement of SQLite but SELECT, each call that opens, makes, renames, removes or locks a
+             file, and each draw of noise. Between two of them nothing outside the process changes, so these are all
+             the states that a kill can leave, but for those inside one statement or one write of a library;
     inside   within SQLite's statements, every few steps of its machine;
     line     before each line of the engine's own code;
     moment   after so many seconds, by the stage, wherever it is.
@@ -77,8 +77,15 @@ class Stage:
 
 
 def _serve() -> None:
+    # What a question would import late: it costs the children time, and reading a module is no step of a release.
+    import asyncio  # noqa: F401
+
     import ibis.backends.duckdb  # noqa: F401
+    import opendp.domains
+    import opendp.measurements
+    import opendp.mod  # noqa: F401
     import pandas  # noqa: F401
+    import pyarrow.pandas_compat  # noqa: F401
 
     from tests.faults import scenes
 
@@ -121,7 +128,7 @@ def _play(order: dict[str, Any], send: int, scenes: Any) -> None:
 
     try:
         scenes.PLANTS[order["plant"]]()
-        _install(order["kind"], point)
+        _install(order["kind"], point, order["folder"])
         scenes.play(order["scene"], Path(order["folder"]), tell, draw)
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]
@@ -134,7 +141,7 @@ def _play(order: dict[str, Any], send: int, scenes: Any) -> None:
         os._exit(0)
 
 
-def _install(kind: str, point: Callable[..., None]) -> None:
+def _install(kind: str, point: Callable[..., None], folder: str) -> None:
     if kind == "line":
 
         def local(frame: Any, event: str, _: Any) -> Any:
@@ -148,19 +155,30 @@ def _install(kind: str, point: Callable[..., None]) -> None:
         threading.settrace(trace)
         sys.settrace(trace)
         return
-    connect = sqlite3.connect
+    connect, before = sqlite3.connect, [""]
+
+    def statement(sql: str) -> None:
+        if not sql.lstrip().upper().startswith("SELECT") and sql != before[0]:  # told again for each trigger it starts
+            point()
+        before[0] = sql
 
     def connecting(*args: Any, **named: Any) -> sqlite3.Connection:
         made: sqlite3.Connection = connect(*args, **named)
         if kind == "effect":
-            made.set_trace_callback(point)
+            made.set_trace_callback(statement)
         elif kind == "inside":
             made.set_progress_handler(point, 10)
         return made
 
     sqlite3.connect = connecting  # type: ignore[assignment]
     if kind == "effect":
-        sys.addaudithook(lambda event, _: point() if event in EFFECTS else None)
+        near = str(Path(folder).parent)  # files elsewhere are not what a kill may spoil
+
+        def heard(event: str, told: tuple[Any, ...]) -> None:
+            if event in EFFECTS and (event != "open" or str(told[0]).startswith(near)):
+                point()
+
+        sys.addaudithook(heard)
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def test_a_planted_mistake_is_seen_by_the_kills(stage: Stage, made: Path, place:
     """The power of the tests here: with this mistake in the engine they fail."""
     where = {"draw again at restart": "double", "draw before charge": "uncharged", "refund at restart": "freed"}
     tally = Tally()
-    draw = _point_of_the_draw(stage, made, place)
+    draw = _point_of_the_draw(stage, made, place, plant)
     for at in range(draw + 1, draw + 40):
         kill(stage, made, place, "ask", "effect", at, tally, plant)
         if getattr(tally, where.get(plant, "lost")):
@@ -131,14 +131,14 @@ def test_a_planted_mistake_is_seen_by_the_kills(stage: Stage, made: Path, place:
     pytest.fail(f"{plant}: not seen")
 
 
-def _point_of_the_draw(stage: Stage, made: Path, place: Path) -> int:
-    """The last point at which no noise was drawn yet; the planted mistakes draw no later."""
+def _point_of_the_draw(stage: Stage, made: Path, place: Path, plant: str) -> int:
+    """The last point at which no noise was drawn yet."""
     low, high = 1, points(stage, made, place, "ask", "effect")
     while low < high:
         middle = (low + high + 1) // 2
         shutil.rmtree(place / "var")
         shutil.copytree(made, place / "var")
-        told, _, _ = stage.play("ask", place / "var", "effect", middle)
+        told, _, _ = stage.play("ask", place / "var", "effect", middle, plant)
         low, high = (low, middle - 1) if ["draw"] in told else (middle, high)
     return low
 
@@ -151,11 +151,46 @@ def test_killed_at_every_step(stage: Stage, made: Path, place: Path, scene: str)
     every = points(stage, made, place, scene, "effect")
     for at in range(1, every + 1):
         kill(stage, made, place, scene, "effect", at, tally)
-    for kind, wanted in (("line", 30), ("inside", 20)):
+    for kind, wanted in (("line", 8), ("inside", 8)):
         for at in spread(points(stage, made, place, scene, kind), wanted):
             kill(stage, made, place, scene, kind, at, tally)
     moments = random.SystemRandom()
-    for _ in range(20):
+    for _ in range(10):
         kill(stage, made, place, scene, "moment", moments.uniform(0.001, 0.15), tally)
     assert tally.kills >= every and not tally.faults, tally
     note(f"kill -9, every step: {scene}", tally.kills)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scene", ["backup", "recover"])
+def test_an_operator_is_killed_at_every_step(stage: Stage, made: Path, place: Path, scene: str) -> None:
+    """A recovery that was killed is refused or done; the same command does it again. A copy is never a workspace."""
+
+    def prepared() -> Path:
+        for path in place.iterdir():
+            shutil.rmtree(path)
+        folder = Path(shutil.copytree(made, place / "var"))
+        if scene == "recover":
+            stage.play("lose", folder)
+        return folder
+
+    _, _, every = stage.play(scene, prepared())
+    assert every > 20
+    for at in range(1, every + 1):
+        folder = prepared()
+        assert stage.play(scene, folder, "effect", at)[1]
+        if scene == "backup":
+            copy = place / "copy"
+            if (copy / "ledger.sqlite").exists():
+                assert stage.play("open", copy)[0] == [["refused", "workspace.copy"]]
+            assert stage.check("ask", folder)["next"] == "answered"
+            continue
+        opens = stage.play("open", folder)[0]
+        assert opens in ([["refused", "ledger.rolled_back"]], [["refused", "ledger.damaged"]], [["closed", "close"]])
+        if opens[0][0] == "refused":
+            assert stage.play(scene, folder)[0] == [["done", scene]]
+        assert stage.play("open", folder)[0] == [["closed", "close"]]
+        after = stage.check("ask", folder)
+        assert after["verified"] and after["next"] == "budget.closed" and after["answers"]["before"] is not None
+        assert after["next_charged"] == 0
+    note(f"kill -9, every step of an operator: {scene}", every)

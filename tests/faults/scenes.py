@@ -76,6 +76,17 @@ def _plan(home: Workspace, tell: Tell) -> None:
             tell("shown", entry.charge.request, entry.outcome.body["value"])
 
 
+def _crowd(home: Workspace, tell: Tell) -> None:
+    """Many questions at once, as two servers would be asked them."""
+    table, names = home.table("people"), [f"both {number}" for number in range(12)]
+    for name in names:
+        table.submit(table.query("count", where=A, epsilon="0.01"), request_id=name)
+    for name in names:
+        home.jobs.wait(name, 30)
+        answer = home.job(name).answer
+        tell("shown", name, None if answer is None else answer.value)
+
+
 def _declare(home: Workspace, tell: Tell) -> None:
     declare(home, "more")
     tell("declared", "more")
@@ -94,7 +105,7 @@ def _act(kind: str) -> Callable[[Workspace, Tell], None]:
 
 
 SCENES: dict[str, Callable[[Workspace, Tell], None]] = {
-    "ask": _ask, "session": _session, "plan": _plan, "declare": _declare, "revise": _revise,
+    "ask": _ask, "session": _session, "plan": _plan, "crowd": _crowd, "declare": _declare, "revise": _revise,
     "seal": _act("seal"), "forget": _act("forget"), "raise": _act("raise"),
 }  # fmt: skip
 

@@ -4,7 +4,8 @@ It looks, and says what is there and what can be done. `--close` goes on after a
 **every private budget is closed**, those of the ledger and those of the declared tables. How much was spent in rows
 that are lost nobody knows, and a session's step that was drawn there must not be drawn again: so all of it counts as
 spent, and none is ever freed. `--moved HEAD` goes on with a backup on another machine and closes nothing: HEAD, the
-head of the original where it was left, shows that the copy holds all of its rows.
+head of the original where it was left, shows that the copy holds all of its rows. Where a whole folder was put back, no
+file in it can tell: `--close HEAD`, with a head that was written down elsewhere, closes if the ledger has no such row.
 
 What is done is itself a chained row, `recovered`, and a `close` for each budget. They are written into a new file,
 which takes the ledger's place in one step; what was found is kept beside it. A kill anywhere leaves a workspace that
@@ -60,12 +61,12 @@ class Found:
 def main(arguments: list[str]) -> int:
     home, rest = home_of(arguments)
     wanted = rest[0] if rest else "look"
-    if (wanted, len(rest)) not in (("look", 0), ("--close", 1), ("--moved", 2)):
+    if (wanted, len(rest)) not in (("look", 0), ("--close", 1), ("--close", 2), ("--moved", 2)):
         print(say("recover.usage"), file=sys.stderr)
         return 2
     hold = Hold(home, alone=True)
     try:
-        found = look(home)
+        found = look(home, rest[1] if (wanted, len(rest)) == ("--close", 2) else "")
         if found.state == "fine":
             print(found.sentence)
             return 0
@@ -86,8 +87,11 @@ def main(arguments: list[str]) -> int:
         hold.let_go()
 
 
-def look(home: Path) -> Found:
-    """Nothing is changed, but that a sound ledger of an older version is brought up to date."""
+def look(home: Path, kept: str = "") -> Found:
+    """`kept`: a head that was written down elsewhere. A ledger without it is older, whatever lies beside it. Nothing is
+    changed, but that a sound ledger of an older version is brought up to date."""
+    if kept and len(kept) < _LEAST_HEAD:
+        raise AllowanceError("recover.short_head", least=_LEAST_HEAD)
     try:
         mark = Anchor(anchor_path(home / LEDGER)).read() or Mark(0, START)
     except ValueError:
@@ -95,10 +99,13 @@ def look(home: Path) -> Found:
     if not (home / LEDGER).exists():
         return Found("missing", 0, START, mark.seq)
     held: list[str] = []
+    older = bool(kept)
 
     def note(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        nonlocal older
         for row in rows:
             held.extend([row["hash"]] if row["seq"] == mark.seq else [])
+            older = older and not row["hash"].startswith(kept.lower())
             yield row
 
     verdict = _verdict(home, note)
@@ -107,6 +114,7 @@ def look(home: Path) -> Found:
     state = "copy" if mark.copy else "fine"
     if held != [mark.hash] and (mark.copy or mark.seq or mark.hash != START):
         state = "rolled_back"  # a copy too, if it was not finished
+    state = "rolled_back" if older else state
     if state == "fine":
         with closing(Ledger(home / LEDGER)) as ledger:  # the guards and indexes too
             verdict = ledger.verify()

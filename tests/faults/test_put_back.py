@@ -289,6 +289,22 @@ def test_recovering_keeps_what_holds_and_frees_nothing(
     note(f"recovered: {fault}", 1)
 
 
+def test_a_whole_folder_put_back_is_told_by_a_head_that_was_written_down(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program alone cannot: everything in the folder is equally old."""
+    with closing(Workspace(home)) as workspace:
+        newest = workspace.ledger.head()[1]
+    old = home.parent / "old"
+    assert command(old, "recover", capsys=capsys)[0] == 0
+    assert command(home, "recover", "--close", newest[:16], capsys=capsys)[0] == 0  # it is there: nothing to do
+    assert command(old, "recover", "--close", "abc", capsys=capsys)[0] == 2
+    assert command(old, "recover", "--close", newest[:16], capsys=capsys)[0] == 0
+    for folder, closed in ((home, {}), (old, {"people": "close"})):
+        with closing(Workspace(folder)) as workspace:
+            assert workspace.closed() == closed and workspace.verify_ledger().ok
+
+
 def test_an_edited_row_is_recovered_up_to_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with closing(sqlite3.connect(home / "ledger.sqlite")) as stranger, stranger:
         stranger.execute("DROP TRIGGER no_update")

@@ -23,7 +23,7 @@ SENTENCES: dict[str, str] = {
     "backup.failed": "The copy could not be finished: the disk there may be full or read-only. What was written of it was removed; the workspace is as it was.",
     "backup.nothing": "There is no workspace in “{place}”; name its folder with --home.",
     "backup.done": "Copied {tables} tables and a ledger of {rows} rows, head {head}, to {place}. Files in files/ were not copied.",
-    "recover.usage": "To look: python -m dpengine recover [--home WORKSPACE]. To go on after a loss, closing every allowance: add --close. After a move, with the head of the ledger that was left: add --moved HEAD.",
+    "recover.usage": "To look: python -m dpengine recover [--home WORKSPACE]. To go on after a loss, closing every allowance: add --close, or --close HEAD with a head you wrote down that this ledger should hold. After a move, with the head of the ledger that was left: add --moved HEAD.",
     "recover.fine": "The ledger is whole and the newest: {rows} rows, head {head}. There is nothing to do.",
     "recover.copy": "This is a backup: {rows} rows, head {head}.",
     "recover.rolled_back": "The ledger is whole, but older than what was last written in it: it has {rows} rows, head {head}, and there were at least {had}.",
@@ -34,5 +34,6 @@ SENTENCES: dict[str, str] = {
     "recover.closed": "Done. {rows} rows were kept and {budgets} allowances closed, for good; each is a row of the ledger. What was found is kept in {aside}. New tables can be brought; do not bring again what a lost row may have been about.",
     "recover.moved": "Done. The workspace goes on at row {rows}; no allowance was closed. Never open the original again.",
     "recover.other_head": "The original’s head is not this copy’s, so something was asked after it was made. Copy the original again, or close the allowances with --close.",
+    "recover.short_head": "Type at least {least} of the figures 0–9 and a–f of the head, from the left.",
     "recover.not_copy": "This folder is no copy made by the backup command, so there is nothing to move. Run the command without --moved to see how it stands.",
 }

@@ -10,7 +10,9 @@ from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {
     "audit": "dpengine.audit.report",
+    "backup": "dpengine.backup",
     "fits": "dpengine.fits",
+    "recover": "dpengine.recover",
     "verify": "dpengine.verify",
 }
 

@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("validity",),
     ("bearing", "population"),
     ("entries",),
-    ("chain", "workers"),
+    ("chain", "workers", "anchor", "hold"),
     ("ledgerfile",),
     ("acts", "steps"),
     ("ledger",),
@@ -43,7 +43,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("receipts", "copies", "owner"),
     ("table",),
     ("workspace",),
-    ("verify", "audit"),
+    ("verify", "backup", "audit"),
+    ("recover",),
     ("__main__",),
     ("__init__",),
 )

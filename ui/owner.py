@@ -51,7 +51,7 @@ def closed(table: dp.Table) -> None:
 
 
 def closed_words(kind: str) -> str:
-    return say("owner.sealed" if kind == "seal" else "owner.forgotten")
+    return say({"seal": "owner.sealed", "forget": "owner.forgotten", "close": "owner.closed"}[kind])
 
 
 def _head(act: str, **facts: str) -> None:

@@ -44,22 +44,23 @@ def both(
         _band(figure, places, low, high, few)
     for side, colour, away in ((one, colours.left, -0.2), (other, colours.spent, 0.2)):
         xs = [at + (away if few else 0) for at in places]
-        if side.exact is not None and few:
+        if few:  # of an unknown law the draws are all there is
             figure.add_trace(
-                go.Bar(x=xs, y=side.exact, width=0.36, marker={"color": colour, "opacity": 0.85},
+                go.Bar(x=xs, y=side.exact or side.drawn, width=0.36, marker={"color": colour, "opacity": 0.85},
                        name=escape(side.name), hovertemplate="%{y:.2%}<extra></extra>")
             )  # fmt: skip
-        elif side.exact is not None:
+        else:
             line = {"color": colour, "width": 2.5, "shape": "hvh"}
             figure.add_trace(
                 go.Scatter(x=xs, y=side.exact, mode="lines", line=line, name=escape(side.name),
                            hovertemplate="%{y:.2%}<extra></extra>")
             )  # fmt: skip
         dot = {"size": 9 if few else 6, "color": colours.card, "line": {"width": 2, "color": colour}}
-        bare = side.exact is None
+        if side.exact is None:
+            continue
         figure.add_trace(
             go.Scatter(x=xs, y=side.drawn, mode="markers", marker=dot, hovertemplate="%{y:.2%}<extra></extra>",
-                       name=escape(side.name if bare else say("check.drawn")), showlegend=bare or side is one)
+                       name=escape(say("check.drawn")), showlegend=side is one)
         )  # fmt: skip
     step = max(1, math.ceil(len(labels) / (FEW if few else 8)))
     shown = places[::step] if few else places[1:-1:step]

@@ -85,7 +85,7 @@ SENTENCES: dict[str, str] = {
     "check.million": "over a million",
     "check.read.bars": "Green is table A, grey is table B. A green bar must end inside its pale box: that is the promise. In the amber part the most privacy is spent.",
     "check.read.lines": "Green is table A, grey is table B. The green line must stay inside the pale band: that is the promise. In the amber part the most privacy is spent.",
-    "check.read.drawn": "No exact chances are known for this kind of noise; the dots are what was drawn.",
+    "check.read.drawn": "No exact chances are known for this kind of noise; the bars are what was drawn.",
     "check.read.beyond": "Where green leaves it, the promise is broken.",
     "check.drawn": "drawn",
     "check.band": "promised for A",

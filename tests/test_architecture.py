@@ -107,7 +107,7 @@ def test_ui_imports_no_page(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "demos").glob("*.py")), ids=lambda path: path.name)
 def test_demonstrations_touch_no_table(path: Path) -> None:
-    """They draw with public seeds, so they may know the formulas and the coins, and nothing that holds a table."""
+    """They draw for made-up tables, so they may know the formulas and the coins, and nothing that holds a table."""
     found = imports(path)
     assert not {name.split(".")[0] for name in found} & {"streamlit", "plotly", "ui", "pages"}
     doors = ("table", "workspace", "open_workspace", "ledger", "loading", "registry", "samples", "jobs", "engines")

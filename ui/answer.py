@@ -90,6 +90,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
             + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
             + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
         )
+        nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)
         with st.container(horizontal=True):
             st.download_button(
                 say("receipt.json"),

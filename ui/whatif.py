@@ -59,6 +59,7 @@ def show(table: dp.Table) -> None:
         compare(found, first)
     given, further = whatif_more.show(given, found)
     st.page_link(nav.page("overfitting"), label=say("overfitting.link"))
+    nav.check_link(q=given["q"], relation=found.query.facts.relation)
     with actions:
         act(table, given, found, drawn | further)
     whatif_state.remember(table, given)

@@ -1,7 +1,7 @@
 """What a lesson is made of. A lesson is data: its settings, and a function from them to a picture and its words.
 
 To add one: `demos/lessons/<name>.py` computes, `ui/lesson_<name>.py` holds `LESSON`, its words stand in the catalogue
-under `lesson.<n>.…`, and its name goes to the end of `NAMES` in `ui/lessons.py`.
+under `lesson.<n>.…`, and `NAMES` in `ui/lessons.py` gives it its number.
 """
 
 from __future__ import annotations

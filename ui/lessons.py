@@ -19,16 +19,16 @@ from dpengine.messages import known, language, say
 from ui import frame
 from ui.lesson import Given, Lesson, Setting, View
 
-NAMES: tuple[str, ...] = (
-    "differencing",
-)  # fmt: skip
+NAMES: dict[int, str] = {  # by number, rising: the module `ui.lesson_<name>`, the words `lesson.<number>.…`
+    1: "differencing",
+}
 STATE = "lessons"
 HANDS = 8  # so many different draws of one picture go round a room
 
 
 @cache
 def lesson(number: int) -> Lesson:
-    found: Lesson = import_module(f"ui.lesson_{NAMES[number - 1]}").LESSON
+    found: Lesson = import_module(f"ui.lesson_{NAMES[number]}").LESSON
     return found
 
 
@@ -53,9 +53,9 @@ def _rules() -> str:
 def overview() -> None:
     lead = say("lessons.lead")
     st.html(f'<h1 dir="auto">{escape(say("lessons.title"))}</h1><p class="lead" dir="auto">{escape(lead)}</p>')
-    across = 3
-    for first in range(0, len(NAMES), across):
-        for number, column in zip(range(first + 1, len(NAMES) + 1), st.columns(across), strict=False):
+    numbers, across = list(NAMES), 3
+    for first in range(0, len(numbers), across):
+        for number, column in zip(numbers[first:], st.columns(across), strict=False):
             with column, st.container(key=f"card-lesson-{number}"):
                 line = escape(say(f"lesson.{number}.line"))
                 st.html(
@@ -78,11 +78,13 @@ def one(number: int) -> None:
     with st.container(key=f"card-one-{number}"):
         _screen(number)
     with st.container(key="lesson-steps", horizontal=True):
-        if number > 1:
-            _to(number - 1, say("lessons.back"), "lesson-back")
+        before = max((other for other in NAMES if other < number), default=0)
+        after = min((other for other in NAMES if other > number), default=0)
+        if before:
+            _to(before, say("lessons.back"), "lesson-back")
         _to(0, say("lessons.all"), "lesson-all")
-        if number < len(NAMES):
-            _to(number + 1, say("lessons.next", title=lesson(number + 1).title), "lesson-next", primary=True)
+        if after:
+            _to(after, say("lessons.next", title=lesson(after).title), "lesson-next", primary=True)
 
 
 def _to(number: int, label: str, key: str, primary: bool = False) -> None:
@@ -162,7 +164,7 @@ def _hand() -> int:
 
 def _number(text: str) -> int | None:
     """Which lesson an address means; anything else is the overview."""
-    return int(text) if text in {str(number) for number in range(1, len(NAMES) + 1)} else None
+    return int(text) if text in map(str, NAMES) else None
 
 
 def _kept() -> dict[str, Any]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from html import escape
 
 from demos.lessons import differencing as demo
+from demos.lessons.clinic import ALLOWANCE
 from demos.lessons.differencing import Attack
 from dpengine.messages import say
 from ui import picture
@@ -21,9 +22,9 @@ def view(given: Given) -> View:
     settings = demo.Settings(given["way"], int(given["person"]), Fraction(given["epsilon"]), int(given["pairs"]))
     found = demo.run(settings)
     one, two = _said(found)
-    most = f"{100 * demo.most(demo.PRACTICE.epsilon, demo.PRACTICE.delta):.0f}"
+    most = f"{100 * demo.most(ALLOWANCE.epsilon, ALLOWANCE.delta):.0f}"
     return View(
-        _picture(found), one, two, tell("theorem", epsilon=demo.PRACTICE.epsilon, most=most),
+        _picture(found), one, two, tell("theorem", epsilon=ALLOWANCE.epsilon, most=most),
         say("card.count.theorem"), tell("relation"),
     )  # fmt: skip
 
@@ -38,7 +39,7 @@ def _said(found: Attack) -> tuple[str, str]:
     if way == "noise":
         return tell("one.noise", difference=_signed(found.mean)), tell("two.noise", **chances)
     asked = 2 * len(found.pairs)
-    share = percent(found.spent / demo.PRACTICE.epsilon)
+    share = percent(found.spent / ALLOWANCE.epsilon)
     one = tell("one.refused" if found.refused else "one.ledger", asked=asked, share=share, mean=_signed(found.mean))
     return one, tell("two.ledger", **chances)
 
@@ -75,8 +76,8 @@ def _asked(found: Attack) -> str:
     """The differences one after the other, those refused in red, and the practice ledger's meter."""
     chips = "".join(f"<span>{_signed(second - first)}</span>" for first, second in found.pairs)
     chips += f'<span class="no">{escape(tell("no"))}</span>' * (found.settings.pairs - len(found.pairs))
-    share = float(found.spent / demo.PRACTICE.epsilon)
-    bar = picture.meter(share, tell("meter", share=percent(found.spent / demo.PRACTICE.epsilon)), found.refused)
+    share = float(found.spent / ALLOWANCE.epsilon)
+    bar = picture.meter(share, tell("meter", share=percent(found.spent / ALLOWANCE.epsilon)), found.refused)
     drawn = f'<p>{escape(tell("chips"))}</p><div class="chips">{chips}</div>{bar}'
     return picture.figure(drawn, tell("alt.asked", asked=2 * len(found.pairs)))
 

@@ -21,6 +21,10 @@ from ui.lesson import Given, Lesson, Setting, View
 
 NAMES: dict[int, str] = {  # by number, rising: the module `ui.lesson_<name>`, the words `lesson.<number>.…`
     1: "differencing",
+    2: "averaging",
+    3: "coin",
+    4: "definition",
+    5: "median",
 }
 STATE = "lessons"
 HANDS = 8  # so many different draws of one picture go round a room
@@ -89,7 +93,9 @@ def one(number: int) -> None:
 
 def _to(number: int, label: str, key: str, primary: bool = False) -> None:
     """A button and not a link: Streamlit does not change the address on a link to the page one is on."""
-    st.button(label, key=key, type="primary" if primary else "secondary", on_click=_go, args=(number,))
+    wide: Any = "stretch" if key.startswith("lesson-open") else "content"
+    kind: Any = "primary" if primary else "secondary"
+    st.button(label, key=key, type=kind, width=wide, on_click=_go, args=(number,))
 
 
 @st.fragment
@@ -120,9 +126,18 @@ def _screen(number: int) -> None:
 
 
 def _controls(chosen: Lesson, given: dict[str, str], more: bool) -> dict[str, str]:
-    """One after the other, because what is chosen first may decide which of the others matter."""
+    """One after the other, because what is chosen first may decide which of the others matter; several sliders stand
+    two in a row."""
+    places: list[Any] = []
     for one in chosen.settings:
-        if one.more == more and one in chosen.matters(given):
+        beside = [other for other in chosen.matters(given) if other.more == more]
+        if one not in beside:
+            continue
+        place = st.container()
+        if one.kind == "slider" and not more and sum(other.kind == "slider" for other in beside) > 1:
+            places = places or list(st.columns(2))
+            place = places.pop(0)
+        with place:
             given = given | {one.name: _control(chosen, one, given[one.name])}
     return given
 

@@ -65,16 +65,16 @@ class Mark:
 
 def strip(
     values: Sequence[float], span: tuple[float, float], alt: str, marks: Sequence[Mark] = (), title: str = "",
-    faded_from: int | None = None, band: tuple[float, float] | None = None, kind: str = "",
+    faded_from: int | None = None, band: tuple[float, float] | None = None, height: int = 170, kind: str = "",
 ) -> str:  # fmt: skip
     """Each value as a dot on its axis, stacked where they fall together; a value beyond the axis stands at its end.
-    From the place `faded_from` on dots are pale: they were asked for and not given."""
+    From the place `faded_from` on dots are pale: they were asked for and not given. `height` is in pixels."""
     axis = Axis(*span, 0, 100, days=False)
     cell = (axis.high - axis.low) / 80
     stacked: Counter[int] = Counter()
     dots = ""
     placed = [round((min(max(value, axis.low), axis.high) - axis.low) / cell) for value in values]
-    lift = min(11.0, 150 / max(Counter(placed).values(), default=1))
+    lift = min(11.0, (height - 20) / max(Counter(placed).values(), default=1))
     for place, at in enumerate(placed):
         pale = ' class="pale"' if faded_from is not None and place >= faded_from else ""
         dots += f'<i{pale} style="left:{at / 0.8:.2f}%;bottom:{stacked[at] * lift:.1f}px"></i>'
@@ -84,14 +84,14 @@ def strip(
         dots = f'<u style="left:{left:.2f}%;width:{max(right - left, 0.4):.2f}%"></u>' + dots
     for mark in marks:
         where = axis.place(min(max(mark.at, axis.low), axis.high))
-        side = " end" if where > 60 else ""
+        side = " end" if where > (60 if mark.kind == "truth" else 12) else ""  # the two do not hide each other
         dots += f'<b class="{mark.kind}{side}" style="left:{where:.2f}%"><span>{escape(mark.words)}</span></b>'
     ticks = "".join(
         f'<span style="left:{axis.place(tick):.2f}%">{escape(plain(float(f"{tick:.10g}")))}</span>'
         for tick in axis.ticks()
     )
     under = f'<div class="ticks">{ticks}</div>' + (f'<div class="title">{escape(title)}</div>' if title else "")
-    return figure(f'<div class="dots">{dots}</div>{under}', alt, f"strip {kind}")
+    return figure(f'<div class="dots" style="height:{height}px">{dots}</div>{under}', alt, f"strip {kind}")
 
 
 def meter(share: float, words: str, refused: bool = False) -> str:

@@ -17,40 +17,24 @@ most (e^ε + δ)/(1 + e^ε): the two kinds of error satisfy 1 − a ≤ e^ε·b 
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
+from demos.lessons.clinic import ALLOWANCE, facts, patients
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, spent
 from dpengine.bounds import sum_tail
-from dpengine.budget import Budget
 from dpengine.coins import Coins, SystemCoins
-from dpengine.contract import Facts
 from dpengine.exact import exp_decimal
 from dpengine.mechanisms.count import Count
-from dpengine.schema import Category, Number, Schema
-from dpengine.unit import Unit
 
-CLINIC = Path(__file__).resolve().parents[2] / "data" / "clinic.csv"
 PERSONS = (152, 163, 168)  # blood pressures that one patient alone has
 WAYS = ("exact", "noise", "ledger")
 MOST_PAIRS = 12
-PRACTICE = Budget("1", "1e-6")
-SCHEMA = Schema(
-    {
-        "blood_pressure": Number(80, 200, step=1),
-        "age": Number(18, 90, step=1),
-        "diabetes": Category(["yes", "no"], unknown="no", missing="no"),
-        "smoker": Category(["yes", "no"], unknown="no", missing="no"),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -85,7 +69,7 @@ class Attack:
 def run(settings: Settings, coins: Coins | None = None) -> Attack:
     exact = (count(settings.person - 1), count(settings.person))
     wanted = {"exact": 0, "noise": 1, "ledger": settings.pairs}[settings.way]
-    rule = PRACTICE.rule()
+    rule = ALLOWANCE.rule()
     admitted, totals = _admitted(rule, settings, wanted)
     queries = [question(settings, edge) for edge in (settings.person - 1, settings.person)]
     coins = coins or SystemCoins()
@@ -97,14 +81,13 @@ def run(settings: Settings, coins: Coins | None = None) -> Attack:
         return Attack(settings, exact, (), False, gone, 1.0, 1.0, ())
     laws = worlds(queries[0].scale, admitted)
     likely = right(queries[0].scale, admitted)
-    return Attack(settings, exact, pairs, admitted < wanted, gone, likely, most(gone, PRACTICE.delta), laws)
+    return Attack(settings, exact, pairs, admitted < wanted, gone, likely, most(gone, ALLOWANCE.delta), laws)
 
 
 def question(settings: Settings, edge: int) -> Count:
     """The very question that Ask would put: how many have diabetes, with a pressure of at most `edge`."""
-    facts = Facts("clinic", SCHEMA, Unit.rows(), "replace", len(_patients()))
     where = [["diabetes", "in", ["yes"]], ["blood_pressure", "<=", edge]]
-    return Count.build(facts, {"where": where, "epsilon": settings.epsilon})
+    return Count.build(facts(), {"where": where, "epsilon": settings.epsilon})
 
 
 def _admitted(rule: Rule, settings: Settings, wanted: int) -> tuple[int, Totals]:
@@ -160,12 +143,6 @@ def _power(one: np.ndarray, times: int, window: int) -> np.ndarray:
     return law[middle - window : middle + window + 1]
 
 
-@cache
-def _patients() -> tuple[tuple[int, bool], ...]:
-    with CLINIC.open(encoding="utf-8", newline="") as file:
-        return tuple((int(row["blood_pressure"]), row["diabetes"] == "yes") for row in csv.DictReader(file))
-
-
 def count(edge: int) -> int:
     """The true number of patients with diabetes and a pressure of at most `edge`."""
-    return sum(pressure <= edge and diabetes for pressure, diabetes in _patients())
+    return sum(one.pressure <= edge and one.diabetes for one in patients())

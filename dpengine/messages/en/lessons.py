@@ -66,7 +66,7 @@ SENTENCES: dict[str, str] = {
     "lesson.2.one.once": "One answer came out, and the truth is {truth}; such an answer is typically {error} off.",
     "lesson.2.one": "The average of {times} answers is {mean} and the truth is {truth}; such an average is typically {error} off.",
     "lesson.2.two.once": "It took {added}, and a single person hardly changes what can come out.",
-    "lesson.2.two": "The error is √{times} = {smaller} times smaller than that of one answer, and the cost added up to {added}.",
+    "lesson.2.two": "The error is √{times} ≈ {smaller} times smaller than that of one answer, and the cost added up to {added}.",
     "lesson.2.one.refused": "Asked {times} times, the ledger answers {most} and refuses the rest; plain adding up would answer {basic}.",
     "lesson.2.two.refused": "The average stays at {mean}, typically {error} off: the allowance is a limit that asking again does not lift.",
     "lesson.2.share": "{share} of a practice allowance",

@@ -62,7 +62,9 @@ def test_two_exact_counts_tell_one_diagnosis(person: int) -> None:
     (alone,) = [one for one in clinic.patients() if one.pressure == person]
     found = differencing.run(differencing.Settings(person=person))
     assert found.difference == alone.diabetes and not found.pairs
-    said = lesson_differencing.view(lesson_differencing.LESSON.clean({"person": str(person)})).two
+    view = lesson_differencing.view(lesson_differencing.LESSON.clean({"person": str(person)}))
+    said = view.two
+    assert "ε = 1 that is 73.2 in 100" in view.theorem  # e/(1 + e) = 0.73106, rounded up
     assert ("has diabetes" if alone.diabetes else "has no diabetes") in said
 
 

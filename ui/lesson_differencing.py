@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from html import escape
 
@@ -22,7 +23,7 @@ def view(given: Given) -> View:
     settings = demo.Settings(given["way"], int(given["person"]), Fraction(given["epsilon"]), int(given["pairs"]))
     found = demo.run(settings)
     one, two = _said(found)
-    most = f"{100 * demo.most(ALLOWANCE.epsilon, ALLOWANCE.delta):.0f}"
+    most = _above(demo.most(ALLOWANCE.epsilon, ALLOWANCE.delta))
     return View(
         _picture(found), one, two, tell("theorem", epsilon=ALLOWANCE.epsilon, most=most),
         say("card.count.theorem"), tell("relation"),
@@ -35,7 +36,7 @@ def _said(found: Attack) -> tuple[str, str]:
         first, second = found.exact
         one = tell("one.exact", below=person - 1, person=person, first=first, second=second)
         return one, tell("two.exact.yes" if found.difference else "two.exact.no", difference=found.difference)
-    chances = {"right": f"{100 * found.right:.1f}", "most": f"{100 * found.most + 0.05:.1f}"}
+    chances = {"right": f"{100 * found.right:.1f}", "most": _above(found.most)}
     if way == "noise":
         return tell("one.noise", difference=_signed(found.mean)), tell("two.noise", **chances)
     asked = 2 * len(found.pairs)
@@ -85,6 +86,11 @@ def _asked(found: Attack) -> str:
 def _small() -> str:
     boxes = (("", demo.count(163)), ("", demo.count(162)), ("out", demo.count(163) - demo.count(162)))
     return '<div class="sum">' + "".join(f'<div class="{kind}"><b>{out}</b></div>' for kind, out in boxes) + "</div>"
+
+
+def _above(chance: float) -> str:
+    """So many in 100, rounded up: it is said that nobody passes it."""
+    return f"{math.ceil(1000 * chance) / 10:.1f}"
 
 
 def _signed(value: float) -> str:

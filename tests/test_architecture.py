@@ -105,7 +105,7 @@ def test_ui_imports_no_page(path: Path) -> None:
     assert not any(name.split(".")[0] == "pages" for name in imports(path))
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "demos").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "demos").rglob("*.py")), ids=lambda path: path.name)
 def test_demonstrations_touch_no_table(path: Path) -> None:
     """They draw for made-up tables, so they may know the formulas and the coins, and nothing that holds a table."""
     found = imports(path)

@@ -10,7 +10,7 @@ import streamlit as st
 from dpengine.messages import say
 from ui.state import ROOT
 
-NAMES = ("start", "data", "ask", "session", "plan", "whatif", "ledger")
+NAMES = ("start", "data", "ask", "session", "plan", "whatif", "ledger", "lessons")
 UNLISTED = ("overfitting", "audit")  # reached by a link on another page
 
 

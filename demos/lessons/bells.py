@@ -64,7 +64,7 @@ def total(k: int, epsilon: float) -> tuple[Floats, Floats]:
     hits = np.arange(k + 1)
     logs = np.array([math.lgamma(k + 1) - math.lgamma(b + 1) - math.lgamma(k - b + 1) for b in hits.tolist()])
     chances: Floats = np.exp(logs + hits * epsilon - k * math.log1p(math.exp(epsilon)))
-    losses: Floats = (2.0 * hits - k) * epsilon
+    losses = np.asarray((2 * hits - k) * epsilon, dtype=np.float64)
     return losses, chances
 
 

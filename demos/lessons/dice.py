@@ -25,7 +25,7 @@ FACES = tuple(range(0, 65, 5))  # minutes to work, the public list
 PEOPLE = (0, 1, 3, 5, 8, 7, 6, 4, 3, 2, 1, 0, 0)  # how many made-up people need so long
 REPEATED = (30, 10)  # three in four people at one face, one in four at the next: why the score is capped
 EPSILONS = tuple(Fraction(one) for one in ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5"))
-EACH_TIME, MOST_ROLLS, MOST_SEED = 100, 1000, 10**6
+EACH_TIME, MOST_ROLLS = 100, 1000
 
 Score = Callable[[Sequence[int], int], int]
 
@@ -33,14 +33,8 @@ Score = Callable[[Sequence[int], int], int]
 @dataclass(frozen=True)
 class Settings:
     epsilon: Fraction = Fraction(1)
-    rolls: int = EACH_TIME
+    rolls: int = 0
     seed: int = 1
-
-    def again(self) -> Settings:
-        """A hundred rolls more; after a thousand a new hundred."""
-        if self.rolls < MOST_ROLLS:
-            return Settings(self.epsilon, self.rolls + EACH_TIME, self.seed)
-        return Settings(self.epsilon, EACH_TIME, (self.seed + 1) % MOST_SEED)
 
 
 @dataclass(frozen=True)

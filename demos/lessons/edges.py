@@ -10,9 +10,9 @@ picture can come from both tables: seeing the axis one knows which it was, at an
 *Declared range.* Whoever is richer is counted in the last bar. The axis is the same, and no picture is more than e^ε
 times as likely from one table as from the other.
 
-*Rescaling* (Remark 7.3 of the thesis on the general definition). Noise of scale diam/ε with distances measured in
-thousands is a thousand times smaller, and the printed ε is the same; two people whose incomes differ by the whole range
-are then told apart by up to e^(1000·ε).
+*Rescaling* the distances is the same mistake in other words. Noise of scale diam/ε, with distances in thousands, is a
+thousand times smaller, and the printed ε is the same; two people whose incomes differ by the whole range are then told
+apart by up to e^(1000·ε).
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ DECLARED = (0, 8000)  # typed by the owner before the table was read
 BARS = 10
 EPSILON = Fraction(1)
 UNITS = (1, 10, 100, 1000)
-MOST_SEED = 10**6
 
 
 @dataclass(frozen=True)
@@ -114,12 +113,10 @@ class Rescaled:
     unit: int  # distances are measured in so many euros
     noise: float  # scale of the noise on one income, in euros
     printed: float  # the ε that is printed
-    real: float  # the ε that holds: how far the noise of the two ends of the range lies apart
-    guess: float  # e^real/(1+e^real): what a guess between the two ends is allowed
+    real: float  # the ε that holds: of two people at the ends of the range
 
 
 def rescaled(unit: int) -> Rescaled:
     width = DECLARED[1] - DECLARED[0]
     noise = Fraction(width, unit) / EPSILON
-    real = float(width / noise)
-    return Rescaled(unit, float(noise), float(EPSILON), real, 1 / (1 + math.exp(-real)))
+    return Rescaled(unit, float(noise), float(EPSILON), float(width / noise))

@@ -47,8 +47,8 @@ def _answer(settings: Settings) -> str:
     """One answer under each table: the bells begin nearly on top of one another."""
     values, first, second = demo.answers(float(settings.epsilon), 7)
     places = [
-        Column(str(value) if value in (demo.FIRST, demo.SECOND) else "", pair)
-        for value, *pair in zip(values, first, second, strict=True)
+        Column(str(value) if value in (demo.FIRST, demo.SECOND) else "", (one, other))
+        for value, one, other in zip(values, first, second, strict=True)
     ]
     head = f'<p class="head">{escape(tell("answer.title"))}</p>'
     names = tell("first", value=demo.FIRST), tell("second", value=demo.SECOND)
@@ -58,7 +58,7 @@ def _answer(settings: Settings) -> str:
 def _bells(found: Figures, few: bool) -> str:
     """The law of what all answers say together, under either table, on an axis as wide as the worst case."""
     step = found.losses[1] - found.losses[0]
-    axis = Axis(-found.simple - step / 2, found.simple + step / 2, 0, 100)
+    axis = Axis(-found.simple - step / 2, found.simple + step / 2, 0, 100, False)
     tall = float(max(found.first.max(), found.second.max()))
     areas = "".join(
         f'<path class="p{world}" d="{_area(found.losses, law, axis, float(step), tall)}"/>'
@@ -77,10 +77,11 @@ def _bells(found: Figures, few: bool) -> str:
         for tick in axis.ticks()
     )
     svg = f'<svg viewBox="0 0 100 100" preserveAspectRatio="none">{areas}</svg>'
-    sides = f'<div class="sides"><span>{escape(tell("side.second"))}</span><span>{escape(tell("side.first"))}</span></div>'
+    sides = "".join(f"<span>{escape(tell(side))}</span>" for side in ("side.second", "side.first"))
     head = f'<p class="head">{escape(tell("bells.title"))}</p>'
     alt = tell("alt.bells", guessed=percent(found.guessed), simple=_three(found.simple), exact=_three(found.exact))
-    return picture.figure(f'{head}<div class="law">{svg}{lines}</div><div class="ticks">{ticks}</div>{sides}', alt, "bells")
+    under = f'<div class="ticks">{ticks}</div><div class="sides">{sides}</div>'
+    return picture.figure(f'{head}<div class="law">{svg}{lines}</div>{under}', alt, "bells")
 
 
 def _area(losses: Floats, law: Floats, axis: Axis, step: float, tall: float) -> str:

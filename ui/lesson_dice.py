@@ -74,7 +74,7 @@ def _columns(found: Figures, shares: tuple[float, ...]) -> str:
     names = (tell("law"), tell("rolled")) if shares else (tell("law"),)
     full = max(*found.chances, *shares, 0.2)
     title = f'<div class="title">{escape(tell("axis"))}</div>'
-    return picture.columns(places, tell("alt.columns"), names, full) + title
+    return picture.columns(places, tell("alt.columns"), names, full=full) + title
 
 
 LESSON = Lesson(
@@ -84,6 +84,6 @@ LESSON = Lesson(
         Setting("rolls", numbers(0, demo.MOST_ROLLS, demo.EACH_TIME), "0", "again"),
     ),
     view,
-    '<div class="picture die"><div class="faces"><i style="flex-grow:0.1"></i><i style="flex-grow:0.2"></i>'
-    '<i class="best" style="flex-grow:0.5"></i><i style="flex-grow:0.15"></i><i style="flex-grow:0.05"></i></div></div>',
+    '<div class="picture die"><div class="faces"><i style="flex-grow:.1"></i><i style="flex-grow:.2"></i>'
+    '<i class="best" style="flex-grow:.5"></i><i style="flex-grow:.15"></i><i style="flex-grow:.05"></i></div></div>',
 )

@@ -56,13 +56,13 @@ def _one(name: str, bars: Bars, differ: bool) -> str:
     leak = ' class="leak"' if differ else ""
     ends = f'<div class="ends"><b>{low}</b><span>{escape(name)}</span><b{leak}>{high}</b></div>'
     alt = tell("alt", name=name, low=low, high=high)
-    return f"<div>{picture.columns(places, alt, (), max(25, *bars.heights))}{ends}</div>"
+    return f"<div>{picture.columns(places, alt, full=max(25, *bars.heights))}{ends}</div>"
 
 
 LESSON = Lesson(
     NUMBER,
     (Setting("richest", tuple(str(one) for one in demo.RICHEST), "50000"), AGAIN),
     view,
-    picture.columns([Column("", (height,)) for height in (9, 4, 1, 0, 0, 0, 0, 1)], "", (), 9, True)
+    picture.columns([Column("", (height,)) for height in (9, 4, 1, 0, 0, 0, 0, 1)], "", full=9, small=True)
     + '<div class="ends"><b></b><b class="leak">50,000</b></div>',
 )

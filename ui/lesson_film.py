@@ -37,8 +37,7 @@ def view(given: Given) -> View:
 
 def _bars(found: Figures) -> str:
     """The favourite and those behind it, each with what the noise of a published bar would do to it."""
-    low, high = -found.reach, max(found.counts[0], PEOPLE) + found.reach
-    low, high = min(low, -20), high
+    low, high = -max(found.reach, 20), PEOPLE + found.reach
 
     def at(value: float) -> float:
         return 100 * (value - low) / (high - low)
@@ -60,7 +59,7 @@ def _along(size: int, every: dict[int, Figures]) -> str:
     head = f'<p class="head">{escape(tell("along.title"))}</p>'
     places = [Column(str(one), (found.chosen, found.bars), one == size) for one, found in every.items()]
     title = f'<div class="title">{escape(tell("axis"))}</div>'
-    drawn = picture.columns(places, tell("alt.along"), (tell("choice"), tell("highest")), 1)
+    drawn = picture.columns(places, tell("alt.along"), (tell("choice"), tell("highest")), full=1)
     return f"<div>{head}{drawn}{title}</div>"
 
 
@@ -68,5 +67,5 @@ LESSON = Lesson(
     NUMBER,
     (Setting("size", numbers(LEAST_SIZE, MOST_SIZE), "3"),),
     view,
-    picture.columns([Column("", heights) for heights in ((0.95, 0.94), (0.95, 0.43), (0.95, 0.22))], "", (), 1, True),
+    picture.columns([Column("", pair) for pair in ((0.95, 0.94), (0.95, 0.43), (0.95, 0.22))], "", full=1, small=True),
 )

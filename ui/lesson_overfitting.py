@@ -86,13 +86,13 @@ def draw(view: View) -> None:
 LESSON = Lesson(
     NUMBER,
     (
-        Setting("features", ("5", "25", "100", "250", "500", "1000", "2500"), "2500"),
+        Setting("features", ("5", "25", "100", "250", "500", "1000", "2500"), "1000"),
         Setting("seed", numbers(1, 99), "1", "again"),
         Setting("epsilon", ("0.5", "1", "3", "10"), "1", "choice", more=True),
-        Setting("people", ("200", "500", "1000", "2000", "5000", "20000"), "5000", "choice", more=True),
+        Setting("people", ("1000", "2000", "5000"), "5000", "choice", more=True),
     ),
     view,
-    picture.columns([Column("", heights) for heights in ((0.52, 0.5), (0.6, 0.5), (0.71, 0.5))], "", (), 0.75, True),
+    picture.columns([Column("", pair) for pair in ((0.52, 0.5), (0.6, 0.5), (0.71, 0.5))], "", full=0.75, small=True),
     draw=draw,
 )
 

@@ -45,11 +45,8 @@ def _three(value: float) -> str:
 
 def _answer(settings: Settings) -> str:
     """One answer under each table: the bells begin nearly on top of one another."""
-    values, first, second = demo.answers(float(settings.epsilon), 7)
-    places = [
-        Column(str(value) if value in (demo.FIRST, demo.SECOND) else "", (one, other))
-        for value, one, other in zip(values, first, second, strict=True)
-    ]
+    values, first, second = demo.answers(float(settings.epsilon), 4)
+    places = [Column(str(value), pair) for value, pair in zip(values, zip(first, second, strict=True), strict=True)]
     head = f'<p class="head">{escape(tell("answer.title"))}</p>'
     names = tell("first", value=demo.FIRST), tell("second", value=demo.SECOND)
     return f'<div>{head}{picture.columns(places, tell("alt.answer"), names)}</div>'
@@ -61,7 +58,7 @@ def _bells(found: Figures, few: bool) -> str:
     axis = Axis(-found.simple - step / 2, found.simple + step / 2, 0, 100, False)
     tall = float(max(found.first.max(), found.second.max()))
     areas = "".join(
-        f'<path class="p{world}" d="{_area(found.losses, law, axis, float(step), tall)}"/>'
+        f'<i class="p{world}" style="clip-path:polygon({_area(found.losses, law, axis, float(step), tall)})"></i>'
         for world, law in enumerate((found.first, found.second))
     )
     marks = [(found.simple, "worst", tell("mark.worst", simple=_three(found.simple)))]
@@ -73,26 +70,34 @@ def _bells(found: Figures, few: bool) -> str:
         for at, kind, words in marks
     )
     ticks = "".join(
-        f'<span style="left:{axis.place(tick):.2f}%">{escape(plain(float(f"{tick:.10g}")))}</span>'
+        f'<span style="left:{axis.place(tick):.2f}%">{escape(plain(float(f"{tick:.10g}")).replace("-", "−"))}</span>'
         for tick in axis.ticks()
     )
-    svg = f'<svg viewBox="0 0 100 100" preserveAspectRatio="none">{areas}</svg>'
     sides = "".join(f"<span>{escape(tell(side))}</span>" for side in ("side.second", "side.first"))
     head = f'<p class="head">{escape(tell("bells.title"))}</p>'
     alt = tell("alt.bells", guessed=percent(found.guessed), simple=_three(found.simple), exact=_three(found.exact))
     under = f'<div class="ticks">{ticks}</div><div class="sides">{sides}</div>'
-    return picture.figure(f'{head}<div class="law">{svg}{lines}</div>{under}', alt, "bells")
+    return picture.figure(f'{head}<div class="law">{areas}{lines}</div>{under}', alt, "bells")
 
 
 def _area(losses: Floats, law: Floats, axis: Axis, step: float, tall: float) -> str:
-    """Steps, one for each loss; what is too low to be seen is left out."""
-    drawn = ""
-    for loss, chance in zip(losses.tolist(), law.tolist(), strict=True):
-        height = 86 * chance / tall
-        if height >= 0.05:
-            left, right = axis.place(loss - step / 2), axis.place(loss + step / 2)
-            drawn += f"M{left:.2f} 100V{100 - height:.2f}H{right:.2f}V100Z"
-    return drawn
+    """The outline of steps, one for each loss; what is too low to be seen is left out."""
+    seen = [(loss, 74 * chance / tall) for loss, chance in zip(losses.tolist(), law.tolist(), strict=True)]
+    seen = [(loss, height) for loss, height in seen if height >= 0.05]
+    outline = [(seen[0][0] - step / 2, 0.0)]
+    for loss, height in seen:
+        outline += [(loss - step / 2, height), (loss + step / 2, height)]
+    outline.append((seen[-1][0] + step / 2, 0.0))
+    return ",".join(f"{axis.place(x):.2f}% {100 - height:.2f}%" for x, height in outline)
+
+
+def _small() -> str:
+    found = demo.figures(Settings(100, Fraction(1, 10)))
+    step = float(found.losses[1] - found.losses[0])
+    axis = Axis(-found.simple / 2, found.simple / 2, 0, 100, False)
+    areas = (_area(found.losses, law, axis, step, float(law.max())) for law in (found.first, found.second))
+    drawn = "".join(f'<i class="p{world}" style="clip-path:polygon({area})"></i>' for world, area in enumerate(areas))
+    return f'<div class="picture bells"><div class="law">{drawn}</div></div>'
 
 
 LESSON = Lesson(
@@ -102,7 +107,5 @@ LESSON = Lesson(
         Setting("epsilon", tuple(text_of(one) for one in demo.EPSILONS), "0.05", "choice", more=True),
     ),
     view,
-    '<div class="picture bells"><div class="law"><svg viewBox="0 0 100 100" preserveAspectRatio="none">'
-    '<path class="p1" d="M15 100C30 100 32 20 42 20S54 100 69 100Z"/>'
-    '<path class="p0" d="M31 100C46 100 48 20 58 20S70 100 85 100Z"/></svg></div></div>',
+    _small(),
 )

@@ -43,12 +43,13 @@ def _row(title: str, pair: tuple[Bars, Bars], guess: float) -> str:
     told = escape(tell("told", guess=percent(guess)))
     certain = " certain" if guess == 1 else ""
     names = (tell("with"), tell("without"))
-    both = "".join(_one(name, bars, pair[0].ends != pair[1].ends) for name, bars in zip(names, pair, strict=True))
+    differ, full = pair[0].ends != pair[1].ends, max(*pair[0].heights, *pair[1].heights)
+    both = "".join(_one(name, bars, differ, full) for name, bars in zip(names, pair, strict=True))
     head = f'<p class="head"><b>{escape(title)}</b> <span class="told{certain}">{told}</span></p>'
     return f'{head}<div class="beside edges">{both}</div>'
 
 
-def _one(name: str, bars: Bars, differ: bool) -> str:
+def _one(name: str, bars: Bars, differ: bool, full: int) -> str:
     """Noisy bars, and under them the two ends of the axis as large as what they may give away. A bar that noise took
     below nought has no height."""
     places = [Column("", (max(height, 0),)) for height in bars.heights]
@@ -56,13 +57,14 @@ def _one(name: str, bars: Bars, differ: bool) -> str:
     leak = ' class="leak"' if differ else ""
     ends = f'<div class="ends"><b>{low}</b><span>{escape(name)}</span><b{leak}>{high}</b></div>'
     alt = tell("alt", name=name, low=low, high=high)
-    return f"<div>{picture.columns(places, alt, full=max(25, *bars.heights))}{ends}</div>"
+    return f"<div>{picture.columns(places, alt, full=full)}{ends}</div>"
 
 
 LESSON = Lesson(
     NUMBER,
     (Setting("richest", tuple(str(one) for one in demo.RICHEST), "50000"), AGAIN),
     view,
-    picture.columns([Column("", (height,)) for height in (9, 4, 1, 0, 0, 0, 0, 1)], "", full=9, small=True)
-    + '<div class="ends"><b></b><b class="leak">50,000</b></div>',
+    "<div>"
+    + picture.columns([Column("", (height,)) for height in (9, 4, 1, 0, 0, 0, 0, 1)], "", full=9, small=True)
+    + '<div class="ends"><b></b><b class="leak">50,000</b></div></div>',
 )

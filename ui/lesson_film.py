@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from demos.lessons import film as demo
-from demos.lessons.film import FILMS, LEAST_SIZE, MOST_SIZE, PEOPLE, Figures
+from demos.lessons.film import FILMS, LEAST_SIZE, MOST_SIZE, Figures
 from dpengine.messages import say
 from ui import picture
 from ui.lesson import Given, Lesson, Setting, View, numbers, words
@@ -37,7 +37,7 @@ def view(given: Given) -> View:
 
 def _bars(found: Figures) -> str:
     """The favourite and those behind it, each with what the noise of a published bar would do to it."""
-    low, high = -max(found.reach, 20), PEOPLE + found.reach
+    low, high = min(found.counts[SHOWN - 1] - found.reach, 0), found.counts[0] + found.reach
 
     def at(value: float) -> float:
         return 100 * (value - low) / (high - low)
@@ -48,7 +48,7 @@ def _bars(found: Figures) -> str:
         bar = f'<i style="left:{at(0):.2f}%;width:{at(count) - at(0):.2f}%"></i>'
         ends = at(count - found.reach), at(count + found.reach)
         whisker = f'<u style="left:{ends[0]:.2f}%;width:{ends[1] - ends[0]:.2f}%"></u>'
-        rows += f'<div class="film{best}"><span>{escape(name)}</span><div>{bar}{whisker}<b>{count}</b></div></div>'
+        rows += f'<div class="film{best}"><span>{escape(name)}</span><div>{bar}{whisker}</div></div>'
     rest = escape(tell("rest", rest=len(FILMS) - SHOWN))
     head = f'<p class="head">{escape(tell("bars.title"))}</p>'
     alt = tell("alt.bars", best=FILMS[0], count=found.counts[0], reach=found.reach)

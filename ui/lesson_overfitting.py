@@ -75,6 +75,10 @@ def draw(view: View) -> None:
     charts.curves(
         lines, say("overfitting.axis.votes"), say("overfitting.axis.right"), alt, "overfitting-chart", 400, shares=ends
     )
+
+
+def beside(view: View) -> None:
+    found: Outcome = view.data
     header = [say("overfitting.print.votes"), *(say(f"overfitting.line.{name}") for name in _LINES)]
     rows = zip(found.votes, *(getattr(found, name) for name in _LINES), strict=True)
     st.download_button(
@@ -94,6 +98,7 @@ LESSON = Lesson(
     view,
     picture.columns([Column("", pair) for pair in ((0.52, 0.5), (0.6, 0.5), (0.71, 0.5))], "", full=0.75, small=True),
     draw=draw,
+    beside=beside,
 )
 
 

@@ -122,13 +122,20 @@ def _screen(number: int) -> None:
     view = _view(number, language.get(), tuple(given.items()), _hand() if chosen.random else 0)
     with below:
         chosen.draw(view)
-        said = "".join(f'<p class="lesson-say" dir="auto">{escape(line)}</p>' for line in (view.one, view.two))
+        said = "".join(f'<p class="lesson-say" dir="auto">{_kept_together(line)}</p>' for line in (view.one, view.two))
         st.html(f'<div role="status">{said}</div>')
         with st.expander(say("lessons.theorem")):
             theorem = [escape(line) for line in view.theorem.split("\n")]
             told = (("lessons.source", view.source), ("lessons.relation", view.relation))
             lines = [*theorem, *(f"<b>{escape(say(code))}</b> {escape(text)}" for code, text in told)]
             st.html("".join(f'<p dir="auto">{line}</p>' for line in lines))
+            if chosen.beside is not None:
+                chosen.beside(view)
+
+
+def _kept_together(line: str) -> str:
+    """A line does not break inside 50 % or ε = 1."""
+    return escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;")
 
 
 def _controls(chosen: Lesson, given: dict[str, str], more: bool) -> dict[str, str]:

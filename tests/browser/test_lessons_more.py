@@ -19,7 +19,7 @@ def says(page: Any, text: str) -> None:
 
 
 def slide(page: Any, number: int, name: str, key: str, times: int = 1) -> None:
-    thumb = page.locator(f"[class*='st-key-lesson-{number}-{name}-'] [role=slider]")
+    thumb = page.locator(f"[class*='st-key-lesson-{number}-{name}-'] input[type=range]")
     for _ in range(times):
         thumb.press(key)
         settled(page)

@@ -169,7 +169,7 @@ def test_bells_are_the_convolution_of_single_answers() -> None:
 
 @pytest.mark.parametrize("epsilon", bells.EPSILONS, ids=str)
 def test_the_three_marks_stand_in_order(epsilon: F) -> None:
-    for k in bells.QUESTIONS:
+    for k in (1, 10, 100, 1000):
         found = bells.figures(bells.Settings(k, epsilon))
         assert 0 <= found.exact <= found.simple + 1e-12 and found.exact <= found.lecture
         assert bells.slack(k, float(epsilon), found.exact) <= bells.DELTA

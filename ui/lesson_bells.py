@@ -16,6 +16,7 @@ from ui.svg import Axis
 from ui.wording import percent
 
 NUMBER = 8
+FEW = 21  # different losses
 tell = words(NUMBER)
 
 
@@ -30,7 +31,7 @@ def view(given: Given) -> View:
     }  # fmt: skip
     return View(
         f'<div class="beside narrow">{_answer(settings)}{_bells(found, few)}</div>',
-        tell("one.few" if few else "one", **facts),
+        tell("one.single" if settings.questions == 1 else "one.few" if few else "one", **facts),
         tell("two", **facts),
         tell("theorem", **facts),
         tell("source"),
@@ -57,10 +58,7 @@ def _bells(found: Figures, few: bool) -> str:
     step = found.losses[1] - found.losses[0]
     axis = Axis(-found.simple - step / 2, found.simple + step / 2, 0, 100, False)
     tall = float(max(found.first.max(), found.second.max()))
-    areas = "".join(
-        f'<i class="p{world}" style="clip-path:polygon({_area(found.losses, law, axis, float(step), tall)})"></i>'
-        for world, law in enumerate((found.first, found.second))
-    )
+    areas = _areas(found, axis, tall)
     marks = [(found.simple, "worst", tell("mark.worst", simple=_three(found.simple)))]
     if not few:
         marks.append((found.exact, "exact", tell("mark.exact", exact=_three(found.exact))))
@@ -80,24 +78,30 @@ def _bells(found: Figures, few: bool) -> str:
     return picture.figure(f'{head}<div class="law">{areas}{lines}</div>{under}', alt, "bells")
 
 
-def _area(losses: Floats, law: Floats, axis: Axis, step: float, tall: float) -> str:
-    """The outline of steps, one for each loss; what is too low to be seen is left out."""
-    seen = [(loss, 74 * chance / tall) for loss, chance in zip(losses.tolist(), law.tolist(), strict=True)]
-    seen = [(loss, height) for loss, height in seen if height >= 0.05]
-    outline = [(seen[0][0] - step / 2, 0.0)]
-    for loss, height in seen:
-        outline += [(loss - step / 2, height), (loss + step / 2, height)]
-    outline.append((seen[-1][0] + step / 2, 0.0))
-    return ",".join(f"{axis.place(x):.2f}% {100 - height:.2f}%" for x, height in outline)
+def _areas(found: Figures, axis: Axis, tall: float) -> str:
+    """The two bells, one through the other; a few bars stand side by side."""
+    sides = ((-0.4, 0.0), (0.0, 0.4)) if len(found.losses) <= FEW else ((-0.5, 0.5),) * 2
+    drawn = ""
+    for world, (law, side) in enumerate(zip((found.first, found.second), sides, strict=True)):
+        drawn += f'<i class="p{world}" style="clip-path:polygon({_outline(found.losses, law, axis, tall, side)})"></i>'
+    return drawn
+
+
+def _outline(losses: Floats, law: Floats, axis: Axis, tall: float, side: tuple[float, float]) -> str:
+    """Of one bar for each loss; what is too low to be seen is left out."""
+    step = float(losses[1] - losses[0])
+    points: list[tuple[float, float]] = []
+    for loss, chance in zip(losses.tolist(), law.tolist(), strict=True):
+        height = 74 * chance / tall
+        left, right = (axis.place(loss + end * step) for end in side)
+        points += [(left, 0), (left, height), (right, height), (right, 0)] if height >= 0.05 else []
+    return ",".join(f"{x:.2f}% {100 - height:.2f}%" for x, height in points)
 
 
 def _small() -> str:
     found = demo.figures(Settings(100, Fraction(1, 10)))
-    step = float(found.losses[1] - found.losses[0])
-    axis = Axis(-found.simple / 2, found.simple / 2, 0, 100, False)
-    areas = (_area(found.losses, law, axis, step, float(law.max())) for law in (found.first, found.second))
-    drawn = "".join(f'<i class="p{world}" style="clip-path:polygon({area})"></i>' for world, area in enumerate(areas))
-    return f'<div class="picture bells"><div class="law">{drawn}</div></div>'
+    areas = _areas(found, Axis(-found.simple / 2, found.simple / 2, 0, 100, False), float(found.first.max()))
+    return f'<div class="picture bells"><div class="law">{areas}</div></div>'
 
 
 LESSON = Lesson(

@@ -23,7 +23,7 @@ def test_from_what_if_to_the_demonstration_and_back_by_a_link(
     page.get_by_role("button", name="Toss the coins again").click()
     page.wait_for_url("**seed=2**")
     settled(page)
-    page.get_by_text("The theorem").click()
+    page.get_by_text("The theorem", exact=True).click()
     page.get_by_text("together take ε = 1").wait_for()
     page.get_by_role("button", name="Figures (CSV)").wait_for()
     settled(page)

@@ -51,6 +51,7 @@ SENTENCES: dict[str, str] = {
     "lesson.8.side.first": "speaks for 19 →",
     "lesson.8.side.second": "← speaks for 20",
     "lesson.8.one": "If all {questions} answers pointed the same way they would leak ε = {simple}; but some mislead, and except for one chance in a million all together leak at most ε = {exact}.",
+    "lesson.8.one.single": "One question leaks at most its own ε = {epsilon}, and its answer often points the wrong way.",
     "lesson.8.one.few": "With few questions the worst case is not so rare: {questions} of them may leak all of ε = {simple}.",
     "lesson.8.two": "Whoever guesses which of the two tables it was is right {guessed} of the time; a coin is right half of the time.",
     "lesson.8.alt.answer": "How likely each answer is if the true number is 19 and if it is 20: the two sets of bars nearly coincide.",

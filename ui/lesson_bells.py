@@ -32,7 +32,7 @@ def view(given: Given) -> View:
     return View(
         f'<div class="beside narrow">{_answer(settings)}{_bells(found, few)}</div>',
         tell("one.single" if settings.questions == 1 else "one.few" if few else "one", **facts),
-        tell("two", **facts),
+        tell("two.sure" if found.guessed > 0.995 else "two", **facts),
         tell("theorem", **facts),
         tell("source"),
         tell("relation"),

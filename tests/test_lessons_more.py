@@ -13,9 +13,14 @@ import pytest
 import dpengine as dp
 from demos.lessons import bells, dice, edges, film
 from dpengine import laws
+from dpengine.bounds import BETA
 from dpengine.contract import Facts
+from dpengine.messages import say
 from dpengine.needs import Spread
 from dpengine.samples import SAMPLES
+from ui import lessons
+from ui.lesson import View
+from ui.wording import percent
 
 # --- 6, the loaded die ------------------------------------------------------------------------------------------------
 
@@ -175,8 +180,11 @@ def test_the_three_marks_stand_in_order(epsilon: F) -> None:
         assert bells.slack(k, float(epsilon), found.exact) <= bells.DELTA
         assert bells.slack(k, float(epsilon), found.exact - 1e-6) > bells.DELTA or found.exact == 0
         assert found.first.sum() == pytest.approx(1) and 0.5 < found.guessed <= 1
+
+
+def test_four_times_the_questions_leak_twice_as_much() -> None:
     small = [bells.composed(k, 0.01) for k in (100, 400, 1600)]
-    assert all(1.9 < b / a < 2.2 for a, b in itertools.pairwise(small))  # four times the questions, twice the loss
+    assert all(1.9 < b / a < 2.2 for a, b in itertools.pairwise(small))
 
 
 @pytest.mark.long
@@ -246,3 +254,56 @@ def test_rescaling_changes_what_epsilon_means(unit: int) -> None:
     far_apart = laws.max_divergence(laws.Laplace(0, F(found.noise)), laws.Laplace(width, F(found.noise)))
     assert float(far_apart) == pytest.approx(found.real) == pytest.approx(unit * found.printed)
     assert found.printed == float(edges.EPSILON)
+
+
+# --- what the screens say ---------------------------------------------------------------------------------------------
+
+
+def view(number: int, **given: str) -> View:
+    lesson = lessons.lesson(number)
+    return lesson.view(lesson.clean(given))
+
+
+def test_what_is_told_in_words_is_what_is_computed() -> None:
+    """Figures that a sentence has as words: forty, 95 times in 100, one in a million."""
+    assert sum(dice.PEOPLE) == 40 and dice.EACH_TIME == 100 and BETA == F(1, 20)
+    assert "Forty people" in say("lesson.6.do") and "a hundred times" in say("lesson.6.set.rolls")
+    assert say("lesson.7.do").startswith(f"{film.PEOPLE} people each like some of {len(film.FILMS)} films")
+    assert f"gives {bells.FIRST}, its neighbour {bells.SECOND}" in say("lesson.8.do") and bells.DELTA * 10**6 == 1
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "1", "5"])
+@pytest.mark.parametrize("rolls", ["0", "1000"])
+def test_the_die_says_its_figures(epsilon: str, rolls: str) -> None:
+    found, told = dice.figures(dice.Settings(F(epsilon), int(rolls))), view(6, epsilon=epsilon, rolls=rolls)
+    assert "25 minutes" in told.one and f"{100 * found.chances[5]:.0f} %".replace("100", "99.9") in told.one
+    assert rolls == "0" or f"came up {found.counts[5]:,} times in 1,000 rolls" in told.one
+    assert f"a factor of {found.most:.3g}" in told.two
+    assert (f"at most {found.promised} of the 40" in told.two) == (found.promised < max(found.gaps))
+    assert "moves by more than 1." in told.theorem and "it would be 2," in told.theorem
+
+
+@pytest.mark.parametrize("size", [1, 18])
+def test_the_film_says_its_figures(size: int) -> None:
+    found, told = film.figures(film.Settings(size)), view(7, size=str(size))
+    assert f"the favourite {percent(found.chosen)} of the time" in told.one
+    assert f"can change {found.moved} of them" in told.two and f"up to {found.reach} people" in told.two
+    assert f"only {percent(found.bars)} of the time" in told.two
+
+
+@pytest.mark.parametrize("questions", bells.QUESTIONS)
+def test_the_bells_say_their_figures(questions: int) -> None:
+    found, told = bells.figures(bells.Settings(questions)), view(8, questions=str(questions))
+    assert f"ε = {found.simple:.3g}" in told.one and f"right {percent(found.guessed)} of the time" in told.two
+    assert ("some mislead" in told.one) == (found.exact < 0.99 * found.simple)
+    assert "some mislead" not in told.one or f"at most ε = {found.exact:.3g}" in told.one
+    assert "nearly always right" in view(8, questions="1000", epsilon="1").two
+
+
+@pytest.mark.parametrize("richest", edges.RICHEST)
+def test_the_axis_says_its_figures(richest: int) -> None:
+    found, told = edges.figures(edges.Settings(richest)), view(10, richest=str(richest))
+    assert ("one look at it tells" in told.one) == (found.automatic_guess == 1)
+    assert found.automatic_guess < 1 or f"ends at {richest:,} or at 5,200" in told.one
+    assert f"right {percent(found.declared_guess)} of the time" in told.two and percent(found.most) in told.two
+    assert told.theorem.count("printed ε = 1,") == len(edges.UNITS) and "true ε = 1,000" in told.theorem

@@ -25,7 +25,7 @@ def view(given: Given) -> View:
     people, most = sum(PEOPLE), f"{found.most:.3g}"
     facts = {
         "middle": FACES[found.best],
-        "chance": percent(found.chances[found.best]),
+        "chance": _chance(found.chances[found.best]),
         "count": found.counts[found.best],
         "rolls": settings.rolls,
     }
@@ -44,6 +44,10 @@ def view(given: Given) -> View:
         say("card.median.theorem"),
         tell("relation"),
     )
+
+
+def _chance(share: float) -> str:
+    return percent(share) if share < 0.99 else f"{100 * share:.1f} %"
 
 
 def _picture(found: Figures, rolls: int) -> str:

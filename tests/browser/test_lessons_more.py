@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browser.journeys import kind, no_sideways_scrolling, table_of
+from browser.journeys import kind, table_of
 from browser.steps import go, settled, shot
 
 SAYS = "p.lesson-say"
-NAMES = {6: "dice", 7: "film", 8: "bells", 9: "overfitting", 10: "edges"}
 
 
 def says(page: Any, text: str) -> None:
@@ -100,16 +99,3 @@ def test_through_the_lessons(page: Any, open_page: Callable[..., Any], server: A
     settled(cold)
     shot(cold, "lessons-overview")
     assert not table_of(page, server).history()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("number", sorted(NAMES))
-def test_on_a_phone_and_in_the_dark(phone: Any, open_page: Callable[..., Any], number: int) -> None:
-    settings = "&rolls=300" if number == 6 else ""
-    go(phone, f"/lessons?lesson={number}{settings}")
-    kind(phone)
-    no_sideways_scrolling(phone)
-    shot(phone, f"phone-lesson-{number}")
-    dark = open_page(color_scheme="dark")
-    go(dark, f"/lessons?lesson={number}{settings}")
-    shot(dark, f"dark-lesson-{number}")

@@ -60,6 +60,7 @@ class Lesson:
     shown: Callable[[Given], tuple[str, ...]] | None = None  # which settings matter now; all where it is not given
     random: bool = False  # True: people in a room see draws of their own
     draw: Callable[[View], None] = _html
+    beside: Callable[[View], None] | None = None  # what stands under the theorem, for those who open it
 
     @property
     def title(self) -> str:

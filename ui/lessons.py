@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpengine.messages import known, language, say
+from dpengine.messages import known, language, plain, say
 from ui import frame
 from ui.lesson import Given, Lesson, Setting, View
 
@@ -25,6 +25,11 @@ NAMES: dict[int, str] = {  # by number, rising: the module `ui.lesson_<name>`, t
     3: "coin",
     4: "definition",
     5: "median",
+    6: "dice",
+    7: "film",
+    8: "bells",
+    9: "overfitting",
+    10: "edges",
 }
 STATE = "lessons"
 HANDS = 8  # so many different draws of one picture go round a room
@@ -48,7 +53,7 @@ def show() -> None:
 
 @cache
 def _rules() -> str:
-    return (Path(__file__).parent / "lessons.css").read_text(encoding="utf-8")
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("lessons*.css")))
 
 
 # --- the overview -----------------------------------------------------------------------------------------------------
@@ -117,12 +122,20 @@ def _screen(number: int) -> None:
     view = _view(number, language.get(), tuple(given.items()), _hand() if chosen.random else 0)
     with below:
         chosen.draw(view)
-        said = "".join(f'<p class="lesson-say" dir="auto">{escape(line)}</p>' for line in (view.one, view.two))
+        said = "".join(f'<p class="lesson-say" dir="auto">{_kept_together(line)}</p>' for line in (view.one, view.two))
         st.html(f'<div role="status">{said}</div>')
         with st.expander(say("lessons.theorem")):
-            told = ((None, view.theorem), ("lessons.source", view.source), ("lessons.relation", view.relation))
-            lines = (f"<b>{escape(say(code))}</b> {escape(text)}" if code else escape(text) for code, text in told)
+            theorem = [escape(line) for line in view.theorem.split("\n")]
+            told = (("lessons.source", view.source), ("lessons.relation", view.relation))
+            lines = [*theorem, *(f"<b>{escape(say(code))}</b> {escape(text)}" for code, text in told)]
             st.html("".join(f'<p dir="auto">{line}</p>' for line in lines))
+            if chosen.beside is not None:
+                chosen.beside(view)
+
+
+def _kept_together(line: str) -> str:
+    """A line does not break inside 50 % or ε = 1."""
+    return escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;")
 
 
 def _controls(chosen: Lesson, given: dict[str, str], more: bool) -> dict[str, str]:
@@ -148,7 +161,9 @@ def _control(chosen: Lesson, one: Setting, value: str) -> str:
 
     def told(choice: str) -> str:
         code = f"lesson.{chosen.number}.set.{one.name}.{choice}"
-        return say(code) if known(code) else choice
+        if known(code):
+            return say(code)
+        return plain(int(choice)) if choice.isdecimal() else choice
 
     if one.kind == "again":
         st.button(label, key=key, on_click=_toss, args=(chosen.number, one))

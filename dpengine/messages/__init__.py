@@ -16,7 +16,7 @@ from typing import Any
 LANGUAGES = ("en",)
 AREAS = (
     "declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "looks", "plan", "whatif", "owner",
-    "receipts", "validity", "session", "audit_report", "operating", "audit_page", "lessons",
+    "receipts", "validity", "session", "audit_report", "operating", "audit_page", "lessons", "lessons_more",
 )  # fmt: skip
 
 language: ContextVar[str] = ContextVar("language", default="en")

@@ -14,6 +14,8 @@ from dpengine.contract import Parameter
 from dpengine.dates import Date
 from dpengine.exact import text_of
 from dpengine.messages import plain, say
+from dpengine.messages.figures import ungrouped
+from dpengine.messages.spoken import stored
 from dpengine.schema import Category, Column, ItemSet, Number
 
 STATE = "ask"
@@ -199,7 +201,8 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
             return None
         now = given.get("bins", parameter.default)
         if isinstance(now, list):
-            edges = "; ".join(plain(edge).replace(",", "") for edge in now)
+            with stored():  # as they are read again
+                edges = "; ".join(ungrouped(plain(edge)) for edge in now)
             text = st.text_input(say("form.edges"), edges, key=f"{widget}-edges")
             return [part.strip() for part in text.split(";") if part.strip()]
         count = _whole(now, 2, 100, int(parameter.default))

@@ -14,6 +14,7 @@ from dpengine import bearing
 from dpengine.budget import usual_delta
 from dpengine.exact import ceiling
 from dpengine.messages import say
+from dpengine.messages.spoken import current
 from ui import charts, exports, job
 from ui.wording import percent, power_of_ten
 
@@ -30,7 +31,7 @@ def show() -> None:
         given = controls(_state())
         _remember(given)
         try:
-            found, compared = _run(**given)
+            found, compared = _run(**given, words=current())
         except dp.AllowanceError as complaint:
             job.hint(str(complaint))
             return
@@ -61,8 +62,8 @@ def controls(given: dict[str, str]) -> dict[str, str]:
 
 
 @st.cache_resource(max_entries=50, show_spinner=False)
-def _run(people: str, features: str, epsilon: str, seed: str) -> tuple[Outcome, str]:
-    """Kept by its settings, so that a picture does not flicker: nothing of a table is in it."""
+def _run(people: str, features: str, epsilon: str, seed: str, words: str) -> tuple[Outcome, str]:
+    """Kept by its settings, so that a picture does not flicker: nothing of a table is in it. `words`: a language."""
     given = {"people": people, "features": features, "epsilon": epsilon, "seed": seed}
     found = demo.run(demo.read(given))
     return found, bearing.comparison(found.settings.people, found.settings.questions, yes_no=True)

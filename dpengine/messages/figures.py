@@ -68,7 +68,7 @@ def names(template: str) -> set[str]:
 def _form(told: str) -> int:
     """One, the rest; in Slovene one, two, three and four, the rest by the last two digits, decimals as three. Of
     “60 people” the first figure counts."""
-    figure = _FIGURE.match(told)
+    figure = _FIGURE.search(told)
     try:
         value = read(figure[0]) if figure else None
     except InvalidOperation:
@@ -78,6 +78,6 @@ def _form(told: str) -> int:
         return last
     if current() != "sl":
         return 0 if abs(value) == 1 else 1
-    if value != int(value):
+    if figure and marks()[1] in figure[0]:
         return 2
     return {1: 0, 2: 1, 3: 2, 4: 2}.get(int(abs(value)) % 100, last)

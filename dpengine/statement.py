@@ -22,7 +22,7 @@ from dpengine.ledger import Act, Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say
 from dpengine.messages.spoken import STORED, current, stored
-from dpengine.schema import Schema
+from dpengine.schema import Number, Schema
 from dpengine.unit import Unit, read_relation
 
 MOST_COUNTED = 10**6
@@ -117,7 +117,8 @@ def sentence_of(charge: Charge) -> str:
     if current() == STORED or claim.get("key") not in catalogue:
         return told
     try:
-        schema = Schema.from_json({"columns": list(claim["bounds"].items())})
+        bounds = claim["bounds"]  # a schema has at least one column; a session or a bought range names none
+        schema = Schema.from_json({"columns": list(bounds.items())}) if bounds else Schema({"-": Number(0, 1)})
         unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
         header = (*schema.columns, str(claim["parameters"].get("column")))
         facts = Facts(charge.table, schema, unit, relation, claim["about"], header)

@@ -17,6 +17,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.figures import ungrouped
 from dpengine.messages.spoken import stored
 from dpengine.schema import Category, Column, ItemSet, Number
+from ui.language import address
 
 STATE = "ask"
 _ROUND = "form-round"
@@ -101,8 +102,7 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     if answer:
         wanted["answer"] = answer
     arrived = st.session_state.pop(_ARRIVED, False)  # a link to this very page leaves the browser's address as it was
-    if arrived or dict(st.query_params) != wanted:
-        st.query_params.from_dict(wanted)
+    address(wanted, again=arrived)
 
 
 def choices(table: dp.Table, key: str) -> list[str]:

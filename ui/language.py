@@ -39,6 +39,15 @@ def settle() -> None:
     _speak(chosen or _ours(st.context.locale) or STORED)
 
 
+def address(wanted: dict[str, str], again: bool = False) -> None:
+    """What the address says of a view, the chosen language beside it. It is left alone where it says so already, since
+    each change is a step in the browser's history; `again` writes it all the same."""
+    chosen = st.session_state.get(_CHOSEN)
+    wanted = wanted | ({IN_ADDRESS: chosen} if chosen else {})
+    if again or dict(st.query_params) != wanted:
+        st.query_params.from_dict(wanted)
+
+
 def _ours(wanted: object) -> str | None:
     """One of ours, also where a browser names a country: sl-SI."""
     name = str(wanted or "").split("-")[0].lower()

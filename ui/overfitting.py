@@ -16,6 +16,7 @@ from dpengine.exact import ceiling
 from dpengine.messages import say
 from dpengine.messages.spoken import current
 from ui import charts, exports, job
+from ui.language import address
 from ui.wording import percent, power_of_ten
 
 STATE = "overfitting"
@@ -167,8 +168,7 @@ def _remember(given: dict[str, str]) -> None:
     kept = st.session_state[STATE]
     kept["given"], kept["url"] = given, {name: text for name, text in given.items() if text != USUAL[name]}
     others = {name: st.query_params[name] for name in st.query_params if name not in USUAL}
-    if dict(st.query_params) != others | kept["url"]:
-        st.query_params.from_dict(others | kept["url"])
+    address(others | kept["url"])
 
 
 def _toss() -> None:

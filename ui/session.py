@@ -15,6 +15,7 @@ from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.sessions import bears
 from ui import frame, job, owner, session_outward, session_run
+from ui.language import address
 from ui.state import workspace
 from ui.wording import percent, points, promise_words
 
@@ -86,8 +87,8 @@ def _given(table: dp.Table) -> dict[str, str]:
 def _remember(table: dp.Table, given: dict[str, str]) -> None:
     st.session_state[_STATE] = given
     wanted = {"table": table.name} | given
-    if dict(st.query_params) != wanted and "session" not in st.query_params:
-        st.query_params.from_dict(wanted)
+    if "session" not in st.query_params:
+        address(wanted)
 
 
 def _size(given: dict[str, str]) -> tuple[int, str]:

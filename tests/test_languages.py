@@ -33,9 +33,8 @@ def english(lang: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("lang", LANGUAGES[1:])
 def test_a_language_says_everything_it_is_meant_to_say(lang: str) -> None:
-    wanted, found = english(lang), messages.own(lang)
-    assert not sorted(wanted.keys() - found.keys()), f"to translate into {lang}"
-    assert not sorted(found.keys() - wanted.keys()), f"codes that {lang} alone has"
+    missing = english(lang).keys() - messages.own(lang).keys()
+    assert not sorted(missing), f"to translate into {lang}"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES[1:])
@@ -44,7 +43,7 @@ def test_a_translation_uses_the_same_facts(lang: str) -> None:
     other = {
         code: figures.names(words) ^ figures.names(wanted[code])
         for code, words in messages.own(lang).items()
-        if figures.names(words) != figures.names(wanted[code])
+        if code in wanted and figures.names(words) != figures.names(wanted[code])
     }
     assert not other
 
@@ -54,6 +53,8 @@ def test_every_sentence_can_be_filled_and_keeps_its_marks(lang: str) -> None:
     wanted = english(lang)
     with speaking(lang):
         for code, words in messages.own(lang).items():
+            if code not in wanted:
+                continue  # of a sentence that is gone or to come
             told = say(code, **dict.fromkeys(figures.names(words), 2))
             assert "{" not in told, code
             tags = re.findall(r"</?\w+>", words)

@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 LANGUAGES = ("en", "sl", "he")
 STORED = "en"
 
-language: ContextVar[str | None] = ContextVar("language", default=None)
+_asked_for: ContextVar[str | None] = ContextVar("language", default=None)
 _listener: Callable[[], str | None] | None = None
 
 
@@ -28,16 +28,16 @@ def by_default(listener: Callable[[], str | None]) -> None:
 
 
 def current() -> str:
-    return language.get() or (_listener() if _listener else None) or STORED
+    return _asked_for.get() or (_listener() if _listener else None) or STORED
 
 
 @contextmanager
 def speaking(lang: str) -> Iterator[None]:
-    before = language.set(lang)
+    before = _asked_for.set(lang)
     try:
         yield
     finally:
-        language.reset(before)
+        _asked_for.reset(before)
 
 
 def stored() -> AbstractContextManager[None]:

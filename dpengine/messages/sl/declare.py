@@ -19,6 +19,8 @@ SENTENCES: dict[str, str] = {
     "column.kind.any": "opisan stolpec",
     "column.name_blank": "Stolpec potrebuje ime.",
     "column.name_long": "Ime stolpca ima lahko največ {most} {most|znak|znaka|znake|znakov}; skrajšajte ga v prvi vrstici datoteke.",
+    "column.name_signs": "Ime „{column}“ vsebuje znak, ki ga ni mogoče videti; vpišite ga na novo.",
+    "category.signs": "Vrednost s seznama „{value}“ vsebuje znak, ki ga ni mogoče videti; vpišite jo na novo.",
     "number.reversed": "Najnižja vrednost mora biti manjša od najvišje; zamenjajte ju ali razširite razpon.",
     "number.step": "Korak mora biti večji od 0 in mora razpon razdeliti na cele korake; poskusite {suggestion}.",
     "number.missing_outside": "Vrednost za prazne celice mora ležati v navedenem razponu.",

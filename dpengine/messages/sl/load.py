@@ -40,6 +40,7 @@ SENTENCES: dict[str, str] = {
     "load.unclosed": "Celica v narekovajih se odpre in nikoli ne zapre; zaprite jo v datoteki, izberite drug narekovaj ali povejte, da v nobeni celici ni preloma.",
     "load.long_line": "Nekatere vrstice so daljše od {most} znakov; skrajšajte jih ali izberite, da se take vrstice berejo kot prazne.",
     "load.long": "Celica ali vrstica je daljša od {most} znakov; skrajšajte jo ali zaprite celico v narekovajih, ki teče naprej.",
+    "load.swollen": "Ta datoteka se razpakira v precej več, kot ima tabela njene velikosti; shranite jo znova kot „CSV UTF-8“ in naložite to.",
     "load.column_kind": "Stolpec „{column}“ vsebuje sezname ali bajte, ne navadnih vrednosti; izpustite ga iz datoteke ali ga zapišite kot besedilo.",
     "engine.unreadable": "Shranjene tabele ni mogoče prebrati; naložite datoteko znova.",
 }

@@ -51,6 +51,7 @@ SENTENCES: dict[str, str] = {
     "lesson.8.side.first": "govori za 19 →",
     "lesson.8.side.second": "← govori za 20",
     "lesson.8.one": "Če bi vsi odgovori ({questions}) kazali v isto smer, bi izdali ε = {simple}; a nekateri zavajajo in razen z verjetnostjo ena na milijon vsi skupaj izdajo največ ε = {exact}.",
+    "lesson.8.one.single": "Eno vprašanje izda največ svoj ε = {epsilon}, njegov odgovor pa pogosto kaže v napačno smer.",
     "lesson.8.one.few": "Pri malo vprašanjih najslabši primer ni tako redek: {questions} {questions|vprašanje lahko izda|vprašanji lahko izdata|vprašanja lahko izdajo|vprašanj lahko izda} ves ε = {simple}.",
     "lesson.8.two": "Kdor ugiba, katera od tabel je bila, ima prav v {guessed} primerov; kovanec ima prav v polovici.",
     "lesson.8.alt.answer": "Kako verjeten je vsak odgovor, če je pravo število 19 in če je 20: vrsti stolpičev se skoraj pokrivata.",

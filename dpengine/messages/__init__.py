@@ -15,6 +15,7 @@ from typing import Any
 
 from dpengine.messages.figures import forms, local
 from dpengine.messages.spoken import LANGUAGES, current
+from dpengine.messages.spoken import language as language
 
 AREAS = (
     "declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "looks", "plan", "whatif", "owner",

@@ -31,6 +31,15 @@ def current() -> str:
     return _asked_for.get() or (_listener() if _listener else None) or STORED
 
 
+class _Language:
+    """`language.get()` is the language spoken now: for keys of what is kept between readers."""
+
+    get = staticmethod(current)
+
+
+language = _Language()
+
+
 @contextmanager
 def speaking(lang: str) -> Iterator[None]:
     before = _asked_for.set(lang)

@@ -50,5 +50,6 @@ SENTENCES: dict[str, str] = {
     "audit.above": "Vrstic: {lines}; NAD SVOJO TRDITVIJO: {names}.",
     "audit.nowhere": "V docs/privacy.md ni prostora za številke: potrebuje vrstico {begin} in pod njo vrstico {end}.",
     "audit.written": "Zapisano v docs/privacy.md.",
+    "audit.progress": "vrstic: {done} od {all}",
     "audit.draws_range": "Navedite vsaj {least} žrebov in nobenega negativnega števila iger.",
 }

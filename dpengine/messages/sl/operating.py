@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "recover.way_close": "Če obstaja novejša ledger.sqlite, jo vrnite. Če ne, poženite: python -m dpengine recover --close. Ohrani vrstice, ki držijo ({rows}), in za vselej zapre proračune ({budgets}): kaj je bilo porabljeno za njimi, ni znano, zato vse šteje kot porabljeno.",
     "recover.closed": "Končano. Ohranjenih vrstic: {rows}, za vselej zaprtih proračunov: {budgets}; vsak je vrstica v knjigi. Kar je bilo najdeno, je shranjeno v {aside}. Prinesti je mogoče nove tabele; ne prinašajte znova tega, o čemer je morda govorila izgubljena vrstica.",
     "recover.moved": "Končano. Delovni prostor se nadaljuje pri vrstici {rows}; noben proračun ni bil zaprt. Izvirnika ne odpirajte nikoli več.",
+    "recover.short_head": "Vpišite vsaj {least} znakov 0–9 in a–f glave, od leve.",
     "recover.other_head": "Glava izvirnika ni glava te kopije, torej je bilo po njenem nastanku še kaj vprašano. Izvirnik kopirajte znova ali zaprite proračune z --close.",
     "recover.not_copy": "Ta mapa ni kopija, narejena z ukazom backup, zato ni kaj seliti. Poženite ukaz brez --moved, da vidite stanje.",
 }

@@ -15,6 +15,7 @@ from typing import Any
 import streamlit as st
 
 from dpengine.messages import say
+from dpengine.messages.figures import local, marks
 from ui.style import palette
 from ui.wording import percent
 
@@ -46,7 +47,7 @@ def _figure(height: int, **axes: Any) -> Any:
         xaxis=axis,
         yaxis=axis,
         bargap=0.35,
-        separators=".,",
+        separators=marks()[::-1],
         hoverlabel={"bgcolor": colours.card},
     )
     figure.update_layout(**axes)
@@ -282,4 +283,4 @@ def _decades(values: list[float]) -> list[float]:
 
 
 def _told(ticks: list[float]) -> list[str]:
-    return [f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0") for tick in ticks]
+    return [local(f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0")) for tick in ticks]

@@ -19,6 +19,7 @@ from ui import declare_upload as uploads
 from ui import nav
 from ui.declare import begin, complain, heading, kept, onwards, problem, start_over
 from ui.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_of
+from ui.language import address
 from ui.state import workspace
 from ui.wording import unmarked
 
@@ -113,7 +114,7 @@ def _here_already() -> None:
 
 def _see(name: str) -> None:
     """What is declared of a table."""
-    st.query_params.from_dict({"table": name})
+    address({"table": name})
 
 
 # --- are these the columns?

@@ -10,6 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.samples import SAMPLES
+from ui.language import address
 from ui.web import visitor_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,7 +55,7 @@ def choose_table(name: str) -> None:
         st.session_state["table"] = name
         for key in ("ask", "answer"):
             st.session_state.pop(key, None)
-    st.query_params.clear()
+    address({})
 
 
 def table_names() -> list[str]:

@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 
 from dpengine.messages import plain, say
+from dpengine.messages.figures import day
 
 WIDTH = 640
 _SIDE = 12  # free on both sides of the axis, for the ends of its labels
@@ -105,7 +106,7 @@ class Axis:
         parts = [f'<line class="axis" x1="{self.left}" x2="{self.right}" y1="{y}" y2="{y}"/>']
         for tick in self.ticks():
             x = self.place(tick)
-            told = date.fromordinal(int(tick)).isoformat() if self.days else plain(float(f"{tick:.10g}"))
+            told = day(date.fromordinal(int(tick)).isoformat()) if self.days else plain(float(f"{tick:.10g}"))
             parts.append(
                 f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{y}" y2="{y + 5}"/>'
                 f'<text x="{x:.1f}" y="{y + 19}" text-anchor="middle">{escape(told)}</text>'

@@ -266,7 +266,7 @@ def view(number: int, **given: str) -> View:
 
 def test_what_is_told_in_words_is_what_is_computed() -> None:
     """Figures that a sentence has as words: forty, 95 times in 100, one in a million."""
-    assert sum(dice.PEOPLE) == 40 and dice.EACH_TIME == 100 and BETA == F(1, 20)
+    assert sum(dice.PEOPLE) == 40 and dice.EACH_TIME == 100 and F(1, 20) == BETA
     assert "Forty people" in say("lesson.6.do") and "a hundred times" in say("lesson.6.set.rolls")
     assert say("lesson.7.do").startswith(f"{film.PEOPLE} people each like some of {len(film.FILMS)} films")
     assert f"gives {bells.FIRST}, its neighbour {bells.SECOND}" in say("lesson.8.do") and bells.DELTA * 10**6 == 1

@@ -28,8 +28,8 @@ from tests.planted.checks import (
     check_selection_takes_the_same_draws,
     check_supports_are_one_public_grid,
 )
+from tests.planted.ground import choose
 from tests.planted.listed import PLANTED
-from tests.planted.questions import choose
 from tests.planted.registry import CAUGHT, ESCAPED, FALSE_ALARM, OTHER_WORDS, Planted, judge, section, write
 
 BY_NAME = {planted.name: planted for planted in PLANTED}
@@ -154,5 +154,5 @@ def test_the_numbers_of_any_answer_have_noise_of_their_own(case: tuple[str, dict
 
 
 def test_both_selections_take_the_same_draws() -> None:
-    check_selection_takes_the_same_draws(choose)  # flipping: tests/planted/questions.py
+    check_selection_takes_the_same_draws(choose)  # flipping: tests/planted/ground.py
     check_noise_keeps_large_numbers(SystemCoins())

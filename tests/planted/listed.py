@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.planted import accounts, files, forms, ledgers, questions
+from tests.planted import accounts, files, forms, ground, homes, ledgers, questions
 from tests.planted.registry import Planted
 
-PLANTED: list[Planted] = [
-    *questions.PLANTED, *accounts.PLANTED, *ledgers.PLANTED, *files.PLANTED, *forms.PLANTED,
-]  # fmt: skip
+PARTS = (questions, ground, accounts, ledgers, homes, files, forms)
+PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

@@ -20,6 +20,7 @@ from leaks import bombs
 from leaks.stage import NAMES, Stage, rows, schema, written
 
 import dpengine as dp
+from dpengine import backup
 from dpengine.accountant.filter import Rule
 from dpengine.contract import read_delta, read_epsilon
 from dpengine.copies import opened
@@ -210,7 +211,8 @@ def _damaged_table(bench: Bench, part: str, act: Callable[[dp.Table], Any]) -> N
     table = bench.add(written(bench.folder / f"d{bench.made}.csv", rows(bench.stage.canaries, 40 + bench.made)),
                       {"far": dp.Number(0, 9)})  # fmt: skip
     folder = bench.stage.workspace.folder / "tables" / table._record.folder
-    (folder / part).write_bytes(b"PAR1" + bench.cell.encode() * 9 + b"PAR1")
+    end = b"" if part.startswith("coded") else b"PAR1"
+    (folder / part).write_bytes(b"PAR1" + bench.cell.encode() * 9 + end)
     act(table)
 
 
@@ -284,6 +286,14 @@ def _secret(bench: Bench) -> None:
     bench.made += 1
     home.mkdir()
     (home / "secret").write_bytes(b"short")
+    dp.open_workspace(home)
+
+
+def _no_secret(bench: Bench) -> None:
+    home = bench.folder / f"home{bench.made}"
+    bench.made += 1
+    home.mkdir()
+    (home / "ledger.sqlite").write_bytes(b"")
     dp.open_workspace(home)
 
 
@@ -492,6 +502,8 @@ CAUSES: dict[str, Cause] = {
     "release.interrupted": _interrupted,
     "release.waiting": _waiting,
     "engine.unreadable": lambda b: _damaged_table(b, "raw.parquet", lambda t: t.revise(dp.Schema({"home": C(["a"])}))),
+    "table.damaged": lambda b: _damaged_table(
+        b, "coded-1.parquet", lambda t: t.ask(t.query("mean", column="far", epsilon="0.1"))),
     "table.closed": lambda b: (b.stage.workspace.seal(b.small("shut").name), b.small("shut").revise(schema())),
     "table.sealed": lambda b: _closed(b, "seal"),
     "table.forgotten": lambda b: _closed(b, "forget"),
@@ -528,6 +540,10 @@ CAUSES: dict[str, Cause] = {
     "ledger.damaged": _damaged,
     "ledger.newer": _newer,
     "ledger.unwritable": _read_only,
+    "backup.exists": lambda b: backup.backup(b.stage.workspace.folder, b.folder),
+    "backup.inside": lambda b: backup.backup(b.stage.workspace.folder, b.stage.workspace.folder / "copy"),
+    "backup.nothing": lambda b: backup.home_of(["--home", str(b.folder)]),
+    "workspace.secret_missing": lambda b: _no_secret(b),
     "verify.large": lambda b: read_receipts(b"x" * (MOST_BYTES + 1), "r.json"),
     "verify.not_json": lambda b: read_receipts(b.cell.encode(), "r.json"),
     "verify.not_receipt": lambda b: read_receipts(json.dumps({"x": b.cell}).encode(), "r.json"),
@@ -539,7 +555,21 @@ CAUSES: dict[str, Cause] = {
 
 NUMBERS_ALONE = "is said of numbers that were typed; no table is within its reach"
 BY_HAND = "needs a ledger or a registry that was rewritten by hand; tests/engine holds those"
+PUT_BACK = "is said of a workspace that was put back, taken apart or is in use, before any row is read"
 CANNOT: dict[str, str] = {
+    "backup.failed": "needs a disk that fails while it copies; tests of the backup hold that",
+    "backup.loading": PUT_BACK,
+    "budget.closed": PUT_BACK,
+    "ledger.rolled_back": PUT_BACK,
+    "recover.not_copy": PUT_BACK,
+    "recover.other_head": PUT_BACK,
+    "recover.short_head": PUT_BACK,
+    "registry.missing": PUT_BACK,
+    "registry.rolled_back": PUT_BACK,
+    "workspace.copy": PUT_BACK,
+    "workspace.in_use": PUT_BACK,
+    "workspace.mending": PUT_BACK,
+    "workspace.unwritable": PUT_BACK,
     "loss.range": "a programming error: every question states its own loss",
     "loss.unknown": BY_HAND,
     "lecture.epsilon_range": NUMBERS_ALONE,
@@ -547,7 +577,7 @@ CANNOT: dict[str, str] = {
     "verify.ledger_cut": BY_HAND,
     "verify.ledger_unreadable": BY_HAND,
 }
-PREFIXES_CANNOT = {"whatif.": NUMBERS_ALONE, "validity.": NUMBERS_ALONE, "overfitting.": NUMBERS_ALONE}
+PREFIXES_CANNOT = dict.fromkeys(("whatif.", "validity.", "overfitting.", "audit."), NUMBERS_ALONE)
 
 
 def _copied(path: Path) -> None:

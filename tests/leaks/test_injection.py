@@ -144,6 +144,8 @@ def test_signs_that_steer_are_neither_printed_nor_declared(table: dp.Table, tmp_
     """One line stays one line, in a log and on a terminal; and what is seen is what is there."""
     shown = plain(CONTROL)
     assert shown.isprintable() and "\n" not in shown and "\u202e" not in shown
+    assert plain("\u2066ε = 1\u2069 ✓") == "\u2066ε = 1\u2069 ✓"  # whole pairs, as our own sentences have them
+    assert "\u2066" not in plain("\u2066ε") + plain("\u2069a\u2066")
     assert plain("čšž 😀 مرحبا — ok") == "čšž 😀 مرحبا — ok"
     for name, column in (
         ("x\u202e", dp.Number(0, 1)), ("x", dp.Category(["a\u2066b", "c"])), ("x", dp.ItemSet(["a\x1b", "c"])),
@@ -154,7 +156,8 @@ def test_signs_that_steer_are_neither_printed_nor_declared(table: dp.Table, tmp_
 
 
 NAMES = ("../../evil.csv", "/etc/cron.d/evil", "..\\..\\evil.csv", "nul", "con.csv", "a\0b.csv", ".htaccess", "~/evil",
-         "x" * 5000, "", ".", "..", "evil\n.csv", "\u202evsc.live", "<img src=x onerror=alert(1)>.csv", "$(touch evil)")  # fmt: skip
+         "x" * 5000, "", ".", "..", "evil\n.csv", "\u202evsc.live",
+         "<img src=x onerror=alert(1)>.csv", "$(touch evil)")  # fmt: skip
 
 
 @pytest.mark.long

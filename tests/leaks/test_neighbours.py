@@ -2,8 +2,8 @@
 and what is hashed from it differ.
 
 The two differ in more than one person: in every plain row, in every odd cell, and where membership is secret in a row
-more. What is the same for those is the same for neighbours. Randomness that is no draw (names of files, request ids) and
-the clock are replaced by counters, previews by seeded coins; else no two runs would be the same.
+more. What is the same for those is the same for neighbours. Randomness that is no draw (names of files, request ids)
+and the clock are replaced by counters, previews by seeded coins; else no two runs would be the same.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def differing(one: dict[str, list[bytes]], other: dict[str, list[bytes]]) -> lis
 def compared(
     name: str, still: Callable[[], None], folder: Path, monkeypatch: pytest.MonkeyPatch, pages: int | None
 ) -> tuple[int, int]:  # fmt: skip
-    """How many pieces were the same before anything was spent and after a question of which both tables say the same."""
+    """How many pieces were the same before a spend, and after a question to which both tables say the same."""
     before, after, files, charged, exports = {}, {}, {}, {}, {}
     for side in SIDES:
         still()
@@ -148,6 +148,7 @@ def test_two_tables_show_the_same_on_every_page(
     tally.add([[f"two tables, {name}: the same before a spend, after it", f"{before}, {after}", "", "", 0]])
 
 
+@pytest.mark.long
 def test_a_page_that_looks_is_caught(still: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: a word on the meter that depends on the rows and tells no cell of them."""
 
@@ -156,7 +157,7 @@ def test_a_page_that_looks_is_caught(still: Any, tmp_path: Path, monkeypatch: py
         return hashlib.sha256(rows).hexdigest()[:12]
 
     monkeypatch.setattr("ui.frame.protects", peeking)
-    with pytest.raises(AssertionError, match="class=.meter"):
+    with pytest.raises(AssertionError, match=r"class=.meter"):
         compared("canary secret", still, tmp_path, monkeypatch, 1)
 
 

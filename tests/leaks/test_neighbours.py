@@ -49,7 +49,8 @@ class SameCoins(Coins):
 def made_still(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Begin the counters anew, for each of the two."""
     monkeypatch.setattr("ui.state.visitor", lambda: "local")
-    monkeypatch.setattr("dpengine.rehearsal.SystemCoins", lambda: SameCoins(1))
+    for place in ("dpengine.rehearsal.SystemCoins", "dpengine.curves.SystemCoins"):
+        monkeypatch.setattr(place, lambda: SameCoins(1))
     for place in ("dpengine.ledger._now", "dpengine.workspace._now"):
         monkeypatch.setattr(place, lambda: "2026-01-02T03:04:05+00:00")
 

@@ -85,6 +85,9 @@ def shown(table: dp.Table, pages: int | None, **told: str) -> dict[str, list[byt
         if name in OWN_TABLES:
             continue
         home = str(table._workspace.folder).encode()
+        for proto in exits.protos(app):
+            if type(proto).__name__ == "DownloadButton":
+                proto.ClearField("deferred_file_id")  # a name that Streamlit draws anew each time
         sent = [proto.SerializeToString(deterministic=True).replace(home, b"") for proto in exits.protos(app)]
         seen[f"{place} {name}"] = [*sent, repr(dict(app.query_params)).encode()]
     free = [table.facts, table.meter(), table.suggestions(), table.more_like_last(), table.sharing()]

@@ -46,7 +46,7 @@ fails()
 """
 
 
-@pytest.mark.parametrize("quiet", [True, False])
+@pytest.mark.parametrize("quiet", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_an_uncaught_error_is_told_by_its_kind(quiet: bool, tmp_path: Path) -> None:
     canary = Canary("cell", text())
     script = SAYS.format(quiet=quiet, folder=str(tmp_path), word=canary.core)

@@ -3,6 +3,7 @@
     var/ledger.sqlite     every charge and answer, chained        var/tables/<random>/   raw and coded Parquet
     var/registry.sqlite   what was declared                       var/secret             the fingerprint key
     var/*.head            how far each of the two has come        var/open.lock          held by whoever has it open
+    var/samples-only      in the folder of a workshop: no table but the bundled ones comes in
 The folder is its user's alone (0700).
 """
 
@@ -53,18 +54,34 @@ SECRET_BYTES = 32
 OWNER = "owner"
 _SCHEMAS_KEPT = 32
 _PARQUET_END = b"PAR1"
+_SAMPLES_ONLY = "samples-only"
 
 _opened: dict[Path, Workspace] = {}
 _opening = threading.Lock()
 
 
-def open_workspace(folder: str | Path = "var") -> Workspace:
-    """The workspace in this folder, created when absent. One per process and folder."""
+def open_workspace(folder: str | Path = "var", samples_only: bool = False) -> Workspace:
+    """The workspace in this folder, created when absent. One per process and folder. With `samples_only` it is one that
+    was made so, or is made now: it holds the bundled tables and refuses every other."""
     path = Path(folder).resolve()
     with _opening:
         if path not in _opened:
+            if samples_only:
+                _mark_samples_only(path)
             _opened[path] = Workspace(path)
+        if samples_only and (not _opened[path].samples_only or _opened[path].tables()):
+            raise AllowanceError("workshop.folder")
         return _opened[path]
+
+
+def _mark_samples_only(path: Path) -> None:
+    """An empty folder becomes one for samples alone; a workspace that is there already stays what it is."""
+    if not (path / "registry.sqlite").exists():
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            (path / _SAMPLES_ONLY).touch(0o600)
+        except OSError:
+            raise AllowanceError("workspace.unwritable") from None
 
 
 class Workspace:
@@ -78,6 +95,7 @@ class Workspace:
             self._secret = _secret(folder / "secret")
         except OSError:
             raise AllowanceError("workspace.unwritable") from None
+        self.samples_only = (folder / _SAMPLES_ONLY).exists()
         self._registry = Registry(folder / "registry.sqlite")
         self.ledger = Ledger(folder / "ledger.sqlite")
         self.jobs = Jobs(folder, self.ledger)
@@ -105,6 +123,8 @@ class Workspace:
         progress: Callable[[float], None] | None = None,
     ) -> Table:
         """Declare a table: a CSV or Parquet path or a pandas frame, with what is public about it."""
+        if self.samples_only:
+            raise AllowanceError("workshop.no_tables")
         clean = _name(name)
         if unit is None:
             raise AllowanceError("unit.missing")

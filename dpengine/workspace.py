@@ -53,6 +53,7 @@ LONGEST_NAME = 80
 SECRET_BYTES = 32
 OWNER = "owner"
 _SCHEMAS_KEPT = 32
+_STATISTICS_KEPT = 500
 _PARQUET_END = b"PAR1"
 _SAMPLES_ONLY = "samples-only"
 
@@ -69,7 +70,7 @@ def open_workspace(folder: str | Path = "var", samples_only: bool = False) -> Wo
             if samples_only:
                 _mark_samples_only(path)
             _opened[path] = Workspace(path)
-        if samples_only and (not _opened[path].samples_only or _opened[path].tables()):
+        if samples_only and not _opened[path].samples_only:
             raise AllowanceError("workshop.folder")
         return _opened[path]
 
@@ -102,8 +103,12 @@ class Workspace:
         self.engine = DuckEngine(owner.spill_folder(folder / "tmp"))
         self.coins = SystemCoins()
         self._sampling = threading.Lock()
+        self._samples: dict[str, Record] = {}
+        self._statistics: dict[tuple[str, str], Any] = {}
         self._schemas: OrderedDict[tuple[str, int], Schema] = OrderedDict()
         self._sweep()
+        if self.samples_only and self.tables():
+            raise AllowanceError("workshop.folder")
 
     # Tables
 
@@ -227,7 +232,17 @@ class Workspace:
             raise AllowanceError("table.damaged", table=record.name)
 
     def read(self, need: Need | RawNeed, record: Record, schema: Schema) -> Any:
-        """A statistic of the coded rows, or of a raw column."""
+        """A statistic of the coded rows, or of a raw column. Of samples alone it is kept: they are public, and a whole
+        class asks the same."""
+        key = record.name, repr(need)
+        if self.samples_only and key in self._statistics:
+            return self._statistics[key]
+        found = self._read(need, record, schema)
+        if self.samples_only and len(self._statistics) < _STATISTICS_KEPT:
+            self._statistics[key] = found
+        return found
+
+    def _read(self, need: Need | RawNeed, record: Record, schema: Schema) -> Any:
         if not isinstance(need, Bands | Values):
             return self.engine.read(need, self.coded(record), schema)
         folder = self.folder / "tables" / record.folder
@@ -402,6 +417,13 @@ class Workspace:
         return people
 
     def _sample(self, sample: Sample) -> Record:
+        if self.samples_only:  # a whole class asks for it: where nothing else can come in, it is looked up once
+            if sample.name not in self._samples:
+                self._samples[sample.name] = self._bring_sample(sample)
+            return self._samples[sample.name]
+        return self._bring_sample(sample)
+
+    def _bring_sample(self, sample: Sample) -> Record:
         with self._sampling, self.loading():
             found = self._registry.get(sample.name)
             if found is not None:

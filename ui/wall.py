@@ -15,13 +15,19 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import language, say
 from ui import frame, job, state, wall_instructor, wall_picture
-from ui.room import Posed, Snapshot, here
-from ui.wall_facts import EVERY, query_of, read, thousand, true_value, words_of
-from ui.wording import axis, chance, headline, percent, range_words
+from ui.room import Posed, Snapshot, here, on
+from ui.wall_facts import EVERY, query_of, read, thousand, told_of, true_value, words_of
+from ui.wording import headline, percent, range_words
+
+PATIENCE = 1.5  # seconds a click waits for its answer; what takes longer is found by the live part
 
 
 def show() -> None:
-    room = here()  # refuses outside a workshop
+    if not on():
+        frame.instead(say("workshop.meter"))
+        st.html(f'<h1>{escape(say("workshop.title"))}</h1><p class="lead">{escape(say("workshop.none"))}</p>')
+        return
+    room = here()
     st.html(f"<style>{_rules()}</style>")
     name = state.visitor()
     posed, instructs = room.posed, room.instructs(state.browser())
@@ -31,9 +37,9 @@ def show() -> None:
         _wait_for_question()
     else:
         st.html(f'<h1>{escape(words_of(posed.question))}</h1><p class="lead">{escape(say("workshop.lead"))}</p>')
-        _own(posed, name)
+        answered = _own(posed, name)
         with st.container(key="card-wall"):
-            _live(posed.turn, room.round, name)
+            _live(posed.turn, room.round, name, answered)
     wall_instructor.invitation(instructs)
     wall_instructor.panel(instructs)
 
@@ -46,7 +52,8 @@ def _rules() -> str:
 # --- one's own answer -------------------------------------------------------------------------------------------------
 
 
-def _own(posed: Posed, name: str) -> None:
+def _own(posed: Posed, name: str) -> bool:
+    """Whether one's own answer is on the page, or will not be."""
     table, query = query_of(posed.question, posed.epsilon)
     request = here().asked(name)
     if request is None:
@@ -56,26 +63,33 @@ def _own(posed: Posed, name: str) -> None:
             job.refused(complaint)
         if not price.admissible:
             job.refused(say("workshop.too_much"))
-            return
+            return True
         st.button(
             say("workshop.ask", share=percent(price.fraction)), key=f"wall-ask-{posed.turn}", type="primary",
             on_click=_ask, args=(table, query, name, posed.turn),
         )  # fmt: skip
-        return
-    found = job.look(request)
+        return False
+    found = state.workspace().job(request)
     frame.show_price(table, None)  # again: it was charged after the frame was drawn
-    if found.answer is not None:
+    if not found.over:  # the live part below finds it: thirty waiting people must not poll one by one
+        st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
+    elif found.answer is None:
+        job.refused(str(found.error or say("job.unknown")))
+    else:
         st.html(
             f'<p class="muted">{escape(say("workshop.your_answer"))}</p>'
             f'<p class="together">{escape(headline(found.answer))}</p>'
             f'<p>{escape(range_words(found.answer))} {escape(say("workshop.others"))}</p>'
         )
+    return found.over
 
 
 def _ask(table: dp.Table, query: dp.Query, name: str, turn: int) -> None:
     """The click hands it over, once: the id is the participant's for this turn, whatever is clicked again."""
     try:
-        table.submit(query, request_id=here().asks(name, turn))
+        request = here().asks(name, turn)
+        table.submit(query, request_id=request)
+        state.workspace().jobs.wait(request, PATIENCE)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
 
@@ -92,10 +106,10 @@ def _wait_for_question() -> None:
 
 
 @st.fragment(run_every=EVERY)
-def _live(turn: int, number: int, name: str) -> None:
+def _live(turn: int, number: int, name: str, answered: bool) -> None:
     seen = here().snapshot(read)
     posed = seen.posed
-    if posed is None or (posed.turn, seen.round) != (turn, number):
+    if posed is None or (posed.turn, seen.round) != (turn, number) or (name in seen.names and not answered):
         st.rerun()
     st.html(everybody(seen, name))
 
@@ -110,24 +124,22 @@ def everybody(seen: Snapshot, name: str) -> str:
         return f'<div role="status"><p class="wall-say">{escape(say("workshop.none_yet"))}</p>{waiting}</div>'
     true = true_value(posed.question) if posed.truth else None
     mine = wall_picture.yours(seen.names.index(name)) if name in seen.names else ""
-    title = axis(query_of(posed.question, posed.epsilon)[1])
+    title, promised = told_of(posed.question, posed.epsilon, lang)
     drawn = mine + wall_picture.wall(seen.dots, true, title, lang)
-    drawn += f'<div role="status">{_said(seen, true)}{waiting}</div>'
+    drawn += f'<div role="status">{_said(seen, true, promised)}{waiting}</div>'
     if posed.simulated and true is not None:
         values, held, half = thousand(posed.question, posed.epsilon)
         drawn += wall_picture.simulated(values, held, true, half, title, lang)
     return drawn
 
 
-def _said(seen: Snapshot, true: float | None) -> str:
+def _said(seen: Snapshot, true: float | None, promised: str) -> str:
     dots, half = seen.dots, wall_picture.width(seen.dots)
     mean = wall_picture.rounded(sum(dot.value for dot in dots) / len(dots), half)
     if true is None:
         lines = [say("workshop.answers", n=len(dots), mean=mean)]
     else:
-        assert seen.posed is not None
         held = sum(dot.holds(true) for dot in dots)
-        promised = chance(query_of(seen.posed.question, seen.posed.epsilon)[1].beta)
         lines = [
             say("workshop.answers_truth", n=len(dots), mean=mean, truth=true),
             say("workshop.held", held=held, n=len(dots), chance=promised),

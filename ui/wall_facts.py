@@ -11,6 +11,7 @@ from dpengine.messages import say
 from ui.room import GONE, WAITING, Dot, here
 from ui.state import open_table, workspace
 from ui.wall_picture import width
+from ui.wording import axis, chance
 from ui.workshop import figure
 
 EVERY = 2  # seconds between two looks of a viewer
@@ -38,6 +39,13 @@ def query_of(question: str, epsilon: str) -> tuple[dp.Table, dp.Query]:
     name, key, given = QUESTIONS[question]
     table = open_table(name)
     return table, table.query(key, epsilon=epsilon, **given)
+
+
+@lru_cache(maxsize=64)
+def told_of(question: str, epsilon: str, lang: str) -> tuple[str, str]:
+    """What its axis is called, and how many of 100 ranges are promised to hold. `lang` is part of what it is kept by."""
+    query = query_of(question, epsilon)[1]
+    return axis(query), chance(query.beta)
 
 
 def words_of(question: str) -> str:

@@ -6,6 +6,7 @@ Each of these asks first whether the app is a workshop (ui/room.py). The truth c
 
 from __future__ import annotations
 
+import threading
 from html import escape
 
 import streamlit as st
@@ -13,7 +14,22 @@ import streamlit as st
 import dpengine as dp
 from demos import truth
 from dpengine.messages import plain, say
-from ui import nav, room
+from dpengine.samples import SAMPLES
+from ui import nav, room, speed, state
+
+
+def warm() -> None:
+    """Bring the sample tables in, and ask each a question for nobody, before thirty people do it at once."""
+    if room.on():
+        threading.Thread(target=_bring, daemon=True, name="warm").start()
+
+
+def _bring() -> None:
+    for name in SAMPLES:
+        table = state.workspace().table(name, visitor="nobody")
+        for query in table.suggestions()[:1]:
+            table.ask(query)
+    speed.settle(again=True)
 
 
 def banner() -> None:
@@ -34,7 +50,9 @@ def instead_of_data() -> None:
 def refuse_data() -> None:
     """The Data page has nothing to offer here; the workspace refuses a table too."""
     if room.on():
-        raise dp.AllowanceError("workshop.no_tables")
+        st.html(f'<h1>{escape(say("page.data"))}</h1><p class="lead">{escape(say("workshop.no_tables"))}</p>')
+        instead_of_data()
+        st.stop()
 
 
 def truth_beside(answer: dp.Answer) -> None:

@@ -8,7 +8,7 @@ SENTENCES: dict[str, str] = {
     "workshop.instructor_only": "Only the instructor can do that. Type the instructor’s code on the Wall first.",
     "workshop.moved_on": "The wall has moved on to another question. Nothing was spent; ask the one that is there now.",
     "workshop.banner": "Not private: workshop.",
-    "workshop.banner_means": "Made-up people only. What you ask can be seen by everyone here, and true answers are shown.",
+    "workshop.banner_means": "Made-up people only. Everyone in the room sees the answers on the wall, and true answers are shown too.",
     "workshop.wall_link": "To the class wall",
     "workshop.exhausted": "Your practice allowance is used up. The instructor can begin a new round for everyone.",
     "workshop.truth": "The true answer is {truth}. It is shown because this is a workshop and these people are made up; no private table has such a line.",

@@ -8,7 +8,7 @@ SENTENCES: dict[str, str] = {
     "workshop.instructor_only": "To lahko naredi samo vodja. Na Steni najprej vpišite kodo vodje.",
     "workshop.moved_on": "Na steni je medtem drugo vprašanje. Nič ni bilo porabljeno; postavite tisto, ki je tam zdaj.",
     "workshop.banner": "Ni zasebno: delavnica.",
-    "workshop.banner_means": "Samo izmišljene osebe. Kar vprašate, lahko vidijo vsi tukaj, in pravi odgovori se kažejo.",
+    "workshop.banner_means": "Samo izmišljene osebe. Odgovore na steni vidijo vsi v prostoru, kažejo se tudi pravi odgovori.",
     "workshop.wall_link": "Na steno odgovorov",
     "workshop.exhausted": "Vaš vadbeni proračun je porabljen. Vodja lahko za vse začne nov krog.",
     "workshop.truth": "Pravi odgovor je {truth}. Kaže se zato, ker je to delavnica in so te osebe izmišljene; nobena zasebna tabela nima take vrstice.",

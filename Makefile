@@ -20,7 +20,7 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run test audit lint lock clean samples browser bench
+.PHONY: help venv run workshop test audit lint lock clean samples browser bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,9 @@ venv: $(TEST_STAMP) ## build .venv with everything that run, test and lint need
 
 run: $(RUN_STAMP) ## start the app on this machine, at http://localhost:8501 (RUN_ARGS= for Streamlit's options)
 	@$(PY) -m streamlit run app.py $(if $(CI),--server.headless=true) $(RUN_ARGS)
+
+workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, with an address, a QR code and a class wall
+	@$(PY) -m ui.invite $(WORKSHOP_ARGS)
 
 test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for pytest's options)
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS)

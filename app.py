@@ -3,9 +3,10 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from ui import quiet
+from ui import quiet, workshop
 from ui.state import home
 from ui.web import FrontDoor
 
 quiet.keep(home() / "tmp")
+workshop.warm()
 app = App("ui/main.py", middleware=[Middleware(FrontDoor)])

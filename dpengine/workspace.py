@@ -3,6 +3,7 @@
     var/ledger.sqlite     every charge and answer, chained        var/tables/<random>/   raw and coded Parquet
     var/registry.sqlite   what was declared                       var/secret             the fingerprint key
     var/*.head            how far each of the two has come        var/open.lock          held by whoever has it open
+    var/samples-only      in the folder of a workshop: no table but the bundled ones comes in
 The folder is its user's alone (0700).
 """
 
@@ -52,19 +53,36 @@ LONGEST_NAME = 80
 SECRET_BYTES = 32
 OWNER = "owner"
 _SCHEMAS_KEPT = 32
+_STATISTICS_KEPT = 500
 _PARQUET_END = b"PAR1"
+_SAMPLES_ONLY = "samples-only"
 
 _opened: dict[Path, Workspace] = {}
 _opening = threading.Lock()
 
 
-def open_workspace(folder: str | Path = "var") -> Workspace:
-    """The workspace in this folder, created when absent. One per process and folder."""
+def open_workspace(folder: str | Path = "var", samples_only: bool = False) -> Workspace:
+    """The workspace in this folder, created when absent. One per process and folder. With `samples_only` it is one that
+    was made so, or is made now: it holds the bundled tables and refuses every other."""
     path = Path(folder).resolve()
     with _opening:
         if path not in _opened:
+            if samples_only:
+                _mark_samples_only(path)
             _opened[path] = Workspace(path)
+        if samples_only and not _opened[path].samples_only:
+            raise AllowanceError("workshop.folder")
         return _opened[path]
+
+
+def _mark_samples_only(path: Path) -> None:
+    """An empty folder becomes one for samples alone; a workspace that is there already stays what it is."""
+    if not (path / "registry.sqlite").exists():
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            (path / _SAMPLES_ONLY).touch(0o600)
+        except OSError:
+            raise AllowanceError("workspace.unwritable") from None
 
 
 class Workspace:
@@ -78,14 +96,19 @@ class Workspace:
             self._secret = _secret(folder / "secret")
         except OSError:
             raise AllowanceError("workspace.unwritable") from None
+        self.samples_only = (folder / _SAMPLES_ONLY).exists()
         self._registry = Registry(folder / "registry.sqlite")
         self.ledger = Ledger(folder / "ledger.sqlite")
         self.jobs = Jobs(folder, self.ledger)
         self.engine = DuckEngine(owner.spill_folder(folder / "tmp"))
         self.coins = SystemCoins()
         self._sampling = threading.Lock()
+        self._samples: dict[str, Record] = {}
+        self._statistics: dict[tuple[str, str], Any] = {}
         self._schemas: OrderedDict[tuple[str, int], Schema] = OrderedDict()
         self._sweep()
+        if self.samples_only and self.tables():
+            raise AllowanceError("workshop.folder")
 
     # Tables
 
@@ -105,6 +128,8 @@ class Workspace:
         progress: Callable[[float], None] | None = None,
     ) -> Table:
         """Declare a table: a CSV or Parquet path or a pandas frame, with what is public about it."""
+        if self.samples_only:
+            raise AllowanceError("workshop.no_tables")
         clean = _name(name)
         if unit is None:
             raise AllowanceError("unit.missing")
@@ -207,7 +232,17 @@ class Workspace:
             raise AllowanceError("table.damaged", table=record.name)
 
     def read(self, need: Need | RawNeed, record: Record, schema: Schema) -> Any:
-        """A statistic of the coded rows, or of a raw column."""
+        """A statistic of the coded rows, or of a raw column. Of samples alone it is kept: they are public, and a whole
+        class asks the same."""
+        key = record.name, repr(need)
+        if self.samples_only and key in self._statistics:
+            return self._statistics[key]
+        found = self._read(need, record, schema)
+        if self.samples_only and len(self._statistics) < _STATISTICS_KEPT:
+            self._statistics[key] = found
+        return found
+
+    def _read(self, need: Need | RawNeed, record: Record, schema: Schema) -> Any:
         if not isinstance(need, Bands | Values):
             return self.engine.read(need, self.coded(record), schema)
         folder = self.folder / "tables" / record.folder
@@ -382,6 +417,13 @@ class Workspace:
         return people
 
     def _sample(self, sample: Sample) -> Record:
+        if self.samples_only:  # a whole class asks for it: where nothing else can come in, it is looked up once
+            if sample.name not in self._samples:
+                self._samples[sample.name] = self._bring_sample(sample)
+            return self._samples[sample.name]
+        return self._bring_sample(sample)
+
+    def _bring_sample(self, sample: Sample) -> Record:
         with self._sampling, self.loading():
             found = self._registry.get(sample.name)
             if found is not None:

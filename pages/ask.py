@@ -9,7 +9,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.statement import sentence_of
-from ui import answer, form, frame, history, job, looks, noise, owner, plan, preview, spend, suggest
+from ui import answer, form, frame, history, job, looks, noise, owner, plan, preview, spend, suggest, workshop
 from ui.state import current_table
 from ui.wording import percent
 
@@ -27,6 +27,7 @@ if later is not None:
 if asked is not None and asked.answer is not None:
     frame.show_price(table, None)  # again: the answer may have been charged after the frame was drawn
     answer.show(asked.answer)
+    workshop.truth_beside(asked.answer)
     looks.show(table, asked.answer)
     st.divider()
 

@@ -13,8 +13,10 @@ from ui import (
     declare_file,
     declare_people,
     declare_table,
+    workshop,
 )
 
+workshop.refuse_data()
 if st.query_params.get("change") and st.query_params.get("table") and not st.query_params.get("answer"):
     declare_change.show(declare_buy.unknown)
 elif st.query_params.get("table"):

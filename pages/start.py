@@ -9,7 +9,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui import answer, charts, frame, job, nav, preview
+from ui import answer, charts, frame, job, nav, preview, workshop
 from ui.state import open_table
 from ui.wording import percent, short_promise
 
@@ -39,12 +39,13 @@ def first_question() -> None:
                 job.ask_button(say("start.button"), table, question, "start-ask")
                 st.html(f'<span class="take-words">{escape(say("takes", share=percent(price.fraction)))}</span>')
         else:
-            job.refused(say("start.exhausted"))
+            job.refused(workshop.exhausted())
 
 
 def after(found: dp.Answer) -> None:
     frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
     answer.show(found)
+    workshop.truth_beside(found)
     st.html(f"<h3>{escape(say('start.next'))}</h3>")
     for column, (title, key, parameters) in zip(st.columns(3), NEXT, strict=True):
         query = table.query(key, **parameters)
@@ -71,6 +72,6 @@ elif asked.answer is not None:
 
 if asked is None or asked.over:
     with st.container(horizontal=True):
-        st.page_link(nav.page("data"), label=say("start.own"))
+        workshop.instead_of_data()
         st.page_link(nav.page("ask"), label=say("start.more"))
         st.page_link(nav.page("whatif"), label=say("start.whatif"))

@@ -12,7 +12,7 @@ import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
 from dpengine.messages import say  # noqa: E402
-from ui import frame, language, nav, style  # noqa: E402
+from ui import frame, language, nav, speed, style, workshop  # noqa: E402
 from ui.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
@@ -26,6 +26,7 @@ except dp.AllowanceError as complaint:  # the workspace itself is not as it was 
     st.stop()
 frame.complain(st.session_state.pop("complaint", None))
 language.pick()
+workshop.banner()
 frame.draw(table)
 try:
     page.run()
@@ -34,3 +35,5 @@ except dp.AllowanceError as complaint:
 except Exception as fault:  # its text may hold a value: the log gets its kind, the page one sentence
     logging.getLogger("allowance").error("page %s failed: %s", page.title, type(fault).__name__)
     frame.complain(say("page.failed"))
+finally:
+    speed.settle()

@@ -8,9 +8,10 @@ from typing import Any
 import streamlit as st
 
 from dpengine.messages import say
+from ui import room
 from ui.state import ROOT
 
-NAMES = ("start", "data", "ask", "session", "plan", "whatif", "ledger", "lessons")
+NAMES = ("start", "wall", "data", "ask", "session", "plan", "whatif", "ledger", "lessons")
 UNLISTED = ("overfitting", "audit")  # reached by a link on another page
 
 
@@ -20,11 +21,13 @@ def _path(name: str) -> str:
 
 
 def pages() -> dict[str, Any]:
-    """Made anew on each run: Streamlit ties a Page to the run that made it."""
+    """Made anew on each run: Streamlit ties a Page to the run that made it. The wall belongs to a workshop, where
+    nobody brings data."""
+    unlisted = (*UNLISTED, "data" if room.on() else "wall")
     made = {
         name: st.Page(
             _path(name), title=say(f"page.{name}"), url_path=name, default=name == "start",
-            visibility="hidden" if name in UNLISTED else "visible",
+            visibility="hidden" if name in unlisted else "visible",
         )
         for name in (*NAMES, *UNLISTED)
     }  # fmt: skip

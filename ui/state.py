@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 
 import streamlit as st
@@ -10,6 +11,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.samples import SAMPLES
+from ui import room
 from ui.language import address
 from ui.web import visitor_of
 
@@ -24,12 +26,21 @@ def home() -> Path:
 
 
 def workspace() -> dp.Workspace:
-    return dp.open_workspace(home())
+    return dp.open_workspace(home(), samples_only=room.on())
+
+
+def browser() -> str:
+    """The browser's random name from its cookie; without one (a notebook, a test) everybody is the same visitor, but in
+    a workshop, where the instructor must be told from the others."""
+    if named := visitor_of(st.context.cookies):
+        return named
+    return str(st.session_state.setdefault("browser", secrets.token_hex(16))) if room.on() else NOBODY
 
 
 def visitor() -> str:
-    """The browser's random name from its cookie; without one (a notebook, a test) everybody is the same visitor."""
-    return visitor_of(st.context.cookies) or NOBODY
+    """Whose practice budgets they are; in a workshop, the participant of this round."""
+    here = room.room()
+    return browser() if here is None else here.name(browser())
 
 
 def open_table(name: str) -> dp.Table:

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from dpengine.messages.spoken import LANGUAGES
+from ui import room
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -25,6 +26,7 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 VISITOR_COOKIE = "allowance_visitor"
 LANGUAGE_COOKIE = "allowance_language"
+_UPLOADS = "/_stcore/upload_file"
 _ONE_YEAR = 365 * 24 * 60 * 60
 _VISITOR = re.compile(r"[0-9a-f]{32}")
 
@@ -73,6 +75,10 @@ class FrontDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+        if room.on() and _UPLOADS in scope["path"]:  # no page of a workshop asks for a file
+            await send({"type": "http.response.start", "status": 403, "headers": list(HEADERS)})
+            await send({"type": "http.response.body", "body": b""})
             return
 
         async def send_with_headers(message: Message) -> None:

@@ -1,0 +1,87 @@
+"""What is true of a bundled sample, from its public file in data/ and from nothing else: for a workshop, where the true
+answer stands beside the private ones.
+
+There is no way from here to a table of a workspace: rows come from one of the files named below, whatever the question
+says of its table, and nothing here opens anything else. The people in those files are made up.
+"""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dpengine.coins import SystemCoins
+from dpengine.contract import Query, Released
+from dpengine.predicate import Row
+from dpengine.schema import Category, Column, Number
+
+_DATA = Path(__file__).resolve().parent.parent / "data"
+FILES = {name: _DATA / f"{name}.csv" for name in ("clinic", "residents", "town")}  # one row is one person in each
+KINDS = ("count", "mean", "median", "proportion")
+
+
+def tellable(query: Query) -> bool:
+    """Is it about a bundled sample, and one figure of a kind that is told here?"""
+    return query.card.key in KINDS and query.facts.table in FILES and query.by is None
+
+
+def of(query: Query) -> float:
+    """The true answer, in the unit in which the question answers."""
+    found, key = statistic(query), query.card.key
+    if key == "count":
+        return float(found)
+    if key == "proportion":
+        hits, misses = found
+        return float(Fraction(100 * hits, max(hits + misses, 1)))
+    column = query.facts.schema.number(getattr(query, "column", ""))
+    if key == "mean":
+        people, doubled = found  # distances from the middle of the grid, doubled
+        return float((column.lower + column.upper) / 2 + column.step * Fraction(doubled, 2 * max(people, 1)))
+    below, half = 0, int(found.counts.sum() + 1) // 2
+    for code, count in zip(found.codes, found.counts, strict=True):
+        below += int(count)
+        if below >= half:
+            return float(column.value(int(code)))
+    return float(column.lower)
+
+
+def statistic(query: Query) -> Any:
+    """What the mechanism would be told, by the plain meaning of its need over the rows of the file."""
+    if not tellable(query):
+        raise KeyError("nothing is told of this question")
+    need = query.need()
+    columns = tuple(sorted((name, query.facts.schema[name]) for name in query.used()))
+    return need.of(_rows(query.facts.table, columns))
+
+
+def simulated(query: Query, times: int) -> list[Released]:
+    """So many answers as the mechanism would give them, drawn here and charged to nobody."""
+    found, coins = statistic(query), SystemCoins()
+    return [query.release(found, coins) for _ in range(times)]
+
+
+@lru_cache(maxsize=16)
+def _rows(name: str, columns: tuple[tuple[str, Column], ...]) -> tuple[Row, ...]:
+    coded: dict[str, dict[str, int]] = {column: {} for column, _ in columns}
+    rows = []
+    with FILES[name].open(encoding="utf-8", newline="") as file:
+        for written in csv.DictReader(file):
+            row = {}
+            for column, kind in columns:
+                cell, known = written[column], coded[column]
+                if cell not in known:
+                    known[cell] = _code(cell, kind)
+                row[column] = known[cell]
+            rows.append(row)
+    return tuple(rows)
+
+
+def _code(cell: str, kind: Column) -> int:
+    if isinstance(kind, Number):
+        place = (Fraction(cell) - kind.lower) / kind.step
+        return min(max(round(place), 0), kind.size - 1)
+    assert isinstance(kind, Category)
+    return kind.code(cell)

@@ -1,0 +1,7 @@
+"""Wall: everyone in a workshop asks the same question once."""
+
+from __future__ import annotations
+
+from ui import wall
+
+wall.show()

@@ -11,7 +11,7 @@ from dpengine.messages import say
 from ui.state import ROOT
 
 NAMES = ("start", "data", "ask", "session", "plan", "whatif", "ledger", "lessons")
-UNLISTED = ("overfitting", "audit")  # reached by a link on another page
+UNLISTED = ("overfitting", "audit", "glossary")  # reached by a link on another page
 
 
 @cache

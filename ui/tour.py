@@ -46,7 +46,7 @@ def offer() -> None:
 
 
 def again(page: str) -> None:
-    """From anywhere: on, and to its first step. Streamlit does not change the address on a link to the page one is on."""
+    """From anywhere: on, and to its first step; a button there, since a link to the same page changes no address."""
     if page == STEPS[0]:
         st.button(say("tour.again"), key="tour-again", on_click=_wish, args=("on",))
     else:

@@ -20,7 +20,7 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run workshop test audit lint lock clean samples browser bench
+.PHONY: help venv run workshop test audit shots lint lock clean samples browser bench
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,9 @@ audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claim
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=600 --durations=10 -q -m long $(TEST_ARGS)
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --timeout=600 -q -m "not long" tests/faults
 	@$(PY) -m dpengine audit --write $(AUDIT_ARGS)
+
+shots: $(TEST_STAMP) browser ## pictures of every page in every look and language, build/shots/index.html (SHOTS_ARGS="sl phone ask": some)
+	@PYTHONPATH=.:tests $(PY) -m browser.gallery $(SHOTS_ARGS)
 
 lint: $(TEST_STAMP) ## ruff and mypy
 	@$(PY) -m ruff check --quiet . && echo "ruff: nothing to say"

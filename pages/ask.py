@@ -9,11 +9,12 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.statement import sentence_of
-from ui import answer, form, frame, history, job, looks, noise, owner, plan, preview, spend, suggest, workshop
+from ui import answer, form, frame, gloss, history, job, looks, noise, owner, plan, preview, spend, suggest, workshop
 from ui.state import current_table
 from ui.wording import percent
 
 table = current_table()
+st.html(f'<h1 class="sr">{escape(say("page.ask"))}</h1>')
 frame.pick_table(table, "ask")
 
 request = job.current_request()
@@ -76,7 +77,7 @@ with left, st.container(key="card-spend"):
     if refusal:
         job.refused(refusal)
 with right, st.container(key="card-preview"):
-    st.html(f'<p><b>{escape(say("preview.title"))}</b></p><p class="muted">{escape(say("preview.lead"))}</p>')
+    st.html(f'<p><b>{escape(say("preview.title"))}</b></p><p class="muted">{gloss.text(say("preview.lead"))}</p>')
     if query is not None:
         preview.show(table, query)
 if asked is None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui import answer, charts, frame, job, nav, preview, workshop
+from ui import answer, charts, frame, gloss, job, nav, preview, tour, workshop
 from ui.state import open_table
 from ui.wording import percent, short_promise
 
@@ -25,7 +25,7 @@ def first_question() -> None:
     lead = say("start.lead", people=table.facts.about)
     st.html(f'<h1>{escape(say("start.title"))}</h1><p class="lead">{escape(lead)}</p>')
     with st.container(key="card-start"):
-        st.html(f'<p class="muted">{escape(say("start.fifty"))}</p>')
+        st.html(f'<p class="muted">{gloss.text(say("start.fifty"))}</p>')
         values = preview.fifty(table, question)
         charts.dots(values, "monthly_income", say("start.fifty_alt"), "start-dots")
         paid = table.recall(question)
@@ -44,9 +44,10 @@ def first_question() -> None:
 
 def after(found: dp.Answer) -> None:
     frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
+    st.html(f'<h1 class="sr">{escape(say("start.title"))}</h1>')
     answer.show(found)
     workshop.truth_beside(found)
-    st.html(f"<h3>{escape(say('start.next'))}</h3>")
+    st.html(f"<h2>{escape(say('start.next'))}</h2>")
     for column, (title, key, parameters) in zip(st.columns(3), NEXT, strict=True):
         query = table.query(key, **parameters)
         price = table.preview(query)
@@ -71,7 +72,11 @@ elif asked.answer is not None:
     after(asked.answer)
 
 if asked is None or asked.over:
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        first = tour.first_visit()
+        if first:
+            tour.offer()
         workshop.instead_of_data()
-        st.page_link(nav.page("ask"), label=say("start.more"))
-        st.page_link(nav.page("whatif"), label=say("start.whatif"))
+        if not first:  # there is enough to read
+            st.page_link(nav.page("ask"), label=say("start.more"))
+            st.page_link(nav.page("whatif"), label=say("start.whatif"))

@@ -22,6 +22,7 @@ ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
     ("whatif", {"q": "median", "from": "table", "column": "nobody", "see": "median", "a": "[[1, 2"}),
     ("whatif", {"find": "questions", "x": "<script>alert(1)</script>", "a": '{"q": 7, "n": null}'}),
     ("whatif", {"prior": "1000", "a": "7", "table": "no-such-table", "see": "many"}),
+    ("glossary", {"word": "<script>", "tour": "<script>"}),
     ("data", {"answer": "no-such-answer"}),
     ("data", {"table": "\0<script>"}),
     ("data", {"table": "no-such-table", "change": "1"}),

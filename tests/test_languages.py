@@ -145,7 +145,7 @@ def wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
 def words_outside(text: str) -> str:
     """What is left when every sentence, mark-up, style and address is taken out."""
     text = re.sub(r"<style>.*?</style>|<code>.*?</code>", " ", text, flags=re.DOTALL)
-    attributes = " ".join(re.findall(r'(?:aria-label|alt|title)="([^"]*)"', text))
+    attributes = " ".join(re.findall(r'(?:aria-label|aria-description|alt|title)="([^"]*)"', text))
     text = unescape(re.sub(r"<[^>]*>", " ", text) + " " + attributes)
     while WRAPPED.search(text):
         text = WRAPPED.sub(" ", text)

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
+from helpers_gloss import unmarked
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -65,7 +66,7 @@ def opened(table: str, **parameters: str) -> AppTest:
 
 
 def html(page: AppTest) -> str:
-    return "\n".join(element.proto.body for element in page.get("html"))
+    return unmarked("\n".join(element.proto.body for element in page.get("html")))
 
 
 def text(page: AppTest) -> str:
@@ -336,7 +337,7 @@ def test_the_theorem_named_is_that_of_the_noise_drawn(people: dp.Table, monkeypa
 def test_gaussian_noise_is_told_without_an_epsilon(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = people.query("histogram", column="x", bins=2, epsilon="1")
     shown: list[str] = []
-    monkeypatch.setattr("ui.spend.st.html", shown.append)
+    monkeypatch.setattr("ui.spend.st.html", lambda told: shown.append(unmarked(told)))
     for query in (usual, usual.with_noise("gaussian")):
         spend.describe(people, query, people.preview(query))
     assert "ε = 1 and" in shown[0] and "ε = " not in shown[1] and "ρ = 0.25" in shown[1]

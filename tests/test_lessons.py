@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from helpers_gloss import unmarked
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -40,7 +41,7 @@ def opened(**address: str) -> AppTest:
 
 
 def html(page: AppTest) -> str:
-    return "\n".join(element.proto.body for element in page.get("html"))
+    return unmarked("\n".join(element.proto.body for element in page.get("html")))
 
 
 def said(page: AppTest) -> list[str]:

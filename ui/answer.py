@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
-from ui import charts, exports, nav
+from ui import charts, exports, gloss, nav
 from ui.wording import (
     axis,
     drawn,
@@ -84,7 +84,7 @@ def bars_table(answer: dp.Answer) -> str:
         )
     head = (
         f'<tr><th>{escape(say("answer.column.label"))}</th><th class="number">{escape(say("answer.column.value"))}</th>'
-        f'<th class="number">{escape(say("answer.column.range"))}</th></tr>'
+        f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th></tr>'
     )
     return f'<div class="scroll"><table class="plain">{head}{"".join(rows)}</table></div>'
 
@@ -94,7 +94,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
     short = answer.receipt["charge"]["hash"]
     relation = say(f"relation.short.{answer.query.facts.relation}")
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
-    st.html(f'<p class="receipt">{escape(line)}</p>')
+    st.html(f'<p class="receipt">{gloss.text(line)}</p>')
     with st.expander(say("receipt.open")):
         st.html(
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'

@@ -13,13 +13,13 @@ from demos.neighbours import ANA, SCHEMA, Example, Table
 from demos.twins import twins
 from dpengine.messages import plain, say
 from dpengine.schema import Category
-from ui import audit_chart, audit_state, audit_words, exports, frame
+from ui import audit_chart, audit_state, audit_words, exports, frame, gloss
 from ui.audit_state import CARE, CHOICES, MOST, Drawn, Prepared
 
 
 def show() -> None:
     frame.instead(say("check.meter"))
-    title, lead = escape(say("check.title")), escape(say("check.lead"))
+    title, lead = escape(say("check.title")), gloss.text(say("check.lead"))
     st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>')
     given = audit_state.state()
     with st.container(key="card-audit"):
@@ -137,7 +137,7 @@ def checked(example: Example, twin: str) -> None:
             st.html(f'<p class="muted">{escape(say("check.enough"))}</p>')
     with st.expander(say("check.details")):
         lines = audit_words.details(example, ready, twin)
-        st.html("".join(f"<p>{escape(line)}</p>" for line in lines))
+        st.html("".join(f"<p>{gloss.text(line)}</p>" for line in lines))
         st.download_button(
             say("check.csv"), _csv(ready, kept), f"check-{example.key}.csv", "text/csv", key=f"{key}-csv",
             on_click="ignore",

@@ -18,7 +18,7 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import say
 from ui import declare_draft as drafts
 from ui import declare_upload as uploads
-from ui import frame
+from ui import frame, gloss
 from ui.declare_draft import STEPS, Draft
 from ui.declare_task import Task, Work
 from ui.state import NOBODY, choose_table, visitor, workspace
@@ -98,7 +98,7 @@ def look() -> None:
 def heading(code: str, **facts: Any) -> None:
     st.html(
         f'<h1 class="ask-heading">{escape(say(f"{code}.title", **facts))}</h1>'
-        f'<p class="lead">{escape(say(f"{code}.lead", **facts))}</p>'
+        f'<p class="lead">{gloss.text(say(f"{code}.lead", **facts))}</p>'
     )
 
 

@@ -28,7 +28,7 @@ FINDS = ("find_range", "find_values")
 def fit(table: dp.Table) -> None:
     """Offered until it is bought for what is declared now; then it can be seen again."""
     with st.container(key="card-fit"):
-        st.html(f'<h3>{escape(say("data.fit.title"))}</h3><p class="muted">{escape(say("data.fit.lead"))}</p>')
+        st.html(f'<h2>{escape(say("data.fit.title"))}</h2><p class="muted">{escape(say("data.fit.lead"))}</p>')
         if not _again(table, "fit_check", {}):
             _offer(table, "fit_check", {}, on_meter=False)
 
@@ -36,7 +36,7 @@ def fit(table: dp.Table) -> None:
 def unknown(table: dp.Table, first: str | None = None) -> None:
     """The last resort, for a column whose range or list nobody knows; `first` is chosen already."""
     with st.container(key="card-buy"):
-        st.html(f'<h3>{escape(say("data.buy.title"))}</h3><p class="muted">{escape(say("data.buy.lead"))}</p>')
+        st.html(f'<h2>{escape(say("data.buy.title"))}</h2><p class="muted">{escape(say("data.buy.lead"))}</p>')
         names = [name for name in table.facts.header if name != table.facts.unit.id_column]
         left, right = st.columns([1, 1], vertical_alignment="bottom")
         column = left.selectbox(

@@ -81,7 +81,7 @@ def cards(draft: Draft) -> None:
 def _card(draft: Draft, name: str) -> None:
     card, at = draft.card(name), f"{draft.mark}-{draft.names.index(name)}"
     note = say("data.card.suggested") if card.suggested else ""
-    st.html(f'<h3>{escape(name)}</h3><p class="muted">{escape(note)}</p>')
+    st.html(f'<h2>{escape(name)}</h2><p class="muted">{escape(note)}</p>')
     card.kind = st.segmented_control(
         say("data.card.kind"), [*KINDS, *([KEPT] if card.kept else []), UNKNOWN], key=kept(f"{at}-kind", card.kind),
         format_func=lambda one: say(f"data.kind.{one}"), required=True,

@@ -98,7 +98,7 @@ def _guess(path: Any) -> Dialect:
 
 
 def _here_already() -> None:
-    st.html(f'<h3>{escape(say("data.here.title"))}</h3>')
+    st.html(f'<h2>{escape(say("data.here.title"))}</h2>')
     tables = [(record.name, Schema.from_json(record.schema), False) for record in workspace().tables()]
     tables += [(name, sample.schema, True) for name, sample in SAMPLES.items()]
     for place, (name, schema, practice) in enumerate(tables):

@@ -11,6 +11,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.plan import Priced
+from ui import gloss
 from ui.state import choose_table, table_labels, table_names
 from ui.wording import percent, power_of_ten
 
@@ -58,7 +59,8 @@ def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "
 
 def instead(sentence: str) -> None:
     """No allowance where none is spoken of: the open table's has nothing to do with one that is being declared."""
-    st.session_state[_SLOT].html(f'<div class="meter"><div class="words"><span>{escape(sentence)}</span></div></div>')
+    words = f"<span>{gloss.text(sentence)}</span>"
+    st.session_state[_SLOT].html(f'<div class="meter"><div class="words">{words}</div></div>')
 
 
 def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
@@ -81,7 +83,7 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
     aside = f'<span class="aside">{_aside(table, meter)}</span>'
     parts = _part("gone", meter.fraction) + _part(kind, take)
     slot.html(
-        f'<div class="meter"><div class="words"><span>{words}</span>{aside}</div>'
+        f'<div class="meter"><div class="words"><span>{gloss.html(words)}</span>{aside}</div>'
         f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>{_reserve(meter)}</div>'
     )
 
@@ -94,7 +96,7 @@ def _aside(table: dp.Table, meter: dp.Meter) -> str:
     if meter.charges or not table.practice:
         parts.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
     parts.append(protects(table))
-    return escape(" · ".join(parts))
+    return gloss.text(" · ".join(parts))
 
 
 def protects(table: dp.Table) -> str:

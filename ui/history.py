@@ -23,7 +23,7 @@ def show(table: dp.Table, limit: int = 10) -> None:
     entries = table.history(limit)
     if not entries:
         return
-    st.html(f"<h3>{escape(say('history.title'))}</h3>{rows_html(table, entries)}")
+    st.html(f"<h2>{escape(say('history.title'))}</h2>{rows_html(table, entries)}")
 
 
 def rows_html(

@@ -6,14 +6,12 @@ with `?lang=` sets (ui/web.py).
 
 from __future__ import annotations
 
-from html import escape
-
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpengine.messages import MEANT, say
 from dpengine.messages.spoken import LANGUAGES, STORED, by_default, current
-from ui.web import LANGUAGE_COOKIE
+from ui import cookies
 
 IN_ADDRESS = "lang"
 RIGHT_TO_LEFT = ("he",)
@@ -33,7 +31,7 @@ by_default(_of_this_session)
 def settle() -> None:
     """For this run and whatever follows it in this session."""
     lang = _ours(st.query_params.get(IN_ADDRESS)) or _ours(st.session_state.get(_CHOSEN))
-    lang = lang or _ours(st.context.cookies.get(LANGUAGE_COOKIE))
+    lang = lang or _ours(cookies.kept(IN_ADDRESS))
     if lang:
         st.session_state[_CHOSEN] = st.query_params[IN_ADDRESS] = lang
     _speak(lang or _ours(st.context.locale) or STORED)
@@ -77,9 +75,7 @@ def pick() -> None:
                 say("language.label"), LANGUAGES, index=LANGUAGES.index(current()), format_func=_name,
                 key=f"{_PICKER}-{current()}", on_change=_choose, args=(f"{_PICKER}-{current()}",),
             )  # fmt: skip
-        if st.session_state.get(_CHOSEN) not in (None, st.context.cookies.get(LANGUAGE_COOKIE)):
-            # A page asked for with `?lang=` sets the cookie; this one is asked for as a picture and never seen.
-            st.html(f'<img class="sr" alt="" src="?{IN_ADDRESS}={escape(current())}">')
+        cookies.keep(IN_ADDRESS, st.session_state.get(_CHOSEN))
 
 
 def _name(lang: str) -> str:

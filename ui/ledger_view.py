@@ -18,7 +18,7 @@ from dpengine.copies import export_lines
 from dpengine.exact import up
 from dpengine.messages import plain, say
 from dpengine.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
-from ui import charts, exports, frame, history, nav, owner, receipt_check, report
+from ui import charts, exports, frame, gloss, history, nav, owner, receipt_check, report
 from ui.frame import broken, fine
 from ui.state import workspace
 from ui.wording import percent, power_of_ten
@@ -73,9 +73,8 @@ def account(table: dp.Table) -> bool:
 
 def _title(table: dp.Table) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-        st.html(
-            f'{_STYLE}<h1>{escape(say("ledger.title"))}</h1><p class="lead">{escape(say("ledger.lead"))}</p>', width=620
-        )
+        lead = gloss.text(say("ledger.lead"))
+        st.html(f'{_STYLE}<h1>{escape(say("ledger.title"))}</h1><p class="lead">{lead}</p>', width=620)
         frame.pick_table(table, "ledger", width=240)
 
 
@@ -130,11 +129,11 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
         if epsilon is not None:
             reading, share = plain(up(epsilon, _SHOWN)), percent(epsilon / meter.epsilon)
         rows.append(
-            f'<tr><td>{escape(say(f"ledger.rule.{name}"))}</td><td class="number">{escape(reading)}</td>'
+            f'<tr><td>{gloss.text(say(f"ledger.rule.{name}"))}</td><td class="number">{escape(reading)}</td>'
             f'<td class="number">{escape(share)}</td></tr>'
         )
-    lines = "".join(f'<p class="read">{escape(line)}</p>' for line in (told, fits))
-    st.html(f"<h3>{escape(say('ledger.stop'))}</h3>{lines}")
+    lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (told, fits))
+    st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
     with st.expander(say("ledger.specialists")):
         st.html(
             f'<p>{escape(say("ledger.others"))}</p>'
@@ -161,7 +160,7 @@ def check(at_once: bool = False) -> None:
     if not row:
         return
     with st.container(key="card-check"):
-        st.html(f'<h3>{escape(say("ledger.check"))}</h3><p class="muted">{escape(say("ledger.check_lead"))}</p>')
+        st.html(f'<h2>{escape(say("ledger.check"))}</h2><p class="muted">{gloss.text(say("ledger.check_lead"))}</p>')
         asked = st.button(say("ledger.verify"), key="ledger-verify")
         verdict_slot = st.container()
         with st.expander(say("ledger.specialists")):
@@ -203,7 +202,7 @@ def show_kept(kept: str) -> None:
 
 def downloads(table: dp.Table) -> None:
     """Written when they are clicked, not before: a long ledger must not slow the page down."""
-    st.html(f"<h3>{escape(say('ledger.downloads'))}</h3>")
+    st.html(f"<h2>{escape(say('ledger.downloads'))}</h2>")
     name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
     files: list[File] = [
         ("rows", f"ledger-{name}.csv", "text/csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),

@@ -17,7 +17,7 @@ import streamlit as st
 
 from dpengine.messages import known, language, say
 from dpengine.messages.figures import setting
-from ui import frame
+from ui import frame, gloss
 from ui.language import IN_ADDRESS, address, in_address, written
 from ui.lesson import Given, Lesson, Setting, View
 
@@ -110,7 +110,7 @@ def _screen(number: int) -> None:
     chosen = lesson(number)
     given = _given(number)
     do = say(f"lesson.{number}.do", **{name: setting(text) for name, text in given.items()})
-    st.html(f'<p class="lesson-do"{written()}>{escape(do)}</p>')
+    st.html(f'<p class="lesson-do"{written()}>{gloss.text(do)}</p>')
     given = _controls(chosen, given, more=False)
     below = st.container()
     with st.container(horizontal=True):
@@ -128,9 +128,9 @@ def _screen(number: int) -> None:
         said = "".join(f'<p class="lesson-say"{written()}>{_kept_together(line)}</p>' for line in (view.one, view.two))
         st.html(f'<div role="status">{said}</div>')
         with st.expander(say("lessons.theorem")):
-            theorem = [escape(line) for line in view.theorem.split("\n")]
+            theorem = [gloss.text(line) for line in view.theorem.split("\n")]
             told = (("lessons.source", view.source), ("lessons.relation", view.relation))
-            lines = [*theorem, *(f"<b>{escape(say(code))}</b> {escape(text)}" for code, text in told)]
+            lines = [*theorem, *(f"<b>{escape(say(code))}</b> {gloss.text(text)}" for code, text in told)]
             st.html("".join(f'<p{written()}>{line}</p>' for line in lines))
             if chosen.beside is not None:
                 chosen.beside(view)
@@ -138,7 +138,7 @@ def _screen(number: int) -> None:
 
 def _kept_together(line: str) -> str:
     """A line does not break inside 50 % or ε = 1."""
-    return escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;")
+    return gloss.html(escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;"))
 
 
 def _controls(chosen: Lesson, given: dict[str, str], more: bool) -> dict[str, str]:

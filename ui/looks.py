@@ -32,7 +32,7 @@ def show(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def _together(reading: Reading, beta: Fraction) -> None:
-    lines = [f"<h3>{escape(say('looks.title', count=reading.count))}</h3>"]
+    lines = [f"<h2>{escape(say('looks.title', count=reading.count))}</h2>"]
     if reading.kind == "apart":
         st.html(lines[0] + f"<p>{escape(say('looks.apart'))}</p>")
         return

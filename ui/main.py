@@ -12,12 +12,13 @@ import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
 from dpengine.messages import say  # noqa: E402
-from ui import frame, language, nav, speed, style, workshop  # noqa: E402
+from ui import about, frame, language, nav, speed, style, tour, workshop  # noqa: E402
 from ui.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
 style.apply()
 language.settle()
+tour.settle()
 page = st.navigation(list(nav.pages().values()), position="top")
 try:
     table = open_table(FIRST_TABLE) if page.url_path == "" else current_table()  # Start asks of Town, whatever is open
@@ -25,9 +26,13 @@ except dp.AllowanceError as complaint:  # the workspace itself is not as it was 
     frame.complain(str(complaint))
     st.stop()
 frame.complain(st.session_state.pop("complaint", None))
-language.pick()
+name = page.url_path or nav.NAMES[0]
+with st.container(key="head", horizontal=True, width="content"):
+    about.show(name)
+    language.pick()
 workshop.banner()
 frame.draw(table)
+tour.show(name, table)
 try:
     page.run()
 except dp.AllowanceError as complaint:

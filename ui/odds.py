@@ -10,6 +10,7 @@ import streamlit as st
 from dpengine.curves import suspicion
 from dpengine.exact import ceiling, up
 from dpengine.messages import say
+from ui import gloss
 from ui.wording import power_of_ten
 
 PRIORS = ("1", "5", "10", "25", "50")
@@ -23,8 +24,8 @@ def show(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> None:
     slip = say("odds.delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
     dots = _dots(prior, say("odds.before", share=prior)) + _dots(most, say("odds.after", share=most))
     st.html(
-        f'{_STYLE}<p class="odds-lead">{escape(lead)}</p><div class="odds">{dots}</div>'
-        f'<p class="muted">{escape(about)}</p><p class="muted">{escape(slip)}</p>'
+        f'{_STYLE}<p class="odds-lead">{gloss.text(lead)}</p><div class="odds">{dots}</div>'
+        f'<p class="muted">{escape(about)}</p><p class="muted">{gloss.text(slip)}</p>'
     )
 
 

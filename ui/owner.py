@@ -14,7 +14,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.exact import text_of
 from dpengine.messages import say
-from ui import nav
+from ui import gloss, nav
 from ui.frame import broken, fine
 from ui.state import workspace
 from ui.wording import unmarked
@@ -34,9 +34,9 @@ def show(table: dp.Table) -> None:
         if said is not None:
             good, sentence = said
             fine(sentence) if good else broken(say("owner.not_done"), sentence)
-        st.html(f'<p class="muted">{escape(say("owner.lead"))}</p>')
+        st.html(f'<p class="muted">{gloss.text(say("owner.lead"))}</p>')
         if closed:
-            st.html(f"<p>{escape(closed_words(closed))}</p>")
+            st.html(f"<p>{gloss.text(closed_words(closed))}</p>")
         if not closed:
             _raise(table)
             _seal(table)
@@ -56,7 +56,7 @@ def closed_words(kind: str) -> str:
 
 def _head(act: str, **facts: str) -> None:
     title, lead = say(f"owner.{act}"), say(f"owner.{act}_lead", **facts)
-    st.html(f'<h4>{escape(title)}</h4><p class="read">{escape(lead)}</p>')
+    st.html(f'<h3>{escape(title)}</h3><p class="read">{escape(lead)}</p>')
 
 
 def _raise(table: dp.Table) -> None:

@@ -14,7 +14,7 @@ from dpengine.exact import text_of
 from dpengine.loss import loss_as_json
 from dpengine.messages import say
 from dpengine.plan import Line, Planner, Priced, Relief, tidy
-from ui import frame, job, nav, owner, plan_run, plan_state, spend, suggest
+from ui import frame, gloss, job, nav, owner, plan_run, plan_state, spend, suggest
 from ui.plan_state import KEEPS, Plan
 from ui.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures
 
@@ -23,7 +23,7 @@ def show(table: dp.Table) -> None:
     run = st.query_params.get("run")
     if run and plan_run.show(table, run):
         return
-    st.html(f"<h1>{escape(say('plan.title'))}</h1><p class='lead'>{escape(say('plan.lead'))}</p>")
+    st.html(f"<h1>{escape(say('plan.title'))}</h1><p class='lead'>{gloss.text(say('plan.lead'))}</p>")
     if table.closed:
         owner.closed(table)
         return
@@ -137,14 +137,14 @@ def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> Non
     shares = {"share": percent(priced.fraction), "left": percent(1 - priced.fraction - priced.spent / priced.epsilon)}
     if priced.fits:
         words = say("plan.fits_kept" if plan.keep else "plan.fits", keep=percent(plan.share), **shares)
-        st.html(f'<p class="lead">{escape(words)}</p>')
+        st.html(f'<p class="lead">{gloss.text(words)}</p>')
     elif priced.reachable:
         over = percent(priced.over / priced.epsilon)
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if priced.fits:
         plan_run.button(table, plan, priced, percent(priced.fraction))
-        st.html(f'<p class="muted">{escape(say("plan.run_note"))}</p>')
+        st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             say("plan.fit_more" if priced.fits else "plan.fit"), key="plan-fit", help=say("plan.fit_help"),
@@ -153,7 +153,7 @@ def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> Non
         if plan.before is not None:
             st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
     if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):
-        st.html(f'<p class="muted">{escape(_fixed(table, planner, plan, priced))}</p>')
+        st.html(f'<p class="muted">{gloss.text(_fixed(table, planner, plan, priced))}</p>')
 
 
 def _fit(plan: Plan, planner: Planner) -> None:

@@ -11,7 +11,7 @@ from dpengine.messages import say
 from dpengine.messages.spoken import current
 from dpengine.receipts import MOST_BYTES, Finding
 from dpengine.statement import sentence_of
-from ui import room
+from ui import gloss, room
 from ui.frame import broken, fine
 from ui.history import outcome
 from ui.state import workspace
@@ -24,7 +24,7 @@ def show() -> None:
     if room.on():  # nobody uploads anything in a workshop
         return
     with st.container(key="card-receipt"):
-        st.html(f'<h3>{escape(say("receipt.check"))}</h3><p class="muted">{escape(say("receipt.check_lead"))}</p>')
+        st.html(f'<h2>{escape(say("receipt.check"))}</h2><p class="muted">{gloss.text(say("receipt.check_lead"))}</p>')
         file = st.file_uploader(say("receipt.file"), key="receipt-file", max_upload_size=MOST_BYTES // 2**20)
         if file is None:
             return

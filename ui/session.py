@@ -14,7 +14,7 @@ from dpengine.mechanisms.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, A
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.sessions import bears
-from ui import frame, job, owner, session_outward, session_run
+from ui import frame, gloss, job, owner, session_outward, session_run
 from ui.language import address
 from ui.state import workspace
 from ui.wording import percent, points, promise_words
@@ -29,7 +29,7 @@ def show(table: dp.Table) -> None:
     request = st.query_params.get("session")
     if request and _running(table, request):
         return
-    st.html(f"<h1>{escape(say('session.title'))}</h1><p class='lead'>{escape(say('session.lead'))}</p>")
+    st.html(f"<h1>{escape(say('session.title'))}</h1><p class='lead'>{gloss.text(say('session.lead'))}</p>")
     frame.pick_table(table, "session")
     if table.closed:
         owner.closed(table)
@@ -147,23 +147,23 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
     price = table.preview(query)
     frame.show_price(table, price, "_session")
     st.html(
-        f"<h3>{escape(say('session.worth'))}</h3>"
+        f"<h2>{escape(say('session.worth'))}</h2>"
         f"<p><b>{escape(say('session.sample', promise=promise_words(query.promise())))}</b> "
         f"{escape(say('session.adaptive'))}</p>"
-        f"<p class='muted'>{escape(_bears_words(table, query, spend))}</p>"
-        f"<h3>{escape(say('session.outward.title'))}</h3><p>{escape(session_outward.words(query))}</p>"
+        f"<p class='muted'>{gloss.text(_bears_words(table, query, spend))}</p>"
+        f"<h2>{escape(say('session.outward.title'))}</h2><p>{escape(session_outward.words(query))}</p>"
         f"<p class='muted'>{escape(session_outward.splitting(query))}</p>"
     )
     session_outward.explain(query)
     if query.calibration == "gaussian" and not table.meter().pure_closed:
-        st.html(f'<p class="warn">{escape(say("session.closes"))}</p>')
+        st.html(f'<p class="warn">{gloss.text(say("session.closes"))}</p>')
     with st.expander(say("session.more")):
         told = [
             _each(query),
             say("session.more.theorem", theorem=query.theorem),
             say(f"session.more.{table.facts.relation}", people=query.people),
         ]
-        st.html("".join(f'<p class="muted">{escape(one)}</p>' for one in told))
+        st.html("".join(f'<p class="muted">{gloss.text(one)}</p>' for one in told))
     label = say("session.reserve", questions=query.questions, share=percent(price.fraction))
     job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{escape(say("session.kept"))}</p>')

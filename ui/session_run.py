@@ -145,7 +145,7 @@ def _answers(steps: list[Taken], choice: bool, state: State, over: bool) -> None
         return
     told = "".join(_answer(one, choice) for one in reversed(steps))
     title = say("session.answers_all" if over else "session.answers")
-    st.html(f"<h3>{escape(title)}</h3>{told}")
+    st.html(f"<h2>{escape(title)}</h2>{told}")
     if state.asked > len(steps):
         st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
 

@@ -14,6 +14,7 @@ from dpengine.exact import read_number, text_of
 from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.messages.figures import local
+from ui import gloss
 from ui.wording import amount, floor_words, percent, promise_words, unmarked
 
 STEPS = (
@@ -69,7 +70,7 @@ def choose(table: dp.Table) -> str:
             now = text_of(read_number(now, "ε"))
         except (dp.AllowanceError, ValueError):
             now = options[0]
-    st.html(f'<h3>{escape(say("spend.title"))}</h3><p class="muted">{escape(say("spend.ends"))}</p>')
+    st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
     st.session_state["ask-slider"] = now
     st.select_slider(
         say("spend.slider"),
@@ -92,10 +93,10 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     told, loss = say("spend.cost", epsilon=query.epsilon, share=percent(price.fraction)), query.loss()
     if isinstance(loss, Gaussian):
         told = say("spend.cost_gaussian", rho=f"{float(loss.rho):.3g}", share=percent(price.fraction))
-    lines.append(f'<p class="muted">{escape(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
+    lines.append(f'<p class="muted">{gloss.text(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
     if not price.useful:
         told = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
-        lines.append(f'<p class="warn">{escape(told)}</p>')
+        lines.append(f'<p class="warn">{gloss.text(told)}</p>')
     st.html("".join(lines))
 
 
@@ -109,6 +110,7 @@ def exactly(table: dp.Table, query: dp.Query) -> None:
                 text_of(query.epsilon),
                 key=f"ask-typed-{text_of(query.epsilon)}",
                 on_change=_typed,
+                help=say("gloss.epsilon.means"),
                 args=(f"ask-typed-{text_of(query.epsilon)}",),
             )
         with right:

@@ -17,7 +17,7 @@ def show(table: dp.Table) -> None:
     if not found:
         return
     plan = plan_state.current(table)
-    st.html(f"<h3>{escape(say('suggest.title'))}</h3>")
+    st.html(f"<h2>{escape(say('suggest.title'))}</h2>")
     with st.container(key="suggest", horizontal=True):
         for place, query in enumerate(found):
             price = table.preview(query)

@@ -1,5 +1,6 @@
 """What every HTTP answer of the app carries: headers that keep it to itself, and a cookie that tells visitors apart;
-another remembers the language that an address asked for.
+others remember what an address asked for: the language, and whether the guided start is wanted. A page says its
+language.
 
 The cookie is a random name for a browser, so that each visitor gets a practice budget of their own and finds it again
 after a reload. It is no login: whoever holds it is that visitor, and clearing it makes a new one.
@@ -15,7 +16,8 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from dpengine.messages.spoken import LANGUAGES
+from dpengine.messages import MEANT
+from dpengine.messages.spoken import LANGUAGES, STORED
 from ui import room
 
 Scope = MutableMapping[str, Any]
@@ -27,6 +29,11 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 VISITOR_COOKIE = "allowance_visitor"
 LANGUAGE_COOKIE = "allowance_language"
 _UPLOADS = "/_stcore/upload_file"
+TOUR_COOKIE = "allowance_tour"
+REMEMBERED = {  # by its name in an address: the cookie, and everything that it can say
+    "lang": (LANGUAGE_COOKIE, LANGUAGES),
+    "tour": (TOUR_COOKIE, ("on", "off")),
+}
 _ONE_YEAR = 365 * 24 * 60 * 60
 _VISITOR = re.compile(r"[0-9a-f]{32}")
 
@@ -81,13 +88,26 @@ class FrontDoor:
             await send({"type": "http.response.body", "body": b""})
             return
 
+        lang = _language(scope)
+        if lang != STORED:  # what the browser has may be in another language
+            asked = [(name, value) for name, value in scope["headers"] if name.lower() not in _IF_CHANGED]
+            scope = {**scope, "headers": asked}
+        in_english = False
+
         async def send_with_headers(message: Message) -> None:
+            nonlocal in_english
+            if message["type"] == "http.response.body" and in_english:
+                in_ours = _IN_ENGLISH.replace(b"en", lang.encode("ascii"))
+                message = {**message, "body": message.get("body", b"").replace(_IN_ENGLISH, in_ours, 1)}
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 present = {name.lower() for name, _ in headers}
                 headers += [(name, value) for name, value in HEADERS if name not in present]
                 if _is_page(scope, message["status"], headers):
                     headers += [(b"set-cookie", cookie) for cookie in _new_cookies(scope)]
+                    in_english = lang != STORED
+                if in_english:
+                    headers = [(name, value) for name, value in headers if name.lower() not in _VERSION]
                 message = {**message, "headers": headers}
             await send(message)
 
@@ -110,12 +130,33 @@ def _header(headers: Any, wanted: bytes) -> bytes:
     return b"; ".join(value for name, value in headers if name.lower() == wanted)
 
 
+def _asked(scope: Scope, name: str) -> str:
+    query: str = scope.get("query_string", b"").decode("latin-1")
+    return parse_qs(query).get(name, [""])[0]
+
+
+# Streamlit's page says that it is in English. Names of languages are of one length, so the answer's length stays.
+_IN_ENGLISH = b'<html lang="en"'
+_IF_CHANGED = (b"if-none-match", b"if-modified-since")
+_VERSION = (b"etag", b"last-modified")
+
+
+def _language(scope: Scope) -> str:
+    """What a page will be read in: as the address says, else the cookie, else the browser; where all of it is."""
+    accepted = _header(scope["headers"], b"accept-language").decode("latin-1")
+    for told in (_asked(scope, "lang"), _cookies(scope).get(LANGUAGE_COOKIE, ""), accepted[:2].lower()):
+        if told in LANGUAGES:
+            return told if MEANT[told] == MEANT[STORED] else STORED
+    return STORED
+
+
 def _new_cookies(scope: Scope) -> list[bytes]:
-    """A name for who has none, and the language that the address asks for."""
+    """A name for who has none, and what the address asks to remember."""
     known = _cookies(scope)
     made = [] if visitor_of(known) else [f"{VISITOR_COOKIE}={secrets.token_hex(16)}"]
-    wanted = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("lang", [""])[0]
-    if wanted in LANGUAGES and known.get(LANGUAGE_COOKIE) != wanted:
-        made.append(f"{LANGUAGE_COOKIE}={wanted}")
+    for name, (cookie, choices) in REMEMBERED.items():
+        wanted = _asked(scope, name)
+        if wanted in choices and known.get(cookie) != wanted:
+            made.append(f"{cookie}={wanted}")
     secure = "; Secure" if scope.get("scheme") == "https" else ""
     return [f"{one}; Path=/; Max-Age={_ONE_YEAR}; HttpOnly; SameSite=Lax{secure}".encode("ascii") for one in made]

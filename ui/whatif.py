@@ -11,13 +11,13 @@ from dpengine import curves, whatif
 from dpengine.bounds import BETA
 from dpengine.contract import Within
 from dpengine.messages import plain, say
-from ui import charts, exports, job, nav, preview, whatif_form, whatif_more, whatif_state
+from ui import charts, exports, gloss, job, nav, preview, whatif_form, whatif_more, whatif_state
 from ui.whatif_more import Points
 from ui.wording import floor_words, percent, power_of_ten, promise_words, short_promise, three_figures
 
 
 def show(table: dp.Table) -> None:
-    st.html(f'{_STYLE}<h1>{escape(say("whatif.title"))}</h1><p class="lead">{escape(say("whatif.lead"))}</p>')
+    st.html(f'{_STYLE}<h1>{escape(say("whatif.title"))}</h1><p class="lead">{gloss.text(say("whatif.lead"))}</p>')
     kept = whatif_state.state(table)
     given = whatif_form.question(table, kept)
     if given["from"] != kept["from"] or st.session_state["table"] != table.name:
@@ -50,7 +50,7 @@ def show(table: dp.Table) -> None:
             statement(found)
             if own:
                 told = say("whatif.full_allowance", table=table.name)
-                st.html(f'<p class="muted">{escape(told)}</p>')
+                st.html(f'<p class="muted">{gloss.text(told)}</p>')
         actions = st.container(key="whatif-actions", horizontal=True, vertical_alignment="center")
     first = _first(table)
     with st.container(key="card-curves"):
@@ -108,9 +108,9 @@ def statement(found: whatif.Solved) -> None:
     floor = floor_words(promise, found.people)
     if floor and not found.any_size:
         aside.append(floor)
-    warnings = "".join(f'<p class="warn">{escape(line)}</p>' for line in cautions(found))
+    warnings = "".join(f'<p class="warn">{gloss.text(line)}</p>' for line in cautions(found))
     st.html(
-        f'<p class="statement" role="status">{main}</p><p class="muted">{escape(" ".join(aside))}</p>{warnings}'
+        f'<p class="statement" role="status">{main}</p><p class="muted">{gloss.text(" ".join(aside))}</p>{warnings}'
     )
 
 
@@ -193,7 +193,7 @@ def compare(found: whatif.Solved, first: whatif.Solved) -> None:
     head = "<tr><td></td><th scope='col'>A</th><th scope='col'>B</th></tr>"
     with st.container(key="card-compare"):
         st.html(
-            f"<h3>{escape(say('whatif.compare'))}</h3><p>{escape(_difference(found, first))}</p>"
+            f"<h2>{escape(say('whatif.compare'))}</h2><p>{escape(_difference(found, first))}</p>"
             f"<div class='scroll'><table class='plain'>{head}{body}</table></div>"
         )
 

@@ -99,10 +99,14 @@ def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
                 continue
             label = wish_label(table, given) if name == "promise" else say(f"whatif.field.{name}")
             unique = f"x-{given['q']}-{given['from']}-{given['column']}" if name == "promise" else short
-            given = given | {short: field(label, short, given, key=unique)}
+            given = given | {short: field(label, short, given, key=unique, help=_help(name))}
             if name == "epsilon":
                 _presets()
     return given, slot
+
+
+def _help(name: str) -> str | None:
+    return say("gloss.epsilon.means") if name == "epsilon" else None
 
 
 def _presets() -> None:

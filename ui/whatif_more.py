@@ -12,7 +12,7 @@ from dpengine.exact import text_of
 from dpengine.mechanisms.quantile import Median
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
-from ui import charts, odds
+from ui import charts, gloss, odds
 from ui.whatif_state import SECTIONS, SHAPES, widget
 
 SIMULATED = 30
@@ -31,8 +31,8 @@ def show(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, str], d
     given = given | {"see": str(section or given["see"])}
     with st.container(key="card-closer"):
         st.html(
-            f"<h3>{escape(say('whatif.title.' + given['see']))}</h3>"
-            f'<p class="lead">{escape(say("whatif.lead." + given["see"]))}</p>'
+            f"<h2>{escape(say('whatif.title.' + given['see']))}</h2>"
+            f'<p class="lead">{gloss.text(say("whatif.lead." + given["see"]))}</p>'
         )
         if given["see"] == "odds":
             return given | {"prior": _odds(given, found.budget, found.query.facts.relation)}, {}
@@ -55,7 +55,7 @@ def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
         return given
     with st.container(key="card-closer"):
         st.html(
-            f"<h3>{escape(say('whatif.title.odds'))}</h3><p class='lead'>{escape(say('whatif.lead.odds'))}</p>"
+            f"<h2>{escape(say('whatif.title.odds'))}</h2><p class='lead'>{gloss.text(say('whatif.lead.odds'))}</p>"
         )
         return given | {"prior": _odds(given, typed, relation)}
 
@@ -75,7 +75,7 @@ def _ways(found: whatif.Solved) -> None:
     counts = fits.how_many(found.budget.rule(), found.query.loss())
     rows = "".join(
         f"<tr><td><b>{escape(say(f'whatif.way.{name}'))}</b><br><span class='muted'>"
-        f"{escape(say(f'whatif.way_means.{name}'))}</span></td><td class='number'>{plain(count)}</td></tr>"
+        f"{gloss.text(say(f'whatif.way_means.{name}'))}</span></td><td class='number'>{plain(count)}</td></tr>"
         for name, count in counts.items()
     )
     head = f"<tr><th>{escape(say('whatif.way'))}</th><th class='number'>{escape(say('whatif.way_fit'))}</th></tr>"
@@ -127,7 +127,7 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str
     ends = (float(column.lower), float(column.upper))
     pad = (ends[1] - ends[0]) * 0.03
     facts = {"people": people, "epsilon": local(f"{float(query.epsilon):.3g}"), "times": SIMULATED, "truth": truth}
-    st.html(f'<p class="muted">{escape(say("whatif.median_note", **facts))}</p>')
+    st.html(f'<p class="muted">{gloss.text(say("whatif.median_note", **facts))}</p>')
     drawn: dict[str, Points] = {}
     for name, values in (("laplace", noisy), ("exponential", chosen)):
         near = sum(abs(value - truth) <= (ends[1] - ends[0]) / 20 for value in values)

@@ -34,7 +34,7 @@ SENTENCES: dict[str, str] = {
     "takes": "takes {share} of your allowance",
     "start.title": "What does a typical person in Town earn?",
     "start.lead": "{people} made-up people. You learn the middle income; nobody’s own.",
-    "start.fifty": "Fifty simulated answers; nothing is spent yet",
+    "start.fifty": "Fifty simulated answers; nothing spent yet",
     "start.fifty_alt": "Fifty simulated answers as dots along an income axis, close together.",
     "start.button": "See the answer",
     "start.exhausted": "This practice allowance is used up. Bring your own table, or look at earlier answers in the Ledger.",

@@ -1,0 +1,46 @@
+"""Every page and every lesson as an address, and the looks they are seen in: for what is checked or drawn of all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browser.journeys import ask, ask_link
+from browser.steps import go, settled
+
+from ui import gloss, lessons, nav
+
+MOVED = ("overfitting",)  # an old address that leads on to a lesson
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True},
+}
+QUESTION = ask_link("town", "histogram", column="district", epsilon="0.1")
+MANY = ask_link("town", "median", column="monthly_income", where=[["has_car", "in", ["yes"]]], epsilon="0.05")
+
+
+def pages() -> dict[str, str]:
+    """As they are for a new visitor."""
+    named = {name: f"/{name}" for name in (*nav.NAMES[1:], *nav.UNLISTED) if name not in MOVED}
+    word = f"/glossary?word={gloss.WORDS[0]}"
+    return {"start": "/"} | named | {"glossary-word": word, "data-table": "/data?table=town"}
+
+
+def each_lesson() -> dict[str, str]:
+    return {"lessons": "/lessons"} | {f"lesson-{number:02}": f"/lessons?lesson={number}" for number in lessons.NAMES}
+
+
+def after_asking() -> dict[str, str]:
+    """What looks different once something was asked (`use` asks it)."""
+    return {"ask-before": MANY, "ledger-used": "/ledger", "plan-used": "/plan?table=town", "session-used": "/session"}
+
+
+def use(page: Any, lang: str = "en") -> dict[str, str]:
+    """A visitor sees the first answer and asks a question; the addresses of both answers."""
+    go(page, f"/?lang={lang}")
+    page.locator(".st-key-start-ask button").click()
+    page.locator(".headline").wait_for()
+    settled(page)
+    first = page.url
+    ask(page, QUESTION)
+    return {"start-answer": first, "ask-answer": page.url}

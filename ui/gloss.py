@@ -1,0 +1,75 @@
+"""Words that explain themselves: marked in a sentence, their definition shows under pointer, finger or keyboard.
+
+The definition is the element's description, so that a screen reader says it too, and style.css shows the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+
+from dpengine.messages import CATALOGUES, MEANT, known, say
+from dpengine.messages.spoken import current
+
+WORDS = (
+    "allowance", "epsilon", "delta", "privacy", "noise", "range", "declared", "median", "percentile", "neighbours",
+    "unit", "ledger", "charge", "receipt", "seal", "composition", "filter", "renyi", "zcdp", "laplace", "gaussian",
+    "exponential", "sensitivity", "practice", "rehearsal", "session",
+)  # fmt: skip
+LESSON = {  # where a word is shown rather than told
+    "allowance": 2, "epsilon": 4, "delta": 4, "privacy": 4, "noise": 1, "declared": 10, "median": 5, "neighbours": 8,
+    "ledger": 1, "composition": 8, "exponential": 6, "sensitivity": 5,
+}  # fmt: skip
+
+
+def text(plain: str) -> str:
+    """Plain text as HTML, its words marked."""
+    return html(escape(plain))
+
+
+def html(safe: str) -> str:
+    """The same for what is HTML already: the first time each word stands in it, outside of tags, links and headings."""
+    if "glossary" not in MEANT[current()]:
+        return safe
+    seen = tuple((word, CATALOGUES[current()][f"gloss.{word}.seen"]) for word in WORDS if known(f"gloss.{word}.seen"))
+    pattern, names = _pattern(seen)
+    told: set[str] = set()
+
+    def mark(found: re.Match[str]) -> str:
+        name = names.get(found.lastgroup or "")
+        if name is None or name in told:
+            return found.group()
+        told.add(name)
+        return word(name, found.group(), escaped=True)
+
+    return pattern.sub(mark, safe)
+
+
+def word(name: str, shown: str, escaped: bool = False) -> str:
+    """One word, shown as the text around it needs it."""
+    shown = shown if escaped else escape(shown)
+    return f'<dfn class="gloss" tabindex="0" aria-description="{escape(say(f"gloss.{name}.means"))}">{shown}</dfn>'
+
+
+@cache
+def _pattern(seen: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+    """One pattern for all: tags and what must stay as it is first, then longer ways to say a word before shorter."""
+    ways = sorted(((way, name) for name, several in seen for way in several.split("|")), key=lambda one: -len(one[0]))
+    names = {f"w{place}": name for place, (_, name) in enumerate(ways)}
+    parts = [f"(?P<w{place}>{_way(way)})" for place, (way, _) in enumerate(ways)]
+    kept = r"<(a|h\d|dfn|code|style|button)\b.*?</\1>|<[^>]*>|&\w+;"
+    return re.compile(rf"{kept}|(?<![\w^/-])(?:{'|'.join(parts)})(?![\w-])", re.IGNORECASE | re.DOTALL), names
+
+
+def _way(way: str) -> str:
+    return re.escape(escape(way)).replace(re.escape("*"), r"[^\W\d_]*")
+
+
+def escaped(code: str) -> str:
+    return escape(say(code))
+
+
+def entry(name: str) -> str:
+    """A word and its definition, for a list of them."""
+    return f"<dt>{escaped(f'gloss.{name}')}</dt><dd>{escaped(f'gloss.{name}.means')}</dd>"

@@ -119,9 +119,9 @@ def report(
     verdict = "met" if within <= TARGET else "missed"
     facts = (
         f"{given.visitors} visitors, {given.moves} moves each about {given.think:g} s apart, then {given.watch:g} s "
-        f"before the wall; {dots} dots on it at the end; {sent:.1f} MB sent to each. The server worked {used:.1f} s in all, "
-        f"{1000 * used / len(every):.0f} ms for each rerun. {os.cpu_count()} cores; load average {load[0]:.1f} before and "
-        f"{load[1]:.1f} after. Target: 95 of 100 within {TARGET:g} s: {verdict}."
+        f"before the wall; {dots} dots on it at the end; {sent:.1f} MB sent to each. The server worked {used:.1f} s in "
+        f"all, {1000 * used / len(every):.0f} ms for each rerun. {os.cpu_count()} cores; load average {load[0]:.1f} "
+        f"before and {load[1]:.1f} after. Target: 95 of 100 within {TARGET:g} s: {verdict}."
     )
     return "\n".join([*lines, "", facts])
 

@@ -1,5 +1,5 @@
-"""Streamlit collects garbage after every run of a script or a fragment, and walks everything that was ever imported to do
-so: a tenth of a second, thirty times over in a class. What is there when the program has come up stays there; it is
+"""Streamlit collects garbage after every run of a script or a fragment, and walks everything that was ever imported to
+do so: a tenth of a second, thirty times over in a class. What is there when the program has come up stays there; it is
 set aside once, so that a collection looks at what came since.
 """
 

@@ -43,7 +43,7 @@ def query_of(question: str, epsilon: str) -> tuple[dp.Table, dp.Query]:
 
 @lru_cache(maxsize=64)
 def told_of(question: str, epsilon: str, lang: str) -> tuple[str, str]:
-    """What its axis is called, and how many of 100 ranges are promised to hold. `lang` is part of what it is kept by."""
+    """What its axis is called, and how many of 100 ranges are promised to hold. Kept by `lang` too."""
     query = query_of(question, epsilon)[1]
     return axis(query), chance(query.beta)
 

@@ -12,7 +12,7 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.registry import Record
 from dpengine.schema import Category, Column, ItemSet, Number
-from ui import answer, frame, job, nav, owner
+from ui import answer, frame, gloss, job, nav, owner
 from ui import declare_buy as buy
 from ui import declare_change as change
 from ui import declare_price as price
@@ -120,7 +120,7 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     told.append((say("data.done.allowance"), terms))
     told.append((say("data.done.protects"), frame.protects(table)))
-    lines = [f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in told]
+    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}</dd>" for name, text in told]
     st.html(f'<dl class="fact">{"".join(lines)}</dl>')
 
 

@@ -60,7 +60,7 @@ def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "
 def instead(sentence: str) -> None:
     """No allowance where none is spoken of: the open table's has nothing to do with one that is being declared."""
     words = f"<span>{gloss.text(sentence)}</span>"
-    st.session_state[_SLOT].html(f'<div class="meter"><div class="words">{words}</div></div>')
+    st.session_state[_SLOT].html(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
 
 
 def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:

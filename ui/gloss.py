@@ -72,4 +72,4 @@ def escaped(code: str) -> str:
 
 def entry(name: str) -> str:
     """A word and its definition, for a list of them."""
-    return f"<dt>{escaped(f'gloss.{name}')}</dt><dd>{escaped(f'gloss.{name}.means')}</dd>"
+    return f"<div><dt>{escaped(f'gloss.{name}')}</dt><dd>{escaped(f'gloss.{name}.means')}</dd></div>"

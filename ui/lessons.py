@@ -67,7 +67,7 @@ def overview() -> None:
     numbers, across = list(NAMES), 3
     for first in range(0, len(numbers), across):
         for number, column in zip(numbers[first:], st.columns(across), strict=False):
-            with column, st.container(key=f"card-lesson-{number}"):
+            with column, st.container(key=f"card-lesson-{number}", height="stretch"):
                 line = escape(say(f"lesson.{number}.line"))
                 st.html(
                     f'<div class="lesson-small" aria-hidden="true">{lesson(number).small}</div>'
@@ -126,19 +126,19 @@ def _screen(number: int) -> None:
     with below:
         chosen.draw(view)
         said = "".join(f'<p class="lesson-say"{written()}>{_kept_together(line)}</p>' for line in (view.one, view.two))
-        st.html(f'<div role="status">{said}</div>')
+        st.html(f'<div role="status">{gloss.html(said)}</div>')
         with st.expander(say("lessons.theorem")):
-            theorem = [gloss.text(line) for line in view.theorem.split("\n")]
+            theorem = [escape(line) for line in view.theorem.split("\n")]
             told = (("lessons.source", view.source), ("lessons.relation", view.relation))
-            lines = [*theorem, *(f"<b>{escape(say(code))}</b> {gloss.text(text)}" for code, text in told)]
-            st.html("".join(f'<p{written()}>{line}</p>' for line in lines))
+            lines = [*theorem, *(f"<b>{escape(say(code))}</b> {escape(text)}" for code, text in told)]
+            st.html(gloss.html("".join(f'<p{written()}>{line}</p>' for line in lines)))
             if chosen.beside is not None:
                 chosen.beside(view)
 
 
 def _kept_together(line: str) -> str:
     """A line does not break inside 50 % or ε = 1."""
-    return gloss.html(escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;"))
+    return escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;")
 
 
 def _controls(chosen: Lesson, given: dict[str, str], more: bool) -> dict[str, str]:

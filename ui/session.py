@@ -166,7 +166,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
         st.html("".join(f'<p class="muted">{gloss.text(one)}</p>' for one in told))
     label = say("session.reserve", questions=query.questions, share=percent(price.fraction))
     job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
-    st.html(f'<p class="muted">{escape(say("session.kept"))}</p>')
+    st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
 
 
 def _each(query: AdaptiveSession) -> str:

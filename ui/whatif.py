@@ -109,9 +109,8 @@ def statement(found: whatif.Solved) -> None:
     if floor and not found.any_size:
         aside.append(floor)
     warnings = "".join(f'<p class="warn">{gloss.text(line)}</p>' for line in cautions(found))
-    st.html(
-        f'<p class="statement" role="status">{main}</p><p class="muted">{gloss.text(" ".join(aside))}</p>{warnings}'
-    )
+    below = gloss.text(" ".join(aside))
+    st.html(f'<p class="statement" role="status">{gloss.html(main)}</p><p class="muted">{below}</p>{warnings}')
 
 
 def cautions(found: whatif.Solved) -> list[str]:

@@ -54,8 +54,7 @@ def violations(page: Any, allowed: tuple[Theirs, ...] = STREAMLIT) -> list[str]:
 
 def opened(page: Any) -> None:
     """Everything that can be unfolded, and what the page says of itself."""
-    for folded in page.locator('[data-testid="stExpander"] details:not([open]) > summary').all():
-        folded.click()
+    page.evaluate("() => document.querySelectorAll('details:not([open]) > summary').forEach(one => one.click())")
     settled(page)
     page.locator(".st-key-what button").click()
     page.locator(".about").wait_for()
@@ -95,7 +94,8 @@ def test_an_app_with_nothing_else_has_the_same(theirs: Theirs, open_page: Callab
     bare, log = tmp_path / "bare.py", tmp_path / "bare.log"
     bare.write_text(f"import streamlit as st\n{theirs.made_by}\n", encoding="utf-8")
     port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(bare), f"--server.port={port}", "--server.headless=true"]
+    options = (f"--server.port={port}", "--server.headless=true", "--browser.gatherUsageStats=false")
+    command = [sys.executable, "-m", "streamlit", "run", str(bare), *options]
     with log.open("wb") as said:
         server = subprocess.Popen(command, cwd=tmp_path, env=os.environ.copy(), stdout=said, stderr=said)
     try:

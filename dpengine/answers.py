@@ -135,8 +135,13 @@ def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
 
 
 def promise_as_json(promise: Promise) -> dict[str, Any]:
-    told = {name: text_of(value) if isinstance(value, Fraction) else value for name, value in vars(promise).items()}
-    return {"kind": promise.kind} | told
+    return {"kind": promise.kind} | {name: _plain(value) for name, value in vars(promise).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return text_of(value) if isinstance(value, Fraction) else value
 
 
 def claim_of(query: Query) -> dict[str, Any]:
@@ -175,7 +180,7 @@ def make_answer(query: Query, entry: Entry) -> Answer:
     body = entry.outcome.body
     value = body["value"]
     labels: list[str] = []
-    if isinstance(value, dict):  # the ledger sorts names
+    if isinstance(value, dict) and query.card.picture != "file":  # the ledger sorts names
         labels = query.listed(value)
         value = {label: value[label] for label in labels}
     return Answer(

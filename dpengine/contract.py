@@ -167,6 +167,22 @@ class NearBest:
 
 
 @dataclass(frozen=True)
+class Blurred:
+    """Every published cell is off by so much on average; what is computed from all of them is far better."""
+
+    columns: tuple[str, ...]
+    errors: tuple[Fraction, ...]  # of one cell: in the column's unit, or the chance that it is not the true value
+    floors: tuple[Fraction, ...]  # no mechanism with the same ε and δ errs less in its worst case
+    share: Fraction  # of the range: how far the average of all rows can be off, for the worst column, but for chance β
+    beta: Fraction
+    kind: ClassVar[str] = "blurred"
+
+    @property
+    def amount(self) -> Fraction:
+        return self.share
+
+
+@dataclass(frozen=True)
 class NoPromise:
     """Nothing can be promised beforehand, and why."""
 
@@ -178,7 +194,7 @@ class NoPromise:
         return Fraction(0)
 
 
-Promise = Within | Rank | NearBest | NoPromise
+Promise = Within | Rank | NearBest | Blurred | NoPromise
 
 
 @dataclass(frozen=True)
@@ -385,6 +401,14 @@ def read_delta(value: Any) -> Fraction:
     delta = read_number(value, "δ")
     if not LEAST_DELTA <= delta <= MOST_DELTA:
         raise AllowanceError("delta.range", least=LEAST_DELTA, most=MOST_DELTA)
+    return delta
+
+
+def read_row_delta(value: Any) -> Fraction:
+    """The δ of a mechanism that guards every row by itself; 0 or nothing is none."""
+    delta = Fraction(0) if value in (None, "") else read_number(value, "δ")
+    if not 0 <= delta < 1:
+        raise AllowanceError("delta.row")
     return delta
 
 

@@ -284,7 +284,14 @@ class Workspace:
             answer = None if entry is None else self.answer_of(entry)
             if answer is None:
                 return Job(request_id, "unknown")
-        return Job(request_id, state.state, done=int(state.state == "done"), answer=answer, error=state.error)
+        done, total = (1, 1) if state.state == "done" else self.jobs.progress(request_id)
+        return Job(request_id, state.state, done=done, total=total, answer=answer, error=state.error)
+
+    def published_file(self, request_id: str) -> Path:
+        """Where the table that a request published lies."""
+        folder = self.folder / "published"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder / f"{hashlib.sha256(request_id.encode()).hexdigest()[:32]}.parquet"
 
     def verify_ledger(self) -> Verdict:
         """Is the hash chain whole, and where does it break?"""

@@ -1,0 +1,293 @@
+"""What a release loses at most, computed from its law: no draw, no float that is not said to be one.
+
+**Hockey-stick.** δ(ε) = Σ (P − e^ε·Q)₊ = E_P[(1 − e^(ε−L))₊] with L = ln(P/Q): the least δ for which the pair keeps
+(ε, δ) in this direction. It needs only the law of L under P. Independent coordinates add their losses, so that law is a
+convolution; coordinates on which the two tables agree drop out.
+
+    Finite    one atom for each outcome; outcomes that Q lacks have infinite loss and are counted whole.
+    Laplace   outside the two centres L is constant: the two sides are one atom each, d − 1 points lie between. Exact.
+    Normal    L = (d² − 2dz)/(2σ²), on a window |z| ≤ t with t² ≥ 140σ². Beyond lies less than 2e^-70, since the noise
+              is σ²-subgaussian (Canonne, Kamath, Steinke 2020, Lemma 5); it is counted whole into the upper end.
+
+A `Span` holds the true value. Losses are kept to 10^-25 and, should a convolution have more than MOST_ATOMS of them,
+are moved to a grid of 10^-6; each moves by at most `fuzz`, and since (1 − e^(ε−L))₊ rises with L, taking it at L ∓ fuzz
+gives the two ends. Chances come from laws of 28 digits: TOLERANCE, far above their rounding, is added at both ends.
+
+**Max-divergence**, the exact ε, is `laws.max_divergence`; the Rényi divergence `laws.renyi` (floats, twelve digits).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dpengine.accountant.costs import cost
+from dpengine.audit.world import key_of, neighbours
+from dpengine.contract import Query
+from dpengine.exact import decimal_of, exp_decimal
+from dpengine.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
+from dpengine.mechanisms.find_values import FindValues, Found
+
+TOLERANCE = Decimal("1e-20")
+ORDER = Fraction(11, 2)  # about the order that a budget of ε = 1, δ = 10^-6 freezes
+MOST_ATOMS = 20_000
+_PLACES, _COARSE = Decimal("1e-25"), Decimal("1e-6")
+_DIGITS = 40
+_FARTHEST = Decimal(1000)  # no claim is near e^-1000
+
+Pair = tuple[Any, Any]  # statistics of two neighbouring tables
+
+
+@dataclass(frozen=True)
+class Span:
+    """The true value is neither below `low` nor above `high`."""
+
+    low: Decimal
+    high: Decimal
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The law of L = ln(P/Q) under P: chances by loss, each loss true to ± fuzz; the chance of outcomes that Q lacks;
+    and the chance that was left out, whose loss may be anything."""
+
+    atoms: dict[Decimal, Decimal]
+    infinite: Decimal = Decimal(0)
+    lost: Decimal = Decimal(0)
+    fuzz: Decimal = _PLACES
+
+    def delta(self, epsilon: Fraction) -> Span:
+        """δ(ε): what of P is not covered by e^ε·Q."""
+        with localcontext(prec=_DIGITS):
+            at = decimal_of(epsilon)
+            low, high = (self._over(at + self.fuzz), self._over(at - self.fuzz))
+            return Span(
+                max(Decimal(0), self.infinite + low - TOLERANCE),
+                min(Decimal(1), self.infinite + self.lost + high + TOLERANCE),
+            )
+
+    def _over(self, at: Decimal) -> Decimal:
+        terms = (p * (1 - (at - loss).exp()) for loss, p in self.atoms.items() if loss > at)
+        return sum(terms, Decimal(0))
+
+    def plus(self, other: Losses) -> Losses:
+        """Of two independent coordinates. Chances of infinite and of unknown loss are not lost on the way."""
+        with localcontext(prec=_DIGITS):
+            atoms: dict[Decimal, Decimal] = {}
+            for one, p in self.atoms.items():
+                for two, q in other.atoms.items():
+                    atoms[one + two] = atoms.get(one + two, Decimal(0)) + p * q
+            finite = Losses(
+                atoms,
+                1 - (1 - self.infinite) * (1 - other.infinite),
+                self.lost + other.lost,
+                self.fuzz + other.fuzz,
+            )
+        return finite if len(atoms) <= MOST_ATOMS else finite.coarser()
+
+    def coarser(self) -> Losses:
+        """Losses moved to the nearest point of a grid."""
+        atoms: dict[Decimal, Decimal] = {}
+        for loss, p in self.atoms.items():
+            near = loss.quantize(_COARSE)
+            atoms[near] = atoms.get(near, Decimal(0)) + p
+        return Losses(atoms, self.infinite, self.lost, self.fuzz + _COARSE)
+
+
+def losses(first: Law, second: Law) -> Losses:
+    """The law of ln(first/second) under `first`."""
+    found = Losses({Decimal(0): Decimal(1)}, fuzz=Decimal(0))
+    for p, q in zip(_parts(first), _parts(second), strict=True):
+        if p != q:
+            found = found.plus(_of_one(p, q))
+    return found
+
+
+def hockey_stick(one: Law, other: Law, epsilon: Fraction) -> Span:
+    """The least δ for which Pr[one ∈ S] ≤ e^ε·Pr[other ∈ S] + δ for every S. The other direction is another call."""
+    return losses(one, other).delta(epsilon)
+
+
+def epsilon_at(one: Law, other: Law, delta: Fraction) -> Span:
+    """The least ε ≥ 0 for which this direction is (ε, δ)-DP, to 10^-6; infinite where no ε up to 1,000 is."""
+    found, wanted = losses(one, other), decimal_of(delta)
+    return Span(
+        _least(lambda at: found.delta(at).low <= wanted),
+        _least(lambda at: found.delta(at).high <= wanted),
+    )
+
+
+def _least(holds: Callable[[Fraction], bool]) -> Decimal:
+    grain = 10**6
+    low, high = 0, int(_FARTHEST) * grain
+    if not holds(Fraction(high, grain)):
+        return Decimal("Infinity")
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(Fraction(middle, grain)) else (middle + 1, high)
+    return Decimal(low) / grain
+
+
+def _parts(law: Law) -> tuple[Law, ...]:
+    return law.parts if isinstance(law, Independent) else (law,)
+
+
+def _of_one(first: Law, second: Law) -> Losses:
+    """Of one coordinate."""
+    if isinstance(first, Independent) or isinstance(second, Independent):
+        return losses(first, second)
+    if isinstance(first, Laplace) and isinstance(second, Laplace) and first.scale == second.scale:
+        return _of_laplace(abs(first.center - second.center), first.scale)
+    if isinstance(first, Normal) and isinstance(second, Normal) and first.variance == second.variance:
+        return _of_normal(abs(first.center - second.center), first.variance)
+    if isinstance(first, Finite) and isinstance(second, Finite):
+        return _of_finite(first, second)
+    raise ValueError("laws of different noise are not compared")
+
+
+def _of_finite(first: Finite, second: Finite) -> Losses:
+    atoms: dict[Decimal, Decimal] = {}
+    infinite = Decimal(0)
+    with localcontext(prec=_DIGITS):
+        for outcome, p in first.chances.items():
+            q = second.chances.get(outcome, Decimal(0))
+            if p and q:
+                loss = (p / q).ln().quantize(_PLACES)
+                atoms[loss] = atoms.get(loss, Decimal(0)) + p
+            elif p:
+                infinite += p
+    return Losses(atoms, infinite)
+
+
+@lru_cache(maxsize=1024)
+def _of_laplace(apart: int, scale: Fraction) -> Losses:
+    with localcontext(prec=_DIGITS):
+        ratio = exp_decimal(-1 / scale)
+        side = exp_decimal(-Fraction(apart) / scale) / (1 + ratio)
+        atoms = {_told(Fraction(apart) / scale): 1 / (1 + ratio), _told(Fraction(-apart) / scale): side}
+        power = Decimal(1)
+        for place in range(1, apart):
+            power *= ratio
+            atoms[_told(Fraction(apart - 2 * place) / scale)] = (1 - ratio) / (1 + ratio) * power
+    return Losses(atoms)
+
+
+@lru_cache(maxsize=1024)
+def _of_normal(apart: int, variance: Fraction) -> Losses:
+    noise, reach = Normal(0, variance), math.isqrt(int(140 * variance)) + 2
+    with localcontext(prec=_DIGITS):
+        atoms = {
+            _told(Fraction(apart**2 - 2 * apart * z) / (2 * variance)): chance(noise, z)
+            for z in range(-reach, reach + 1)
+        }
+        return Losses(atoms, lost=2 * exp_decimal(Fraction(-70)))
+
+
+def _told(loss: Fraction) -> Decimal:
+    return decimal_of(loss).quantize(_PLACES)
+
+
+# Questions of the catalogue -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The largest loss over all neighbouring tables of the small world, in each currency; the pair is the worst in the
+    currency of the claim."""
+
+    epsilon: Decimal  # max-divergence; infinite where no ε holds at δ = 0
+    renyi: float  # at the order that was asked for
+    delta: Span | None  # at the claimed ε, where a δ is claimed
+    pair: Pair
+
+
+def worst(query: Query, order: Fraction = ORDER) -> Worst:
+    """The exact loss of a question: over every pair of neighbours, both ways."""
+    claimed = cost(query.loss(), order)
+    epsilon, most, delta = Decimal("-Infinity"), -math.inf, None
+    pair: Pair | None = None
+    rank: tuple[float, float] | None = None
+    known: dict[Any, Law | None] = {}
+    for one, other in pairs(query):
+        first, second = laws_of(query, one, other, known)
+        own, curve = max_divergence(first, second), renyi(first, second, float(order))
+        epsilon, most = max(epsilon, own), max(most, curve)
+        if claimed.delta and claimed.epsilon is not None:
+            found = hockey_stick(first, second, claimed.epsilon)
+            delta = found if delta is None else Span(max(delta.low, found.low), max(delta.high, found.high))
+            place = (float(found.high), curve)
+        elif claimed.epsilon is None:
+            place = (curve, 0.0)
+        else:
+            place = (round(float(own), 12), curve)
+        if rank is None or place > rank:
+            rank, pair = place, (one, other)
+    assert pair is not None
+    return Worst(epsilon, most, delta, pair)
+
+
+def pairs(query: Query) -> Iterator[Pair]:
+    """Every two different statistics that two neighbouring tables of the small world have, both ways."""
+    need, seen = query.need(), set()
+    for tables in neighbours(query.facts.relation, query.facts.unit):
+        one: Any = need.of(tables[0])
+        other: Any = need.of(tables[1])
+        keys = (key_of(one), key_of(other))
+        if keys not in seen:
+            seen.add(keys)
+            yield one, other
+            if isinstance(query, FindValues):
+                yield from (_lifted(one, other, more) for more in (query.threshold - 1, query.threshold + 2))
+
+
+def _lifted(one: Found, other: Found, more: int) -> tuple[Found, Found]:
+    """The same two tables with so many other people more who hold each value that occurs: near a threshold."""
+    names = sorted({name for name, _ in (*one, *other)})
+    before, after = dict(one), dict(other)
+    return tuple((name, before.get(name, 0) + more) for name in names), tuple(
+        (name, after.get(name, 0) + more) for name in names
+    )
+
+
+def laws_of(query: Query, one: Any, other: Any, known: dict[Any, Law | None] | None = None) -> tuple[Law, Law]:
+    """The laws of a question on two statistics, on one support; that of the values it finds depends on both.
+    `known` keeps those that were computed already."""
+    if isinstance(query, FindValues):
+        return found_laws(dict(one), dict(other), query.threshold, query.scale)
+    kept = {} if known is None else known
+    for statistic in (one, other):
+        if (key := key_of(statistic)) not in kept:
+            kept[key] = query.law(statistic)
+    first, second = kept[key_of(one)], kept[key_of(other)]
+    if first is None or second is None:
+        raise ValueError("a question without a law has no exact audit")
+    return first, second
+
+
+def found_laws(
+    one: dict[str, int], other: dict[str, int], threshold: int, scale: Fraction
+) -> tuple[Independent, Independent]:  # fmt: skip
+    """Of every value that either table holds: hidden, or its noisy count from the threshold on.
+
+    From the larger count on the ratio of the two laws is constant: all of it is one outcome, and nothing is lost.
+    """
+    last = max((threshold, *one.values(), *other.values()))
+    names = sorted(one.keys() | other.keys())
+    return (
+        Independent(tuple(_found(one.get(name, 0), threshold, scale, last) for name in names)),
+        Independent(tuple(_found(other.get(name, 0), threshold, scale, last) for name in names)),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _found(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
+    if count == 0:
+        return Finite({"hidden": Decimal(1)})  # a value that nobody holds never shows
+    noisy = Laplace(count, scale)
+    chances: dict[Any, Decimal] = {place: chance(noisy, place) for place in range(threshold, last)}
+    return Finite({"hidden": 1 - above(noisy, threshold - 1), **chances, "beyond": above(noisy, last - 1)})

@@ -1,7 +1,7 @@
 """Binomial noise: its exact privacy, the least amount of it, and its tails.
 
-n people each send, beside the truth, a coin that comes up with probability p. Whoever sees the shuffled messages sees the
-true sum plus Z ~ Bin(n, p). One person changes the true sum by 1, so what is lost is between Z and 1 + Z:
+n people each send, beside the truth, a coin that comes up with probability p. Whoever sees the shuffled messages sees
+the true sum plus Z ~ Bin(n, p). One person changes the true sum by 1, so what is lost is between Z and 1 + Z:
 
     δ(ε) = max( Σ_x [P(x) − e^ε·P(x−1)]₊ , Σ_x [P(x−1) − e^ε·P(x)]₊ ),
 

@@ -160,7 +160,8 @@ def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
     """A t with Pr[|Z₁ + … + Z_n| > t] ≤ β for millions of independent discrete Laplace variables.
 
     Chernoff: 2·exp(n·κ(s) − s(t+1)) ≤ β for any 0 < s < 1/scale, with κ(s) = ln E[e^(sZ)] = 2·ln(1−r) − ln(1−re^s) −
-    ln(1−re^(−s)), r = e^(−1/scale). The best of some s is taken; in floats, whose error is far below the part in 10^9 that is added.
+    ln(1−re^(−s)), r = e^(−1/scale). The best of some s is taken; in floats, whose error is far below the part in 10^9
+    that is added.
     """
     rate = 1 / float_above(scale)
     wanted = math.log(2 / float(beta))

@@ -92,6 +92,7 @@ class Card:
     picture: str  # number, bars, point or label: how the answer is drawn
     trust: str = "central"
     relations: tuple[Relation, ...] = RELATIONS
+    several: bool = True  # may a person have several rows?
     caveats: tuple[str, ...] = ()
 
     @property
@@ -233,6 +234,8 @@ class Query(ABC):
                 raise AllowanceError("query.missing", name=parameter.label)
         if facts.relation not in cls.card.relations:
             raise AllowanceError("query.relation", title=cls.card.title)
+        if facts.unit != Unit.rows() and not cls.card.several:
+            raise AllowanceError("query.several", title=cls.card.title)
         by = given.pop("by", None)
         if by in (None, ""):
             by = None

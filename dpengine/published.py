@@ -6,12 +6,13 @@ union bound. With n rows, published as y_i:
 
 Mean        (1/n)Σy_i has no bias; its error is a mean of n discrete Laplace variables (`bounds.total_reach`).
 Share       of a listed value: (c − np)/(1−λ), unbiased (`bounds.swap_reach`).
-Rows in a   of a number, from a to b on the published grid: discrete Laplace noise has an inverse with three terms, as its
+Rows in a   of a number, from a to b on the published grid: discrete Laplace noise has an inverse with three terms, as
+its
 bin         generating function is (1−r)²/((1−rz)(1−r/z)). So with e(y) = 1 for a ≤ y ≤ b
                 h(y) = ((1+r²)·e(y) − r·e(y−1) − r·e(y+1))/(1−r)²
             has E[h(x+Z)] = e(x): Σh(y_i) is unbiased. h is 1 well inside, 0 well outside, and of the order t² at the
-            four points by the edges: on a fine grid (large t) the answer is honest and useless, and a coarser grid is better.
-            The range is Bernstein's, with the largest variance that any x gives.
+            four points by the edges: on a fine grid (large t) the answer is honest and useless, and a coarser grid is
+            better. The range is Bernstein's, with the largest variance that any x gives.
 Percentile  the share of rows at or below each point of the grid, in the same way; what is stated is every point where
             the wished share lies within the ranges on both sides, all points at once.
 """

@@ -1,7 +1,8 @@
 """A published table as a file: written once, named by its request, known by its SHA-256.
 
 Each cell is changed by itself (`of_rows`), the rows are put in random order, and only then is anything written. The
-file is made under another name and moved into place when it is whole; a release that stops half way leaves nothing to read.
+file is made under another name and moved into place when it is whole; a release that stops half way leaves nothing to
+read.
 """
 
 from __future__ import annotations

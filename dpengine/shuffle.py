@@ -1,9 +1,9 @@
 """The three stages of the shuffle model, apart from each other: a randomiser for each person, a shuffler, an analyser.
 
 The randomiser sees one person's bit and that person's coins. The shuffler sees messages and no sender, and puts them in
-a uniformly random order. The analyser sees the permuted messages and public numbers, and nothing else: it cannot be given
-more, because this is all its function takes. Everybody may see what the analyser sees; privacy is promised for that.
-Honest participants are assumed: each one's coin is part of everybody's noise.
+a uniformly random order. The analyser sees the permuted messages and public numbers, and nothing else: it cannot be
+given more, because this is all its function takes. Everybody may see what the analyser sees; privacy is promised for
+that. Honest participants are assumed: each one's coin is part of everybody's noise.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Guarantee   ε-DP under replace-one, for all messages together: each person's own message is ε-DP (Warner 1965).
 Theorem     randomised response: thesis, Ex. 4.10 with two values; Kasiviswanathan et al. 2011, Thm 3.14, for the model.
 Statistic   everybody's bit. One person changes one of them.
-Draw        each bit is turned with probability p = 1/(1+e^ε), rounded up to a multiple of 2^−62. Released: how many ones.
+Draw        each bit is turned with probability p = 1/(1+e^ε), rounded up to a multiple of 2^−62. Released: how many
+            ones.
 Accuracy    (c − np)/(1−2p) has no bias; its error is of the order √n/ε (Bernstein's bound), against 1/ε in the central
             model: that is the price of trusting nobody. At least of this order for anybody (Beimel, Nissim, Omri 2008).
 Cost        one bit of randomness for each person.
@@ -39,6 +40,7 @@ class LocalCount(Query):
         picture="number",
         trust="local",
         relations=("replace",),
+        several=False,
         caveats=("honest",),
         parameters=(Parameter("where", "where", required=True), Parameter("epsilon", "epsilon", required=True)),
     )

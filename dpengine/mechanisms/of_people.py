@@ -1,4 +1,5 @@
-"""What the questions without a trusted curator share: they reveal how many people take part, and one row is one person."""
+"""What the questions without a trusted curator share: they reveal how many people take part, and one row is one
+person."""
 
 from __future__ import annotations
 
@@ -9,19 +10,18 @@ from math import comb
 from dpengine.contract import Query
 from dpengine.errors import AllowanceError
 from dpengine.exact import decimal_of
-from dpengine.unit import Unit
 
 MOST_PEOPLE = 10_000_000  # messages are held in memory
 MOST_LISTED = 400  # people, for a law that is written out
 
 
 def check_people(query: Query) -> None:
-    if query.facts.unit != Unit.rows():
-        raise AllowanceError("shuffle.unit")
     if query.facts.about > MOST_PEOPLE:
         raise AllowanceError("shuffle.large", most=MOST_PEOPLE)
     if query.by is not None:
         raise AllowanceError("shuffle.by")
+    if query.where.everyone and query.card.picture == "number":
+        raise AllowanceError("count.public", people=query.facts.about)
 
 
 def sums_of_coins(people: int, chance: Fraction) -> list[Decimal] | None:

@@ -7,9 +7,10 @@ Loss        k columns, each at (ε/k, δ/k): a person's row passes k independent
 Statistic   the codes of all rows. One person changes one row, a cell by at most its column's D.
 Draw        `rowwise.Blur` for a number, `rowwise.Swap` for a listed value. A number may first be rounded to a coarser
             public grid of G steps: each row by itself, so nothing changes but D = G.
-Order       the order of a file may tell what its rows hold (it may be sorted), so the changed rows are put in a uniformly
-            random order, in which they are published. It depends on no value: the law of the published table is a
-            function of the *multiset* of rows, and for any one order of them the row mechanisms' (ε, δ) holds.
+Order       the order of a file may tell what its rows hold (it may be sorted), so the changed rows are put in a
+            uniformly random order, in which they are published. It depends on no value: the law of the published
+            table is a function of the *multiset* of rows, and for any one order of them the row mechanisms' (ε, δ)
+            holds.
 Accuracy    of a cell: its expected error, beside what nobody can beat (S3.8). Of an average over all n rows: Chernoff's
             bound on the sum of n independent errors (`published.py`).
 Cost        one pass; the codes are held in memory, so rows × columns are bounded.
@@ -35,7 +36,6 @@ from dpengine.loss import Approximate, Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.rowwise import Blur, Row, Swap
 from dpengine.schema import MOST_STEPS, Category, Number
-from dpengine.unit import Unit
 
 Integers = npt.NDArray[np.int64]
 
@@ -59,8 +59,6 @@ class OfRows(Query):
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        if self.facts.unit != Unit.rows():
-            raise AllowanceError("publish.unit")
         if self.where.rows or self.by is not None:
             raise AllowanceError("publish.everyone")
         if self.facts.about * len(self.columns) > MOST_CELLS:
@@ -181,6 +179,6 @@ def _grid(given: dict[str, Any]) -> int | None:
 
 def card(key: str, caveats: tuple[str, ...]) -> Card:
     return Card(
-        key=key, version=1, picture="file", trust="local", relations=("replace",), parameters=PARAMETERS,
-        caveats=(*caveats, "row"),
+        key=key, version=1, picture="file", trust="local", relations=("replace",), several=False,
+        parameters=PARAMETERS, caveats=(*caveats, "row"),
     )  # fmt: skip

@@ -1,12 +1,14 @@
 """How many people meet a condition, where only a shuffler is trusted.
 
 Guarantee   (ε, δ)-DP under replace-one for the permuted messages, if everybody is honest (`shuffle`).
-Theorem     lecture 8: send the bit and a coin of probability p; Cheu, Smith, Ullman, Zeber, Zhilyaev 2019 for the model.
-            Here p is the least that keeps (ε, δ) exactly (`binomials`), ½ at most; refused where ½ does not. The lecture's
-            own p = 48·ln(2/δ)/(ε²n) is offered where it keeps (ε, δ), and refused where not: near 1 its noise vanishes.
+Theorem     lecture 8: send the bit and a coin of probability p; Cheu, Smith, Ullman, Zeber, Zhilyaev 2019 for the
+            model. Here p is the least that keeps (ε, δ) exactly (`binomials`), ½ at most; refused where ½ does not.
+            The lecture's own p = 48·ln(2/δ)/(ε²n) is offered where it keeps (ε, δ), and refused where not: near 1 its
+            noise vanishes.
 Statistic   everybody's bit. One person changes the sum by 1.
 Draw        the number of ones among the 2n permuted messages: the true number plus Bin(n, p).
-Accuracy    minus np it has no bias; its range is that of the binomial's exact tails, whatever n: like the central model.
+Accuracy    minus np it has no bias; its range is that of the binomial's exact tails, whatever n: like the central
+            model.
 Cost        2n messages.
 """
 
@@ -39,6 +41,7 @@ class ShuffleCount(Query):
         picture="number",
         trust="shuffle",
         relations=("replace",),
+        several=False,
         caveats=("honest", "shuffler"),
         parameters=(
             Parameter("where", "where", required=True),

@@ -7,10 +7,12 @@ Theorem     lecture 8, first and second solution. A person leaves one value and 
 Statistic   the number of people with each value.
 Draw        for value after value: everybody's messages, shuffled, and how many of them are ones.
             first   the bit and a coin: true number + Bin(n, p); told minus np, without bias.
-            second  the opposite bit and a coin. A sum of n or more is told as 0: a value that nobody holds is reported 0
-                    with certainty. That biases rare values; a reported 0 comes with [0, u], where a value held by more
-                    than u people would be told as 0 with chance at most β/|D|. Otherwise told is n + np − sum.
-                    (The source has the sign reversed.) Both solutions see the same up to reflection: one proof.
+            second  the opposite bit and a coin. A sum of n or more is told as 0: a value that nobody holds is
+                    reported 0 with certainty. That biases rare values; a reported 0 comes with [0, u], where a value
+                    held by more than u people would be told as 0 with chance at most β/(2|D|): with the low end of
+                    the other range at β/(2|D|) too, any one value's range fails with chance at most β/|D|. Otherwise
+                    told is n + np − sum. (The source has the sign reversed.) Both solutions see the same up to
+                    reflection: one proof.
 Accuracy    exact binomial tails, all values at once by a union bound.
 Cost        2n messages for each value, value by value.
 """
@@ -47,6 +49,7 @@ class ShuffleHistogram(Query):
         picture="bars",
         trust="shuffle",
         relations=("replace",),
+        several=False,
         caveats=("honest", "shuffler", "zero"),
         parameters=(
             Parameter("column", "column.category", required=True),
@@ -101,13 +104,10 @@ class ShuffleHistogram(Query):
             if not binomials.lecture_holds(n, half, part):
                 raise AllowanceError("shuffle.lecture", people=n)
             return binomials.lecture_chance(n, half, part)
-        if self.calibration == "halved":
-            found, least = binomials.least_chance(n, half, part), lambda: binomials.least_people(half, part)
-        else:
-            found = binomials.least_chance(n, self.epsilon, self.delta, 2)
-            least = lambda: binomials.least_people(self.epsilon, self.delta, 2)  # noqa: E731
+        asked = (half, part, 1) if self.calibration == "halved" else (self.epsilon, self.delta, 2)
+        found = binomials.least_chance(n, *asked)
         if found is None:
-            raise AllowanceError("shuffle.few", least=least())
+            raise AllowanceError("shuffle.few", least=binomials.least_people(*asked))
         return found
 
     def need(self) -> needs.Histogram:
@@ -127,14 +127,15 @@ class ShuffleHistogram(Query):
 
     @property
     def rare(self) -> int:
-        """u: a value held by more people is told as 0 with chance at most β/|D|."""
-        return binomials.rare(self.facts.about, self.chance, self.beta / self.size) - 1
+        """u: a value held by more people is told as 0 with chance at most β/(2|D|)."""
+        return binomials.rare(self.facts.about, self.chance, self.beta / (2 * self.size)) - 1
 
     def promise(self) -> Within:
         low, high = self.reach()
         middle = self.facts.about * self.chance
         off = max(middle - low, high - middle)
-        return Within(max(off, Fraction(self.rare)) if self.solution == "second" else off, self.size, self.beta, Fraction(0))
+        off = max(off, Fraction(self.rare)) if self.solution == "second" else off
+        return Within(off, self.size, self.beta, Fraction(0))
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4 * self.size)

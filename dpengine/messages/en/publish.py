@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "param.grid.label": "Steps of the published numbers",
     "param.grid.help": "Fewer steps make bars and percentiles of the published table much better, and its numbers coarser. Leave empty for the declared steps.",
     "sentence.publish": "The published table of {columns}",
-    "publish.unit": "Only a table with one row per person can be published: the number of somebody's rows would show.",
+    "query.several": "“{title}” is for tables with one row per person: the number of somebody's rows would show.",
     "publish.everyone": "A table is published whole: leave conditions and groups out.",
     "publish.columns": "Choose between 1 and {most} different columns to publish.",
     "publish.kind": "“{column}” cannot be published with this question; choose another column, or “Publish a table”.",

@@ -428,11 +428,18 @@ def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -
     """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it."""
     grain = 10**6
     low, high = int(LEAST_EPSILON * grain), int(most * grain)
-    if query.at(Fraction(high, grain)).promise().amount > wish:
+
+    def enough(epsilon: int) -> bool:
+        try:
+            return query.at(Fraction(epsilon, grain)).promise().amount <= wish
+        except AllowanceError:  # some questions have no answer at so small a spend
+            return False
+
+    if not enough(high):
         return None
     while low < high:
         middle = (low + high) // 2
-        if query.at(Fraction(middle, grain)).promise().amount <= wish:
+        if enough(middle):
             high = middle
         else:
             low = middle + 1

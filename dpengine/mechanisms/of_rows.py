@@ -6,7 +6,8 @@ Guarantee   (ε, δ)-DP under replace-one, for the published table and for whate
 Loss        k columns, each at (ε/k, δ/k): a person's row passes k independent row mechanisms.
 Statistic   the codes of all rows. One person changes one row, a cell by at most its column's D.
 Draw        `rowwise.Blur` for a number, `rowwise.Swap` for a listed value. A number may first be rounded to a coarser
-            public grid of G steps: each row by itself, so nothing changes but D = G.
+            public grid of G steps: each row by itself, so nothing changes but D = G. A row without a number counts as
+            one in the middle of the range: an empty cell must not show.
 Order       the order of a file may tell what its rows hold (it may be sorted), so the changed rows are put in a
             uniformly random order, in which they are published. It depends on no value: the law of the published
             table is a function of the *multiset* of rows, and for any one order of them the row mechanisms' (ε, δ)
@@ -35,7 +36,7 @@ from dpengine.laws import Independent
 from dpengine.loss import Approximate, Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.rowwise import Blur, Row, Swap
-from dpengine.schema import MOST_STEPS, Category, Number
+from dpengine.schema import MISSING, MOST_STEPS, Category, Number
 
 Integers = npt.NDArray[np.int64]
 
@@ -76,8 +77,6 @@ class OfRows(Query):
             column = facts.schema[name]
             if not isinstance(column, cls.kinds):
                 raise AllowanceError("publish.kind", column=name)
-            if isinstance(column, Number) and not column.complete:
-                raise AllowanceError("publish.missing", column=name)
         return {"columns": tuple(names), "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
 
     def own_json(self) -> dict[str, Any]:
@@ -102,9 +101,11 @@ class OfRows(Query):
         return min(self.grid or 0, column.size - 1) if coarse else column.size - 1
 
     def coarsened(self, name: str, codes: Any) -> Integers:
-        """Each code by itself on the published grid: the nearest point, halves upwards."""
-        given = np.asarray(codes, dtype=np.int64)
-        steps, declared = self.steps(name), self.facts.schema[name].size - 1
+        """Each code by itself on the published grid: the nearest point, halves upwards; a missing one in the middle."""
+        given, column = np.asarray(codes, dtype=np.int64), self.facts.schema[name]
+        steps, declared = self.steps(name), column.size - 1
+        if isinstance(column, Number):
+            given = np.where(given == MISSING, declared // 2, given)
         return given if steps == declared else (2 * given * steps + declared) // (2 * declared)
 
     def need(self) -> needs.Rows:

@@ -19,5 +19,5 @@ from dpengine.schema import Category, Number
 
 @dataclass(frozen=True, kw_only=True)
 class PublishNumber(OfRows):
-    card: ClassVar[Card] = card("publish_number", ("range",))
+    card: ClassVar[Card] = card("publish_number", ("range", "empty"))
     kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Number,)

@@ -16,4 +16,4 @@ from dpengine.mechanisms.of_rows import OfRows, card
 
 @dataclass(frozen=True, kw_only=True)
 class PublishTable(OfRows):
-    card: ClassVar[Card] = card("publish_table", ("range", "lies"))
+    card: ClassVar[Card] = card("publish_table", ("range", "empty", "lies"))

@@ -14,7 +14,7 @@ import pytest
 from dpengine import binomials, shuffle
 from dpengine.binomials import excess, excess_of_two, least_chance, least_people, lecture_chance, lecture_holds
 from dpengine.coins import SystemCoins
-from dpengine.contract import Facts
+from dpengine.contract import Facts, least_epsilon
 from dpengine.errors import AllowanceError
 from dpengine.exact import decimal_of, exp_decimal
 from dpengine.mechanisms import catalogue
@@ -193,6 +193,14 @@ def test_the_reversed_sign_of_the_source_would_be_seen() -> None:
 
 
 LECTURE = {"where": SOME, "delta": "1e-6", "calibration": "lecture"}
+def test_the_least_spend_for_a_wish() -> None:
+    query = build("shuffle_count", 5_000, where=SOME, delta="1e-6")
+    wish = query.at(Fraction(1, 2)).promise().amount
+    found = least_epsilon(query, wish)
+    assert found is not None and query.at(found).promise().amount <= wish
+    assert query.at(found * Fraction(9, 10)).promise().amount > wish
+
+
 REFUSED = [
     ("shuffle_count", 50, {"where": SOME, "delta": "1e-6"}, "shuffle.few"),
     ("shuffle_count", 697, LECTURE, "shuffle.lecture"),

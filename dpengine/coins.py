@@ -62,6 +62,10 @@ class Coins(ABC):
         count = len(values)
         return values + geometric(scale, count, self.words) - geometric(scale, count, self.words)
 
+    def geometric(self, scale: Fraction) -> int:
+        """One draw with Pr[g] ∝ exp(-g/scale), g ≥ 0."""
+        return int(geometric(scale, 1, self.words)[0])
+
     def many_flips(self, chance: Fraction, count: int) -> npt.NDArray[np.bool_]:
         """Independent coins that come up with exactly this probability, a multiple of 2^-64."""
         edge = chance * 2**WORD

@@ -15,7 +15,7 @@ from typing import Any
 LANGUAGES = ("en",)
 AREAS = (
     "declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "looks", "plan", "whatif", "owner",
-    "receipts", "validity", "session", "publish", "shuffle",
+    "receipts", "validity", "session", "publish", "shuffle", "curves",
 )  # fmt: skip
 
 language: ContextVar[str] = ContextVar("language", default="en")

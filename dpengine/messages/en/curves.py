@@ -1,0 +1,13 @@
+"""Whole distributions: curves, synthetic columns and tables."""
+
+SENTENCES: dict[str, str] = {
+    "card.cdf.title": "A synthetic column",
+    "card.cdf.plain": "A made-up column whose values are spread nearly as the real ones are: the share of people below every point is about right.",
+    "card.cdf.theorem": "Small database for threshold queries (Blum, Ligett, Roth 2008, Theorem 3.1) by the exponential mechanism, drawn exactly",
+    "card.cdf.caveat.rival": "For the curve alone, the noisy tree is nearly always nearer; this one gives a column that can be used like data.",
+    "sentence.cdf": "A synthetic column of {column} for {who}",
+    "param.points.label": "Values of the synthetic column",
+    "param.points.help": "More values follow the curve in finer steps, but are harder to choose. Leave empty for the usual number.",
+    "curve.by": "Leave groups out here: a curve is of everyone who meets the condition.",
+    "curve.points": "Choose a whole number of values from 1 to {most}.",
+}

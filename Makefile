@@ -33,8 +33,10 @@ run: $(RUN_STAMP) ## start the app on this machine, at http://localhost:8501 (RU
 test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for pytest's options)
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS)
 
-audit: $(TEST_STAMP) browser ## the tests that are too long for `make test`: more journeys, more draws
+audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claimed and shown, into docs/privacy.md (AUDIT_ARGS=)
+	@rm -rf build/audit
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=600 --durations=10 -q -m long $(TEST_ARGS)
+	@$(PY) -m dpengine audit --write $(AUDIT_ARGS)
 
 lint: $(TEST_STAMP) ## ruff and mypy
 	@$(PY) -m ruff check --quiet . && echo "ruff: nothing to say"

@@ -3,6 +3,9 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from ui import quiet
+from ui.state import home
 from ui.web import FrontDoor
 
+quiet.keep(home() / "tmp")
 app = App("ui/main.py", middleware=[Middleware(FrontDoor)])

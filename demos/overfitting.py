@@ -33,6 +33,7 @@ from dpengine.coins import SystemCoins
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number, text_of
 from dpengine.messages import say
+from dpengine.messages.figures import local
 from dpengine.validity import Width
 
 LEAST_PEOPLE, MOST_PEOPLE = 200, 20_000
@@ -180,7 +181,7 @@ def lines(found: Outcome) -> list[str]:
 
 def points(share: float) -> str:
     """Percentage points, to a tenth."""
-    return f"{100 * share:.1f}".replace("-", "−")
+    return local(f"{100 * share:.1f}".replace("-", "−"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

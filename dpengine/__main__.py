@@ -9,7 +9,10 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {
+    "audit": "dpengine.audit.report",
+    "backup": "dpengine.backup",
     "fits": "dpengine.fits",
+    "recover": "dpengine.recover",
     "verify": "dpengine.verify",
 }
 

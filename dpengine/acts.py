@@ -1,11 +1,12 @@
-"""What an owner does to a table or its allowance, as rows of the ledger: seal, forget, raise.
+"""What an owner does to a table or its allowance, and an operator to all of them, as rows of the ledger.
 
     seal    no more questions to a table                    once per table, never undone
     forget  the same, and its rows are deleted from disk    once per table, never undone
     raise   the cap ε of a budget becomes a larger one      as often as the owner likes; δ, α and c stay (filter.py)
+    close   nothing more is spent from a budget             once per budget, never undone: rows of it may be lost
 
-Each names the table it was done to, who did it and when. None changes a row that was written before, so answers
-already given, their receipts and what they cost stay as they are.
+Each names the table it was done to (`close`: none, it is done to a budget), who did it and when. None changes a row
+that was written before, so answers already given, their receipts and what they cost stay as they are.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _ANY = "kind IN ('seal', 'forget', 'raise')"
 _CLOSING = "kind IN ('seal', 'forget')"
 _LAST_RAISE = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? AND kind = 'raise' ORDER BY seq DESC LIMIT 1"
 _CLOSED = f"SELECT * FROM entries WHERE {_CLOSING} AND budget = ? AND json_extract(body, '$.table') = ? ORDER BY seq"
+_CLOSE = "SELECT * FROM entries WHERE kind = 'close' AND budget = ?"
+_ALL_CLOSE = "SELECT * FROM entries INDEXED BY one_close WHERE kind = 'close' ORDER BY budget"
 _ALL_CLOSED = f"SELECT * FROM entries INDEXED BY one_act WHERE {_CLOSING} ORDER BY budget"
 _OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DESC"
 
@@ -69,22 +72,31 @@ def closing(db: Database, budget: str, table: str, kind: str | None = None) -> l
 
 def refuse_closed(db: Database, budget: str, table: str) -> None:
     """Nothing more is asked of a table that was sealed or forgotten."""
+    refuse_budget_closed(db, budget)
     kinds = {act.kind for act in closing(db, budget, table)}
     if kinds:
         raise AllowanceError("table.forgotten" if "forget" in kinds else "table.sealed", table=table)
 
 
+def refuse_budget_closed(db: Database, budget: str) -> None:
+    if sound_rows(db, _CLOSE, [budget]):
+        raise AllowanceError("budget.closed")
+
+
 def all_closed(db: Database) -> dict[tuple[str, str], str]:
-    """(budget, table) → `seal` or `forget`, for every table that is closed; forgetting says more."""
+    """(budget, table) → `seal` or `forget`, for every table that is closed; forgetting says more.
+    (budget, "") → `close`, for every budget that is."""
     found = sorted(
-        (Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, [])), key=lambda act: act.kind, reverse=True
-    )
+        (Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])),
+        key=lambda act: act.kind, reverse=True,
+    )  # fmt: skip
     return {(act.budget, act.table): act.kind for act in found}
 
 
 def of_budget(db: Database, budget: str) -> list[Act]:
     """Newest first, and all of them: a raise that is not shown would be a hidden one."""
-    return [Act.from_row(row) for row in sound_rows(db, _OF_BUDGET, [budget])]
+    rows = sound_rows(db, _CLOSE, [budget]) + sound_rows(db, _OF_BUDGET, [budget])
+    return [Act.from_row(row) for row in rows]  # nothing is done to a closed budget but to seal or forget its tables
 
 
 def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecord:

@@ -13,6 +13,7 @@ from dpengine.contract import Promise, Query, Released
 from dpengine.exact import text_of
 from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.loss import loss_as_json
+from dpengine.messages.spoken import stored
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
 
@@ -147,10 +148,11 @@ def _plain(value: Any) -> Any:
 def claim_of(query: Query) -> dict[str, Any]:
     """What the ledger keeps of a question: public facts only, enough to mean the same in ten years."""
     facts = query.facts
+    with stored():
+        words = {"sentence": query.sentence(), "theorem": query.theorem}
     return query.describe() | {
         "digest": query.digest(),
-        "sentence": query.sentence(),
-        "theorem": query.theorem,
+        **words,
         "relation": facts.relation,
         "unit": facts.unit.as_json(),
         "about": facts.about,

@@ -18,6 +18,7 @@ from dpengine.calibration import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibratio
 from dpengine.errors import AllowanceError
 from dpengine.exact import up
 from dpengine.messages import say
+from dpengine.messages.figures import local
 from dpengine.validity import Width, exactly, golden, information, split
 
 
@@ -80,7 +81,7 @@ def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = 
 
 def points_above(width: Fraction) -> str:
     """In percentage points, rounded up to a tenth."""
-    return f"{float(up(100 * width, 10)):.1f}"
+    return local(f"{float(up(100 * width, 10)):.1f}")
 
 
 def _check_width(width: Fraction) -> None:

@@ -2,7 +2,8 @@
 
 Each row's hash covers every other column, the row's number and the hash before it, so an edit, a deletion or an
 insertion breaks a link. Two things no chain can see by itself, which is why its head is shown and exported: rows cut
-off at the very end, and a ledger rewritten whole by someone who recomputes every hash. Both change the head.
+off at the very end (anchor.py sees those that a copy put back leaves out), and a ledger rewritten whole by someone who
+recomputes every hash. Both change the head.
 """
 
 from __future__ import annotations
@@ -128,6 +129,8 @@ class _Reader:
     def _budget(self, record: BudgetRecord) -> str | None:
         if record.id in self.budgets:
             return "chain.twice"
+        if self._shut(record.id):
+            return "chain.closed"
         self.budgets[record.id] = record
         self.standings[record.id] = Standing.NOTHING
         return None
@@ -139,7 +142,7 @@ class _Reader:
         if row["request"] in self.charged:
             return "chain.twice"
         rule, before, body = self.budgets[row["budget"]].rule, self.standings[row["budget"]], json.loads(row["body"])
-        if any((row["budget"], body["table"], kind) in self.closed for kind in ACTS):
+        if self._shut(row["budget"], body["table"]):
             return "chain.closed"
         loss = loss_from_json(body["loss"])
         paid = cost(loss, rule.alpha)
@@ -173,7 +176,7 @@ class _Reader:
         if row["kind"] == "ended":
             session.ended = True
             return None if body["asked"] == session.asked else "chain.session"
-        if any((session.budget, session.table, kind) in self.closed for kind in ACTS):
+        if self._shut(session.budget, session.table):
             return "chain.closed"
         if body["index"] != session.asked + 1 or body["index"] > session.questions or body["step"] in session.ids:
             return "chain.session"
@@ -191,18 +194,27 @@ class _Reader:
         return None
 
     def _act(self, row: Row) -> str | None:
-        """An owner closes a table once, and raises a cap from what it is to something larger."""
+        """An owner closes a table once, and raises a cap from what it is to something larger; an operator closes a
+        budget once, also one whose own rows are lost."""
         table, before, after = act_of(row)
         record = self.budgets.get(row["budget"])
-        if record is None:
+        act = (row["budget"], table, row["kind"])
+        if row["kind"] == "close" and table:
+            return "chain.form"
+        if record is None and row["kind"] != "close":
             return "chain.orphan"
-        if before is not None and after is not None:
+        if record is not None and before is not None and after is not None:
+            if self._shut(record.id):
+                return "chain.closed"
             if record.kind != "private" or before != record.rule.epsilon or after <= before:
                 return "chain.raise"
             self.budgets[record.id] = record.at_cap(after)
             return None
-        act = (record.id, table, row["kind"])
         if act in self.closed:
             return "chain.twice"
         self.closed.add(act)
         return None
+
+    def _shut(self, budget: str, table: str = "") -> bool:
+        """Is this budget closed, or this table of it?"""
+        return (budget, "", "close") in self.closed or any((budget, table, kind) in self.closed for kind in ACTS)

@@ -313,6 +313,10 @@ class Query(ABC):
         """The public names of an answer's parts, in the declared order; none for a single number or label."""
         return [] if self.by is None else list(self.facts.schema.category(self.by).labels)
 
+    def shown(self) -> dict[str, str]:
+        """Stored names of parts, which are English, as the reader writes them; those that stay are left out."""
+        return {}
+
     def listed(self, value: dict[str, Any]) -> list[str]:
         """The names of an answer's parts as a person sees them: in the declared order, or by rank."""
         return self.labels() or sorted(value, key=value.__getitem__)

@@ -77,21 +77,25 @@ def _database(path: Path) -> Iterator[str]:
 
 def _exported(lines: Iterator[str], name: str) -> Iterator[dict[str, Any]]:
     """Line by line, each a row with exactly the columns of one; as many as the first line says, ending as it says."""
-    try:
-        first = json.loads(next(lines, ""))
-        if not isinstance(first, dict) or first.get("ledger") != FORMAT:
-            raise ValueError
-    except ValueError:
-        raise AllowanceError("verify.not_ledger", file=name) from None
+    first = _read(next(lines, ""))
+    if not isinstance(first, dict) or first.get("ledger") != FORMAT:
+        raise AllowanceError("verify.not_ledger", file=name)
     seen, head = 0, None
     for line in lines:
-        try:
-            row = json.loads(line)
-        except ValueError:
-            raise AllowanceError("verify.ledger_cut", file=name) from None
+        row = _read(line)
+        if row is None:
+            raise AllowanceError("verify.ledger_cut", file=name)
         if not isinstance(row, dict) or set(row) != set(COLUMNS) or type(row["seq"]) is not int:
             raise AllowanceError("verify.not_ledger", file=name)
         seen, head = seen + 1, row["hash"]
         yield row
     if seen != first.get("rows") or (seen and head != first.get("head")):
         raise AllowanceError("verify.ledger_cut", file=name)
+
+
+def _read(line: str) -> Any:
+    """None where it is no JSON; the error would hold the line, and somebody may have picked the wrong file."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None

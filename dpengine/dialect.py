@@ -11,6 +11,7 @@ import codecs
 import csv
 import io
 import re
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -20,7 +21,7 @@ from typing import Any
 
 from dpengine.errors import AllowanceError
 from dpengine.messages import say
-from dpengine.schema import LONGEST_NAME
+from dpengine.schema import LONGEST_NAME, visible
 
 ENCODINGS = ("utf-8", "windows-1250", "windows-1252", "iso-8859-1", "utf-16")
 SEPARATORS = (",", ";", "\t", "|")  # what `suggest` tries; others can be declared
@@ -99,6 +100,18 @@ def _mark(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("dpengine.mark", _mark)
 
 
+def ordinary(path: Path) -> None:
+    """A file or a folder: a pipe would be waited for without end, a device read without end."""
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        raise AllowanceError("load.absent") from None
+    except (OSError, ValueError):
+        raise AllowanceError("load.unreadable") from None
+    if kind not in (stat.S_IFREG, stat.S_IFDIR):
+        raise AllowanceError("load.unreadable")
+
+
 class Utf8(io.RawIOBase):
     """A file's bytes as UTF-8, whatever its encoding, decoded as it streams: no second copy lies on the disk.
 
@@ -107,11 +120,10 @@ class Utf8(io.RawIOBase):
     """
 
     def __init__(self, path: Path, encoding: str) -> None:
+        ordinary(path)
         try:
             self._file = open(path, "rb")  # noqa: SIM115 - closed with this object
-        except FileNotFoundError:
-            raise AllowanceError("load.absent") from None
-        except (OSError, ValueError):
+        except OSError:
             raise AllowanceError("load.unreadable") from None
         try:
             self._held = memoryview(b"")
@@ -261,6 +273,8 @@ def check_names(names: Sequence[str]) -> None:
             raise AllowanceError("load.name_blank")
         if len(name) > LONGEST_NAME:
             raise AllowanceError("column.name_long", most=LONGEST_NAME)
+        if not visible(name):
+            raise AllowanceError("column.name_signs", column=name)
         if name.strip() in seen:
             raise AllowanceError("load.name_twice", column=name.strip())
         seen.add(name.strip())
@@ -293,11 +307,12 @@ def read_header(path: Path, dialect: Dialect) -> list[str]:
 def suggest(path: Path) -> Dialect:
     """A guess from the first line alone: the separator that splits it most, the encoding its byte order mark tells."""
     encoding = "utf-8"
+    ordinary(path)
     try:
         with open(path, "rb") as file:
             head = file.read(3)
         encoding = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), encoding)
-    except (OSError, ValueError):
+    except OSError:
         pass  # told by the next step
     with Utf8(Path(path), encoding) as stream:
         line = next(iter(Lines(stream, "")), "")

@@ -1,7 +1,8 @@
 """What a ledger row says, as frozen records, and the rows they are read from.
 
 A row is a mapping with the COLUMNS below. `body` and `totals` are canonical JSON. Kinds: `budget` (a creation),
-`charge`, its outcome, `answer` or `failed`, an owner's acts, `seal`, `forget` and `raise`, and the steps of a session:
+`charge`, its outcome, `answer` or `failed`, an owner's acts, `seal`, `forget` and `raise`, an operator's, `recovered`
+and `close` (recover.py: the ledger was put back or mended, this budget spends no more), and the steps of a session:
 `step` burns a number, `part` or `lost` says what became of it, `ended` closes the session early. These carry the
 request of the session's charge. A reader passes over kinds it does not know: later versions may add some.
 """
@@ -22,7 +23,7 @@ from dpengine.loss import Loss, loss_as_json, loss_from_json
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
-ACTS = ("seal", "forget", "raise")
+ACTS = ("seal", "forget", "raise", "close")
 TOLD = ("part", "lost")
 SESSION = "adaptive_session"
 LONGEST_REQUEST = 100

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from dpengine.entries import read_request
 from dpengine.errors import AllowanceError
 from dpengine.ledger import Entry, Ledger
+from dpengine.messages.spoken import carried as in_words_of_caller
 from dpengine.workers import Worker, carried, in_hand
 
 Statistic = TypeVar("Statistic")
@@ -178,7 +179,7 @@ class Jobs:
                 return
             job = self._jobs[request] = _Job()
             self._jobs.move_to_end(request)
-            self._pool.submit(self._run, request, job, carry)
+            self._pool.submit(self._run, request, job, in_words_of_caller(carry))
 
     def state(self, request: str) -> JobState:
         """From this process's memory, else from the ledger: a reload, another window, a restart all find it."""

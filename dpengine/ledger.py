@@ -10,7 +10,7 @@ The file holds public facts and released answers, nothing else about the data. I
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -42,7 +42,7 @@ from dpengine.entries import (
 )
 from dpengine.errors import AllowanceError, BudgetExceeded
 from dpengine.exact import down, up
-from dpengine.ledgerfile import SCHEMA, LedgerFile
+from dpengine.ledgerfile import SCHEMA, LedgerFile, head_of
 from dpengine.ledgerfile import sound_rows as _sound_rows
 from dpengine.loss import Loss
 
@@ -70,7 +70,6 @@ _LOOKED = (
     " AND json_extract(body, '$.claim.key') = ? AND json_extract(body, '$.claim.version') = ?"
     " AND json_remove(json_extract(body, '$.claim.parameters'), '$.epsilon', '$.noise') = ? ORDER BY seq"
 )
-_HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
 _SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name = 'entries'"
@@ -112,6 +111,8 @@ class Ledger:
     def budget(self, budget_id: str) -> BudgetRecord:
         with self._file.reading() as db:
             record = self._budget(db, budget_id)
+            if record is None:
+                acts.refuse_budget_closed(db, budget_id)  # its own rows are lost
         if record is None:
             raise AllowanceError("budget.unknown")
         return record
@@ -252,9 +253,24 @@ class Ledger:
             record = self._budget(db, budget)
             if record is None:
                 raise AllowanceError("budget.unknown")
+            acts.refuse_budget_closed(db, budget)
             higher = acts.higher(record, epsilon, MOST_EPSILON)
             body = acts.body(table, record.rule.epsilon, higher.rule.epsilon)
             return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))
+
+    def adopt(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Into a new ledger, rows that were checked; the file's guards check again that each continues the chain."""
+        with self._file.writing() as db:
+            for row in rows:
+                db.conn.execute(_INSERT, row)
+
+    def recover(self, budgets: Sequence[str], told: dict[str, Any], actor: str) -> None:
+        """What an operator did to this ledger, and the budgets that spend no more because of it, in one transaction."""
+        with self._file.writing() as db:
+            self._append(db, "recovered", "", "", actor, canonical(told), "", _now())
+            for budget in sorted(set(budgets)):
+                if (budget, "") not in acts.all_closed(db):
+                    self._append(db, "close", budget, "", actor, acts.body(""), "", _now())
 
     def acts(self, budget: str) -> list[Act]:
         """What its owner did, newest first."""
@@ -262,7 +278,7 @@ class Ledger:
             return acts.of_budget(db, budget)
 
     def closed(self) -> dict[tuple[str, str], str]:
-        """(budget, table) → `seal` or `forget`."""
+        """(budget, table) → `seal` or `forget`; (budget, "") → `close`."""
         with self._file.reading() as db:
             return acts.all_closed(db)
 
@@ -337,7 +353,7 @@ class Ledger:
     def head(self) -> tuple[int, str]:
         """The last row's number and hash: the one thing worth keeping elsewhere, for it changes with any cut."""
         with self._file.reading() as db:
-            return self._head(db)
+            return head_of(db)
 
     def row_of(self, start_of_hash: str) -> int | None:
         """The number of the last row whose hash starts like this."""
@@ -389,10 +405,6 @@ class Ledger:
             raise AllowanceError("session.unknown")
         return charge
 
-    def _head(self, db: Database) -> tuple[int, str]:
-        rows = list(db.query(_HEAD))
-        return (rows[0]["seq"], rows[0]["hash"]) if rows else (0, START)
-
     def _entries(self, db: Database, charges: list[dict[str, Any]]) -> list[Entry]:
         origin = next((row["hash"] for row in db.query(_FIRST)), "")
         requests = json.dumps([row["request"] for row in charges])
@@ -414,7 +426,7 @@ class Ledger:
     def _append(
         self, db: Database, kind: str, budget: str, request: str, actor: str, body: str, totals: str, at: str
     ) -> dict[str, Any]:
-        seq, prev = self._head(db)
+        seq, prev = head_of(db)
         row: dict[str, Any] = {
             "seq": seq + 1, "at": at, "kind": kind, "budget": budget, "request": request, "actor": actor,
             "body": body, "totals": totals, "prev": prev,

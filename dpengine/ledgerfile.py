@@ -8,12 +8,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database, Migrations
 
+from dpengine.anchor import Anchor, refuse_older
 from dpengine.chain import START, sound
 from dpengine.errors import AllowanceError
 
@@ -82,6 +83,16 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 BEGIN SELECT RAISE(ABORT, 'the session or its table is closed'); END""",
         ),
     ),
+    (
+        "0004_recovery",
+        (
+            "CREATE UNIQUE INDEX one_close ON entries (budget) WHERE kind = 'close'",
+            """CREATE TRIGGER nothing_once_budget_closed BEFORE INSERT ON entries
+                WHEN NEW.kind IN ('budget', 'charge', 'step', 'raise')
+                    AND EXISTS (SELECT 1 FROM entries WHERE kind = 'close' AND budget = NEW.budget)
+                BEGIN SELECT RAISE(ABORT, 'the budget is closed'); END""",
+        ),
+    ),
 )
 SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word
 
@@ -94,9 +105,13 @@ _UNWRITABLE = (
 )  # fmt: skip
 
 
-def _sentence_for(error: sqlite3.Error) -> str:
+_HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
+_HASH = "SELECT hash FROM entries WHERE seq = ?"
+
+
+def _sentence_for(error: sqlite3.Error, damaged: str) -> str:
     code = _primary(error)
-    return "ledger.locked" if code in _LOCKED else "ledger.unwritable" if code in _UNWRITABLE else "ledger.damaged"
+    return "ledger.locked" if code in _LOCKED else "ledger.unwritable" if code in _UNWRITABLE else damaged
 
 
 def _primary(error: sqlite3.Error) -> int:
@@ -105,14 +120,14 @@ def _primary(error: sqlite3.Error) -> int:
 
 
 @contextmanager
-def _spoken() -> Iterator[None]:
+def spoken(damaged: str = "ledger.damaged") -> Iterator[None]:
     """SQLite's own words may quote a statement; a person gets one of our sentences instead."""
     try:
         yield
     except sqlite3.ProgrammingError:  # a mistake in this program, not something a person can mend
         raise
     except sqlite3.DatabaseError as error:
-        raise AllowanceError(_sentence_for(error)) from None
+        raise AllowanceError(_sentence_for(error, damaged)) from None
     except OSError:
         raise AllowanceError("ledger.unwritable") from None
 
@@ -149,11 +164,14 @@ class LedgerFile:
 
     def __init__(self, path: Path, wait: float) -> None:
         self.path = path.absolute()
+        self._anchor = Anchor(anchor_path(self.path))
         self._wait = wait
         self._local = threading.local()
         self._handles: weakref.WeakSet[_Handle] = weakref.WeakSet()
         self._lock = threading.Lock()
-        with _spoken():
+        with spoken():
+            if not self.path.exists():
+                self._refuse_older(None)  # an empty ledger in its place would be a new, full allowance
             # Made here and not by SQLite, for its mode; SQLite gives the -wal and -shm files the same one.
             os.close(os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         try:
@@ -164,7 +182,7 @@ class LedgerFile:
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
-        with _spoken():
+        with spoken():
             handle: _Handle | None = getattr(self._local, "handle", None)
             if handle is None or handle.pid != os.getpid():
                 handle = _Handle(self.path, self._wait)
@@ -179,12 +197,15 @@ class LedgerFile:
         with self.reading() as db:
             try:
                 db.conn.execute("BEGIN IMMEDIATE")
+                self._refuse_older(db)  # here too: a copy may be put back under a running program
                 yield db
+                head = head_of(db)
                 db.conn.execute("COMMIT")
             except BaseException:
                 if db.conn.in_transaction:
                     db.conn.execute("ROLLBACK")
                 raise
+            self._advance(head)  # before anything is read or drawn for what was just charged
 
     def close(self) -> None:
         """Close every thread's connection. A later call opens a new one."""
@@ -202,9 +223,27 @@ class LedgerFile:
             if {step.name for step in known.applied(db)} - {name for name, _ in MIGRATIONS}:
                 raise AllowanceError("ledger.newer")
             if not known.pending(db):
+                with suppress(sqlite3.DatabaseError):  # damaged rows: `verify` names them, and no write gets past them
+                    self._refuse_older(db)
+                    self._advance(head_of(db))  # a kill may have left it behind; an older version wrote none
                 return
         with self.writing() as db:  # `apply` looks again under the lock: two processes may start at once
             known.apply(db)
+
+    def _refuse_older(self, db: Database | None) -> None:
+        """The ledger holds the row that was last written down beside it, or it is not the ledger that was left."""
+        try:
+            mark = self._anchor.read()
+        except ValueError:
+            raise AllowanceError("ledger.rolled_back") from None
+        held = None
+        if mark is not None and db is not None and db["entries"].exists():
+            held = next((row["hash"] for row in db.query(_HASH, [mark.seq])), None)
+        refuse_older(mark, held, "ledger.missing" if db is None else "ledger.rolled_back")
+
+    def _advance(self, head: tuple[int, str]) -> None:
+        if head[0] > 0:
+            self._anchor.advance(*head)
 
     def _use_wal(self, db: Database) -> None:
         deadline = time.monotonic() + self._wait
@@ -216,6 +255,16 @@ class LedgerFile:
                 if _primary(error) not in _LOCKED or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
+
+
+def anchor_path(ledger: Path) -> Path:
+    return ledger.with_suffix(".head")
+
+
+def head_of(db: Database) -> tuple[int, str]:
+    """The last row's number and hash."""
+    rows = list(db.query(_HEAD))
+    return (rows[0]["seq"], rows[0]["hash"]) if rows else (0, START)
 
 
 def _step(statements: tuple[str, ...]) -> Callable[[Database], None]:

@@ -18,15 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dpengine.dialect import LONGEST_RECORD, Dialect, check_names
+from dpengine.dialect import LONGEST_RECORD, Dialect, check_names, ordinary
 from dpengine.engines.duck import connect
 from dpengine.errors import AllowanceError
 from dpengine.records import Batches, read_csv
-from dpengine.survey import files_of
+from dpengine.survey import Unpacked, files_of, is_text
 
 if TYPE_CHECKING:
     import pandas
@@ -66,6 +67,7 @@ def _load(
     source: Any, dialect: Dialect, raw: Path, secret: bytes, tell: Callable[[float], None], bad_records: str
 ) -> Loaded:
     if isinstance(source, (str, Path)):
+        ordinary(Path(source))
         read = _folder if Path(source).is_dir() else _file
         names, batches = read(Path(source), dialect, bad_records)
     else:
@@ -159,23 +161,46 @@ def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
         with open(path, "rb") as head:
             if head.read(4) != b"PAR1":
                 raise AllowanceError("load.not_parquet")
-    except FileNotFoundError:
-        raise AllowanceError("load.absent") from None
-    except (OSError, ValueError):
+    except OSError:
         raise AllowanceError("load.unreadable") from None
     with _readable(), pq.ParquetFile(path, memory_map=False) as file:
         names = list(file.schema_arrow.names)
+        texts = [field.name for field in file.schema_arrow if is_text(field.type)]
+        Unpacked(path).declared(file.metadata)
     check_names(names)
 
     def batches() -> Batches:
-        done = 0
-        with _readable(), pq.ParquetFile(path, memory_map=False) as file:
+        done, size = 0, Unpacked(path)
+        # Texts stay as their file's dictionary has them until their length was seen: one long text can stand in
+        # every row.
+        with _readable(), pq.ParquetFile(path, memory_map=False, read_dictionary=texts) as file:
             for batch in file.iter_batches(batch_size=BATCH):
                 done += batch.num_rows
-                columns = [_text(cells, name, dialect) for cells, name in zip(batch.columns, names, strict=True)]
-                yield columns, done / file.metadata.num_rows
+                columns = zip(batch.columns, names, strict=True)
+                for few in _weighed(list(columns), size):
+                    yield [_text(cells, name, dialect) for cells, name in few], done / file.metadata.num_rows
 
     return names, batches()
+
+
+def _weighed(columns: list[tuple[Any, str]], size: Unpacked) -> Iterator[list[tuple[Any, str]]]:
+    """The batch in pieces whose texts weigh at most HEAVY or are one row; refuses a cell that is too long."""
+    rows = len(columns[0][0])
+    weights = np.zeros(rows, dtype=np.int64)
+    for cells, _ in columns:
+        if pa.types.is_dictionary(cells.type) and is_text(cells.type.value_type) and len(cells.dictionary):
+            lengths = pc.fill_null(pc.binary_length(cells.dictionary), 0).to_numpy(zero_copy_only=False)
+            if lengths.max() > LONGEST_RECORD:
+                raise AllowanceError("load.long", most=LONGEST_RECORD)
+            places = pc.fill_null(cells.indices, 0).to_numpy(zero_copy_only=False)
+            weights += np.where(cells.indices.is_valid().to_numpy(zero_copy_only=False), lengths[places], 0)
+    size.add(rows * len(columns), int(weights.sum()))
+    start, sums = 0, np.cumsum(weights)
+    while start < rows:
+        held = sums[start - 1] if start else 0
+        end = max(int(np.searchsorted(sums, held + HEAVY, side="right")), start + 1)
+        yield [(cells.slice(start, end - start), name) for cells, name in columns]
+        start = end
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,22 +50,24 @@ def read_receipts(content: bytes, name: str) -> list[Receipt]:
     """The receipts in a file: one as JSON, or one on each line."""
     if len(content) > MOST_BYTES:
         raise AllowanceError("verify.large", file=name, most=MOST_BYTES // 2**20)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise AllowanceError("verify.not_json", file=name) from None
-    try:
-        found = [_strict(text)]
-    except (ValueError, RecursionError):
-        try:
-            found = [_strict(line) for line in text.splitlines() if line.strip()]
-        except (ValueError, RecursionError):
-            raise AllowanceError("verify.not_json", file=name) from None
-    if not found:
+    found = _parsed(content)
+    if not found:  # raised here and not where it was noticed: the error below holds the whole file
         raise AllowanceError("verify.not_json", file=name)
     if not all(_is_receipt(one) for one in found):
         raise AllowanceError("verify.not_receipt", file=name)
     return found
+
+
+def _parsed(content: bytes) -> list[Any]:
+    """What the file says as JSON, or line by line; nothing where it says neither."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return []
+    for pieces in ([text], [line for line in text.splitlines() if line.strip()]):
+        with suppress(ValueError, RecursionError):
+            return [_strict(piece) for piece in pieces]
+    return []
 
 
 def _strict(text: str) -> Any:

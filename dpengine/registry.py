@@ -1,18 +1,24 @@
 """Which tables exist, what was declared about each, and which budget each one spends. A file of its own beside the
-ledger: it holds the keyed fingerprints, which are never shown or exported."""
+ledger: it holds the keyed fingerprints, which are never shown or exported. With an older copy of it in its place,
+tables would be taken for leftovers and known content for new: how far it has come is kept beside it (anchor.py)."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dpengine.anchor import Anchor, refuse_older
+from dpengine.chain import START
 from dpengine.errors import AllowanceError
+from dpengine.ledgerfile import spoken
 
+_DAMAGED = "registry.damaged"
+_COME = "SELECT count(*) + coalesce(sum(version), 0) AS come FROM tables"  # every change makes it larger
 _CREATE = """
 CREATE TABLE IF NOT EXISTS tables (
     name TEXT PRIMARY KEY, folder TEXT NOT NULL, budget TEXT NOT NULL, practice INTEGER NOT NULL,
@@ -51,6 +57,8 @@ class Record:
 class Registry:
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._anchor = Anchor(path.with_suffix(".head"))
+        self._refuse_older()
         with self.transaction() as rows:
             for statement in _CREATE.split(";"):
                 rows.execute(statement)
@@ -60,21 +68,34 @@ class Registry:
                     rows.execute(f"ALTER TABLE tables ADD COLUMN {name} TEXT NOT NULL DEFAULT '{usual}'")
         path.chmod(0o600)
 
+    def _refuse_older(self) -> None:
+        try:
+            mark = self._anchor.read()
+        except ValueError:
+            raise AllowanceError("registry.rolled_back") from None
+        except OSError:
+            raise AllowanceError("workspace.unwritable") from None
+        if mark is None or not mark.seq:
+            return
+        if not self._path.exists():
+            raise AllowanceError("registry.missing")
+        with spoken(_DAMAGED), closing(sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True)) as rows:
+            come = rows.execute(_COME).fetchone()[0]
+        refuse_older(mark, START if come >= mark.seq else None, "registry.rolled_back")
+
     @contextmanager
     def transaction(self, write: bool = True) -> Iterator[sqlite3.Connection]:
         """One short write at a time, over all processes of the workspace; readers wait for nobody."""
-        connection = sqlite3.connect(self._path, timeout=10, isolation_level=None)
-        connection.row_factory = sqlite3.Row
-        try:
+        with spoken(_DAMAGED), closing(sqlite3.connect(self._path, timeout=10, isolation_level=None)) as connection:
+            connection.row_factory = sqlite3.Row
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             yield connection
+            come = connection.execute(_COME).fetchone()["come"] if write else 0
             connection.execute("COMMIT")
-        except sqlite3.OperationalError:
-            raise AllowanceError("ledger.locked") from None
-        finally:
-            connection.close()
+            if come:
+                self._anchor.advance(come, START)
 
     def add(self, rows: sqlite3.Connection, record: Record) -> None:
         fields = _fields(record)

@@ -18,6 +18,7 @@ from typing import Any
 from dpengine.dates import Date
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number, text_of
+from dpengine.messages import hidden
 
 MISSING = -1  # the code of a missing Number
 MOST_STEPS = 10**7
@@ -33,6 +34,11 @@ Code = int
 def normal(text: str) -> str:
     """How listed values and cells are compared: capitals and outer spaces aside."""
     return text.strip().lower()
+
+
+def visible(text: str) -> bool:
+    """Whether a name or a listed value is what it looks like. A name may run over lines."""
+    return text.isprintable() or not any(hidden(sign) for sign in text if sign not in "\t\r\n")
 
 
 @dataclass(frozen=True)
@@ -328,6 +334,16 @@ class Schema:
 
     def of_kind(self, *kinds: type[Column]) -> list[str]:
         return [name for name, column in self.columns.items() if isinstance(column, kinds)]
+
+    def check_signs(self) -> None:
+        """For a new declaration; one that was written down before still opens."""
+        for name, column in self.columns.items():
+            if not visible(name):
+                raise AllowanceError("column.name_signs", column=name)
+            labels = column.labels if isinstance(column, Category | ItemSet) else ()
+            for value in labels:
+                if not visible(value):
+                    raise AllowanceError("category.signs", value=value)
 
     def as_json(self) -> dict[str, Any]:
         return {"columns": [[name, column.as_json()] for name, column in self.columns.items()]}

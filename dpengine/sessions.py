@@ -31,6 +31,7 @@ from dpengine.jobs import PATIENCE, Jobs, JobState
 from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
+from dpengine.messages.spoken import stored
 from dpengine.needs import Need
 from dpengine.schema import Schema
 from dpengine.workers import carried, in_hand
@@ -174,9 +175,11 @@ class Session:
 def step_claim(query: AdaptiveSession) -> dict[str, Any]:
     """What the ledger keeps of a step: public facts only."""
     assert query.ask is not None
+    with stored():
+        sentence = query.sentence()
     return {
         "ask": query.ask.as_json(),
-        "sentence": query.sentence(),
+        "sentence": sentence,
         "bounds": {name: query.facts.schema[name].as_json() for name in sorted(query.used())},
         "promise": promise_as_json(query.promise()),
     }

@@ -14,10 +14,16 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.answers import make_receipt, make_step_receipt
+from dpengine.contract import Facts
 from dpengine.entries import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
+from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.ledger import Act, Ledger
+from dpengine.mechanisms import catalogue
 from dpengine.messages import say
+from dpengine.messages.spoken import STORED, current, stored
+from dpengine.schema import Number, Schema
+from dpengine.unit import Unit, read_relation
 
 MOST_COUNTED = 10**6
 MOST_STEPS = 240  # more cannot be told apart in a picture
@@ -84,10 +90,12 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
             price, total = text_of(charge.price), text_of(filter.spent(budget.rule, charge.totals_after))
         elif row["kind"] in ACTS:
             act = Act.from_row(row)
-            table, sentence = act.table, act_words(act)
+            with stored():
+                table, sentence = act.table, act_words(act)
         elif row["kind"] in ("step", "ended", *TOLD):
             body = json.loads(row["body"])
-            table, sentence = body.get("table", ""), step_words(row["kind"], body)
+            with stored():
+                table, sentence = body.get("table", ""), step_words(row["kind"], body)
         yield [
             row["seq"],
             row["at"],
@@ -100,6 +108,23 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
             total,
             row["hash"],
         ]
+
+
+def sentence_of(charge: Charge) -> str:
+    """A charged question in the reader's language: built again from its claim, or as it is stored."""
+    claim = charge.claim
+    told = str(claim.get("sentence", ""))
+    if current() == STORED or claim.get("key") not in catalogue:
+        return told
+    try:
+        bounds = claim["bounds"]  # a schema has at least one column; a session or a bought range names none
+        schema = Schema.from_json({"columns": list(bounds.items())}) if bounds else Schema({"-": Number(0, 1)})
+        unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
+        header = (*schema.columns, str(claim["parameters"].get("column")))
+        facts = Facts(charge.table, schema, unit, relation, claim["about"], header)
+        return catalogue[claim["key"]].build(facts, claim["parameters"]).sentence()
+    except (AllowanceError, KeyError, TypeError, ValueError):  # of an older form
+        return told
 
 
 def act_words(act: Act) -> str:

@@ -11,24 +11,57 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dpengine.dialect import Dialect, check_names, read_header
+from dpengine.dialect import Dialect, check_names, ordinary, read_header
 from dpengine.errors import AllowanceError
 from dpengine.records import read_csv
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 
 
+MOST_UNPACKED = 10**9  # bytes a small Parquet file may unpack to …
+MOST_TIMES = 200  # … and a larger one, for each of its own bytes
+CELL = 8  # bytes an empty cell counts for
+
+
 def is_parquet(path: Path) -> bool:
     return files_of(path)[0].suffix.lower() == ".parquet"
 
 
+def is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+class Unpacked:
+    """Refuses a Parquet file that unpacks to far more than it is: a few bytes can stand for any number of rows."""
+
+    def __init__(self, path: Path) -> None:
+        self._most = MOST_UNPACKED + MOST_TIMES * path.stat().st_size
+        self._size = 0
+
+    def add(self, cells: int, text: int = 0) -> None:
+        self._size += CELL * cells + text
+        if self._size > self._most:
+            raise AllowanceError("load.swollen")
+
+    def declared(self, metadata: Any) -> None:
+        """What its own table of contents says, before anything is read; what it holds is counted again as it comes."""
+        self.add(metadata.num_rows * metadata.num_columns)
+        self._size = 0
+        groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
+        if sum(max(group.total_byte_size, 0) for group in groups) > self._most:
+            raise AllowanceError("load.swollen")
+
+
 def files_of(path: Path) -> list[Path]:
-    """The file itself, or all files of a folder in the order of their names."""
+    """The file itself, or all files of a folder in the order of their names; links are not followed out of it."""
+    ordinary(path)
     if not path.is_dir():
         return [path]
-    found = sorted(one for one in path.iterdir() if one.is_file() and one.suffix.lower() in SUFFIXES)
+    here = (one for one in path.iterdir() if one.is_file() and not one.is_symlink())
+    found = sorted(one for one in here if one.suffix.lower() in SUFFIXES)
     if not found:
         raise AllowanceError("load.folder_empty", kinds=SUFFIXES)
     return found
@@ -84,8 +117,11 @@ def _cells(path: Path, dialect: Dialect, column: str, bad_records: str) -> Itera
         return
     if is_parquet(path):
         with pq.ParquetFile(path, memory_map=False) as file:
+            texts = [one.name for one in file.schema_arrow if is_text(one.type)]
+        # Each different text of a batch once: one long text can stand in every row.
+        with pq.ParquetFile(path, memory_map=False, read_dictionary=texts) as file:
             for batch in file.iter_batches(columns=[column]):
-                yield batch.column(0).to_pylist()
+                yield pc.unique(batch.column(0)).to_pylist()
         return
     names, batches = read_csv(path, dialect, bad_records)
     for columns, _ in batches:
@@ -96,6 +132,7 @@ def _parquet(path: Path) -> tuple[list[str], int]:
     try:
         with pq.ParquetFile(path, memory_map=False) as file:
             names, rows = list(file.schema_arrow.names), int(file.metadata.num_rows)
+            Unpacked(path).declared(file.metadata)
     except (pa.ArrowException, OSError, UnicodeError):
         raise AllowanceError("load.unreadable") from None
     check_names(names)

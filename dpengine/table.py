@@ -79,8 +79,8 @@ class Table:
 
     @property
     def closed(self) -> str | None:
-        """`seal` or `forget` where nothing more may be asked of it."""
-        return None if self.practice else self._workspace.ledger.closed().get((self._budget.id, self.name))
+        """`seal`, `forget` or `close` where nothing more may be asked of it."""
+        return None if self.practice else closed_kind(self._workspace.ledger.closed(), self._budget.id, self.name)
 
     def acts(self) -> list[Act]:
         """What an owner did to this budget and its tables, newest first."""
@@ -189,6 +189,7 @@ class Table:
         def ready() -> None:
             if not workspace.current(record):
                 raise AllowanceError("table.revised")
+            workspace.refuse_damaged(record)
 
         return Session(
             workspace.ledger, workspace.jobs, workspace.ledger.find(request_id) or entry, query,
@@ -281,8 +282,10 @@ class Table:
 
     def _open(self, request: str) -> None:
         workspace = self._workspace
-        if not workspace.current(self._record) and workspace.ledger.find(request) is None:
-            raise AllowanceError("table.revised")
+        if workspace.ledger.find(request) is None:
+            if not workspace.current(self._record):
+                raise AllowanceError("table.revised")
+            workspace.refuse_damaged(self._record)
         workspace.open_budget(self._budget, self.actor)
 
     def _release(self, query: Query, request: str) -> Callable[[], Release]:
@@ -312,6 +315,11 @@ class Table:
             lambda: workspace.read(query.need(), record, facts.schema),
             draw,
         )
+
+
+def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> str | None:
+    """How a table is closed; what was done to it itself says more than what was done to its budget."""
+    return closed.get((budget, table)) or closed.get((budget, ""))
 
 
 def requests_of(run: str) -> list[str]:

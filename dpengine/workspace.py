@@ -2,6 +2,7 @@
 
     var/ledger.sqlite     every charge and answer, chained        var/tables/<random>/   raw and coded Parquet
     var/registry.sqlite   what was declared                       var/secret             the fingerprint key
+    var/*.head            how far each of the two has come        var/open.lock          held by whoever has it open
 The folder is its user's alone (0700).
 """
 
@@ -32,6 +33,7 @@ from dpengine.engines.duck import DuckEngine, every_row
 from dpengine.engines.raw import read_raw
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number
+from dpengine.hold import Hold
 from dpengine.itemsets import cut_sets
 from dpengine.jobs import Jobs
 from dpengine.ledger import Act, BudgetRecord, Entry, Ledger
@@ -43,13 +45,14 @@ from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
 from dpengine.schema import ItemSet, Schema
-from dpengine.table import Table
+from dpengine.table import Table, closed_kind
 from dpengine.unit import Relation, Unit, read_relation
 
 LONGEST_NAME = 80
 SECRET_BYTES = 32
 OWNER = "owner"
 _SCHEMAS_KEPT = 32
+_PARQUET_END = b"PAR1"
 
 _opened: dict[Path, Workspace] = {}
 _opening = threading.Lock()
@@ -67,10 +70,14 @@ def open_workspace(folder: str | Path = "var") -> Workspace:
 class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for part in (folder, folder / "tables", folder / "tmp", folder / "files"):
-            part.mkdir(parents=True, exist_ok=True)
-            part.chmod(0o700)
-        self._secret = _secret(folder / "secret")
+        try:
+            for part in (folder, folder / "tables", folder / "tmp", folder / "files"):
+                part.mkdir(parents=True, exist_ok=True)
+                part.chmod(0o700)
+            self._hold = Hold(folder)
+            self._secret = _secret(folder / "secret")
+        except OSError:
+            raise AllowanceError("workspace.unwritable") from None
         self._registry = Registry(folder / "registry.sqlite")
         self.ledger = Ledger(folder / "ledger.sqlite")
         self.jobs = Jobs(folder, self.ledger)
@@ -101,6 +108,7 @@ class Workspace:
         clean = _name(name)
         if unit is None:
             raise AllowanceError("unit.missing")
+        schema.check_signs()
         kind = read_relation(relation)
         if kind == "add_remove" and about_rows is None:
             raise AllowanceError("facts.rows_needed")
@@ -111,7 +119,7 @@ class Workspace:
         if self._registry.get(clean) is not None or clean in SAMPLES:
             raise AllowanceError("table.exists", name=clean)
         reading = dialect or Dialect()
-        with self._loading():
+        with self.loading():
             folder, loaded, people = self._bring(source, schema, unit, reading, bad_records, progress)
             about = people if kind == "replace" else int(about_rows or 1)
             return self._register(clean, folder, loaded, schema, unit, kind, about, budget, reading, actor)
@@ -187,6 +195,17 @@ class Workspace:
     def coded(self, record: Record) -> Path:
         return self.folder / "tables" / record.folder / f"coded-{record.version}.parquet"
 
+    def refuse_damaged(self, record: Record) -> None:
+        """Before a charge: is the coded file there, to its last bytes? That says nothing about the rows in it."""
+        try:
+            with self.coded(record).open("rb") as file:
+                file.seek(-len(_PARQUET_END), os.SEEK_END)
+                whole = file.read() == _PARQUET_END
+        except OSError:
+            whole = False
+        if not whole and not closed_kind(self.ledger.closed(), record.budget, record.name):  # else the ledger says why
+            raise AllowanceError("table.damaged", table=record.name)
+
     def read(self, need: Need | RawNeed, record: Record, schema: Schema) -> Any:
         """A statistic of the coded rows, or of a raw column."""
         if not isinstance(need, Bands | Values):
@@ -202,7 +221,8 @@ class Workspace:
         record = self._registry.get(name)
         if record is None or record.practice:
             raise AllowanceError("table.practice")
-        if (record.budget, name) in self.ledger.closed():
+        schema.check_signs()
+        if closed_kind(self.ledger.closed(), record.budget, name):
             raise AllowanceError("table.closed", table=name)
         folder = self.folder / "tables" / record.folder
         unit, dialect = Unit.from_json(record.unit), Dialect.from_json(record.dialect)
@@ -211,7 +231,7 @@ class Workspace:
             loaded = Loaded(record.about, tuple(header), record.fingerprint)
             self._code(folder, loaded, schema, unit, dialect, new.version)
 
-        with self._loading():
+        with self.loading():
             return revision.revise(self._registry, name, folder, schema, code)
 
     def schema_of(self, record: Record) -> Schema:
@@ -254,9 +274,9 @@ class Workspace:
         return self.ledger.raise_cap(self._own(name).budget, name, read_number(epsilon, "ε"), actor)
 
     def closed(self) -> dict[str, str]:
-        """The tables of which nothing more is asked: their names, and `seal` or `forget`."""
+        """The tables of which nothing more is asked: their names, and `seal`, `forget` or `close`."""
         found = self.ledger.closed()
-        return {one.name: found[one.budget, one.name] for one in self.tables() if (one.budget, one.name) in found}
+        return {one.name: kind for one in self.tables() if (kind := closed_kind(found, one.budget, one.name))}
 
     def _own(self, name: str) -> Record:
         record = self._registry.get(name)
@@ -305,19 +325,20 @@ class Workspace:
         """Let the worker finish and close the files."""
         self.jobs.close()
         self.ledger.close()
+        self._hold.let_go()
 
     # How a file comes in
 
     def _sweep(self) -> None:
         """Remove what a load or a forgetting that was killed left behind, unless some process is loading right now."""
-        with self._loading(exclusive=True) as alone:
+        with self.loading(exclusive=True) as alone:
             if alone:
                 gone = {name for name, kind in self.closed().items() if kind == "forget"}
                 known = [record.folder for record in self._registry.all() if record.name not in gone]
                 owner.sweep(self.folder / "tables", self.folder / "tmp", known)
 
     @contextmanager
-    def _loading(self, exclusive: bool = False) -> Iterator[bool]:
+    def loading(self, exclusive: bool = False) -> Iterator[bool]:
         """Held while a table comes in, by any number of loads; the kernel drops it on a kill."""
         with (self.folder / "loading.lock").open("a") as file:
             os.chmod(file.name, 0o600)
@@ -336,6 +357,8 @@ class Workspace:
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         try:
+            if isinstance(source, str) and not source:  # a Path made of it would be the folder one is in
+                raise AllowanceError("load.absent")
             path = Path(source) if isinstance(source, (str, Path)) else source
             loaded = load(path, dialect, folder / "raw.parquet", self._secret, progress, bad_records)
             for name in schema.columns:
@@ -366,7 +389,7 @@ class Workspace:
         return people
 
     def _sample(self, sample: Sample) -> Record:
-        with self._sampling, self._loading():
+        with self._sampling, self.loading():
             found = self._registry.get(sample.name)
             if found is not None:
                 return found
@@ -399,6 +422,9 @@ def _same_terms(budget: BudgetRecord, unit: Unit, relation: str) -> None:
 def _secret(path: Path) -> bytes:
     """The key of the fingerprints, made once and whole; it never leaves this file."""
     if not path.exists():
+        if any(path.with_name(name).exists() for name in ("registry.sqlite", "ledger.sqlite")):
+            # Under a new key no content would be known again, and each would get a new allowance.
+            raise AllowanceError("workspace.secret_missing")
         fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:

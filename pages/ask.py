@@ -8,6 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
+from dpengine.statement import sentence_of
 from ui import answer, form, frame, history, job, looks, noise, owner, plan, preview, spend, suggest
 from ui.state import current_table
 from ui.wording import percent
@@ -21,7 +22,7 @@ if asked is not None and not asked.over:
     st.stop()
 later = job.newer(table, request) if request else None
 if later is not None:
-    words = say("ask.newer", sentence=later.claim["sentence"])
+    words = say("ask.newer", sentence=sentence_of(later))
     st.html(f'<p class="muted"><a href="{history.answer_link(later)}" target="_self">{escape(words)}</a></p>')
 if asked is not None and asked.answer is not None:
     frame.show_price(table, None)  # again: the answer may have been charged after the frame was drawn

@@ -1,7 +1,7 @@
-"""Why asking many questions fools you: a demonstration on a table of coin flips."""
+"""An old address of the lesson on asking many questions."""
 
 from __future__ import annotations
 
-from ui import overfitting
+from ui import lesson_overfitting
 
-overfitting.show()
+lesson_overfitting.moved()

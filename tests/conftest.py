@@ -16,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,18 +125,19 @@ def server_log() -> Path:
     return log
 
 
-@pytest.fixture(scope="session")
-def server(server_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The app over an empty workspace, as a person would start it, shared by all journeys."""
-    home = tmp_path_factory.mktemp("home")
+@contextmanager
+def serving(home: Path, log: Path, *options: str, **variables: str) -> Iterator[Server]:
+    """The app over a workspace, as a person would start it; what it says goes to `log`."""
     port = _free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
-    env = {**os.environ, "ALLOWANCE_HOME": str(home), "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
-    with server_log.open("ab") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    env = {**os.environ, "ALLOWANCE_HOME": str(home), "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", **variables}
+    with log.open("ab") as said:
+        process = subprocess.Popen(
+            [*command, *options], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=said
+        )
     try:
         url = f"http://127.0.0.1:{port}"
-        _wait_until_healthy(url, process, server_log)
+        _wait_until_healthy(url, process, log)
         yield Server(url, home, process)
     finally:
         process.terminate()
@@ -144,6 +146,19 @@ def server(server_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="session")
+def server(server_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One over an empty workspace, shared by all journeys."""
+    with serving(tmp_path_factory.mktemp("home"), server_log) as started:
+        yield started
+
+
+@pytest.fixture
+def own_server() -> Callable[..., Any]:
+    """`with own_server(home, log, "--logger.level=debug", TMPDIR=…) as server`: one more, for a single journey."""
+    return serving
 
 
 def _free_port() -> int:

@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("validity",),
     ("bearing", "population"),
     ("entries",),
-    ("chain", "workers"),
+    ("chain", "workers", "anchor", "hold"),
     ("ledgerfile",),
     ("acts", "steps"),
     ("ledger",),
@@ -44,7 +44,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("receipts", "copies", "owner"),
     ("table",),
     ("workspace",),
-    ("verify", "audit"),
+    ("verify", "backup", "audit"),
+    ("recover",),
     ("__main__",),
     ("__init__",),
 )
@@ -105,9 +106,9 @@ def test_ui_imports_no_page(path: Path) -> None:
     assert not any(name.split(".")[0] == "pages" for name in imports(path))
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "demos").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "demos").rglob("*.py")), ids=lambda path: path.name)
 def test_demonstrations_touch_no_table(path: Path) -> None:
-    """They draw with public seeds, so they may know the formulas and the coins, and nothing that holds a table."""
+    """They draw for made-up tables, so they may know the formulas and the coins, and nothing that holds a table."""
     found = imports(path)
     assert not {name.split(".")[0] for name in found} & {"streamlit", "plotly", "ui", "pages"}
     doors = ("table", "workspace", "open_workspace", "ledger", "loading", "registry", "samples", "jobs", "engines")

@@ -15,7 +15,7 @@ from helpers_declare import CANARY, Page, own_home  # noqa: F401 - the fixture
 import dpengine as dp
 from dpengine.messages import say
 from ui.declare_draft import NUMBERS
-from ui.declare_file import unmarked
+from ui.wording import unmarked
 
 FILES = Path(__file__).resolve().parent / "files"
 

@@ -1,12 +1,14 @@
-"""The overfitting demonstration: exact answers fool the analyst, private ones do not, and the page says so."""
+"""The overfitting demonstration: exact answers fool the analyst, private ones do not, and the lesson says so."""
 
 from __future__ import annotations
 
 import math
 import re
 from fractions import Fraction as F
+from html import unescape
 from pathlib import Path
 from statistics import NormalDist
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -19,7 +21,8 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
 from dpengine.calibration import rule_of
 from dpengine.errors import AllowanceError
-from ui import overfitting
+from ui.lesson import View
+from ui.lesson_overfitting import LESSON
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -85,13 +88,13 @@ def test_the_seed_repeats_the_table(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_refusals(given: dict[str, str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(AllowanceError, match=words):
-        demo.read(overfitting.USUAL | given)
+        demo.read({"people": "1000", "features": "500", "epsilon": "1", "seed": "1"} | given)
     with pytest.raises(SystemExit):
         demo.main([part for name, value in given.items() for part in (f"--{name}={value}",)])
     assert words in capsys.readouterr().err
 
 
-# --- the page ---------------------------------------------------------------------------------------------------------
+# --- the lesson -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
@@ -100,42 +103,43 @@ def alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("ui.state.visitor", lambda: "local")
 
 
-def opened(**address: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for name, value in address.items():
-        page.query_params[name] = value
-    page.switch_page("../pages/overfitting.py").run()
-    assert not page.exception
-    return page
+def view(**given: str) -> View:
+    return LESSON.view(LESSON.clean(given))
 
 
-def html(page: AppTest) -> str:
-    return "\n".join(element.proto.body for element in page.get("html"))
-
-
-def test_a_link_restores_the_settings() -> None:
-    page = opened(people="600", features="300", epsilon="3", seed="7")
-    assert [one.value for one in page.number_input] == [600, 300]
-    said = html(page)
-    shares = [int(share) for share in re.findall(r"<b>(\d+) %</b>", said.split('class="found"', 1)[1])]
-    found = demo.run(Settings(600, 300, F(3), 7))
-    assert shares[:2] == [round(100 * found.exact[-1]), round(100 * found.fresh[-1])]
-    assert "table 7" in said and "ε = 3" in said
-    page.button(key="overfitting-another").click().run()
-    assert page.query_params["seed"] == "8" and "table 8" in html(page)
-    page.number_input[0].set_value(200).run()
-    assert page.query_params["people"] == "200" and not page.exception
-
-
-def test_whatever_stands_in_the_address_the_page_stands() -> None:
-    page = opened(people="<script>", features="9" * 99, epsilon="NaN", seed="½")
-    assert [str(one.value) for one in page.number_input] == [overfitting.USUAL["people"], overfitting.USUAL["features"]]
-    assert "<script>" not in html(page)
-    refused = opened(people="20000", features="10000")
-    assert "People times features may be at most 50,000,000" in html(refused)
+def test_the_lesson_says_what_was_found() -> None:
+    told = view(people="1000", features="500", epsilon="3", seed="7")
+    found = demo.run(Settings(1000, 500, F(3), 7))
+    shares = [int(share) for share in re.findall(r"(\d+) %", told.one)]
+    assert shares == [round(100 * found.exact[-1]), round(100 * found.fresh[-1])]
+    assert "table 7" in told.theorem and "ε = 3" in told.theorem
+    assert told.data.settings == found.settings and told.data.exact == found.exact
 
 
 def test_a_loose_allowance_is_told_as_it_is() -> None:
-    """At ε = 10 there is so little noise that the analyst is fooled again, and the page does not say otherwise."""
-    said = html(opened(people="2000", features="1000", epsilon="10"))
+    """At ε = 10 there is so little noise that the analyst is fooled again, and the lesson does not say otherwise."""
+    said = view(people="2000", features="1000", epsilon="10").two
     assert "can fool" in said and "nothing is claimed" not in said  # 0.67 ± 0.01, against a margin up to 0.537
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({}, {}),
+        ({"people": "1000", "features": "500", "epsilon": "3", "seed": "7"}, None),
+        ({"people": "600", "features": "299", "seed": "100000"}, {"people": "1000", "features": "250", "seed": "99"}),
+        ({"people": "<script>", "features": "9" * 99, "epsilon": "NaN", "seed": "½"}, {}),
+    ],
+)
+def test_the_old_address_leads_to_the_lesson(old: dict[str, str], new: dict[str, str] | None) -> None:
+    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    for name, value in old.items():
+        page.query_params[name] = value
+    page.switch_page("../pages/overfitting.py").run()
+    assert not page.exception
+    given = LESSON.clean(old if new is None else new)
+    body = "\n".join(element.proto.body for element in page.get("html"))
+    assert "Why asking many questions fools you" in body and "<script>" not in body
+    link = parse_qs(urlsplit(page.code[0].value).query)
+    assert {name: values[0] for name, values in link.items()} == {"lesson": "9"} | given
+    assert view(**given).one.split(".")[0] in unescape(body).replace("\xa0", " ")

@@ -11,7 +11,18 @@ import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
 from ui import charts, exports, nav
-from ui.wording import axis, drawn, from_zero, headline, limits, printed, printed_range, range_words, says_nothing
+from ui.wording import (
+    axis,
+    drawn,
+    from_zero,
+    headline,
+    limits,
+    printed,
+    printed_range,
+    range_words,
+    says_nothing,
+    shown,
+)
 
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
@@ -41,7 +52,7 @@ def picture(answer: dp.Answer, key: str) -> None:
         st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
     elif isinstance(answer.value, dict):
         draw = charts.bars if from_zero(answer.query) else charts.ranges
-        draw(drawn(answer), answer.interval, title, bars_alt(answer), f"chart-{key}")
+        draw(*shown(answer.query, drawn(answer), answer.interval), title, bars_alt(answer), f"chart-{key}")
         with st.expander(say("answer.figures")):
             st.html(bars_table(answer))
     elif isinstance(answer.value, str):  # a day
@@ -52,7 +63,8 @@ def picture(answer: dp.Answer, key: str) -> None:
 
 
 def bars_alt(answer: dp.Answer) -> str:
-    return "; ".join(f"{label}: {_figure(answer, label)}" for label in list(answer.value)[:60])
+    names = answer.query.shown()
+    return "; ".join(f"{names.get(label, label)}: {_figure(answer, label)}" for label in list(answer.value)[:60])
 
 
 def _figure(answer: dp.Answer, label: str) -> str:
@@ -63,11 +75,11 @@ def _figure(answer: dp.Answer, label: str) -> str:
 
 
 def bars_table(answer: dp.Answer) -> str:
-    rows = []
+    rows, names = [], answer.query.shown()
     for label in answer.value:
         low, high = printed_range(answer.query, *answer.interval[label]) if answer.interval else ("", "")
         rows.append(
-            f'<tr><td>{escape(label)}</td><td class="number">{escape(_figure(answer, label))}</td>'
+            f'<tr><td>{escape(names.get(label, label))}</td><td class="number">{escape(_figure(answer, label))}</td>'
             f'<td class="number">{low} – {high}</td></tr>'
         )
     head = (
@@ -90,6 +102,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
             + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
             + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
         )
+        nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)
         with st.container(horizontal=True):
             st.download_button(
                 say("receipt.json"),

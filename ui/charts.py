@@ -15,6 +15,7 @@ from typing import Any
 import streamlit as st
 
 from dpengine.messages import say
+from dpengine.messages.figures import local, marks
 from ui.style import palette
 from ui.wording import percent
 
@@ -46,7 +47,7 @@ def _figure(height: int, **axes: Any) -> Any:
         xaxis=axis,
         yaxis=axis,
         bargap=0.35,
-        separators=".,",
+        separators=marks()[::-1],
         hoverlabel={"bgcolor": colours.card},
     )
     figure.update_layout(**axes)
@@ -55,6 +56,11 @@ def _figure(height: int, **axes: Any) -> Any:
 
 def _show(figure: Any, alt: str, key: str) -> None:
     st.plotly_chart(figure, config=_CONFIG, theme=None, alt=alt, key=key)
+
+
+def _text(words: str) -> str:
+    """For Plotly, which reads a little HTML, and shows the names of quotes as they are."""
+    return escape(words, quote=False)
 
 
 def _figures(span: Sequence[float]) -> str:
@@ -85,7 +91,7 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
         )
     )
     span = span or (low - width * 0.6, high + width * 0.6)
-    words = {"text": escape(title)}
+    words = {"text": _text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
     _show(figure, alt, key)
 
@@ -105,7 +111,7 @@ def point(
     if interval:
         figure.add_shape(type="rect", x0=low, x1=high, y0=0.25, y1=0.75, fillcolor=colours.left_soft, line={"width": 0})
     figure.add_shape(type="line", x0=value, x1=value, y0=0.1, y1=0.9, line={"color": colours.left, "width": 3})
-    words = {"text": escape(title)}
+    words = {"text": _text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
     _show(figure, alt, key)
 
@@ -139,7 +145,7 @@ def bars(
         )
     )
     figure.update_yaxes(autorange="reversed", showline=False, ticks="")
-    axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": escape(title)}, "tickformat": ","}
+    axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
     _show(figure, alt, key)
 
@@ -165,21 +171,21 @@ def ranges(
         shape = {"type": "rect", "x0": low, "x1": high, "y0": place - 0.28, "y1": place + 0.28, "name": label}
         figure.add_shape(fillcolor=band, line={"width": 0}, layer="below", **shape)
         if values[names[place]] is None:
-            words = {"text": escape(say("answer.nothing")), "font": {"color": colours.muted}, "showarrow": False}
+            words = {"text": _text(say("answer.nothing")), "font": {"color": colours.muted}, "showarrow": False}
             figure.add_annotation(x=(low + high) / 2, y=place, **words)
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
     figure.add_trace(
         go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, hovertemplate="%{x:,}<extra></extra>")
     )
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
-    figure.update_xaxes(showline=True, ticks="outside", title={"text": escape(title)}, tickformat=form)
+    figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(title)}, tickformat=form)
     _show(figure, alt, key)
 
 
 def _labels(values: Iterable[str]) -> list[str]:
     """Plotly reads a little HTML in its texts; the zero-width spaces keep names apart that were cut short."""
     short = [label if len(label) <= 28 else label[:27] + "…" for label in values]
-    return [f"{escape(label)}{chr(0x200B) * place}" for place, label in enumerate(short)]
+    return [f"{_text(label)}{chr(0x200B) * place}" for place, label in enumerate(short)]
 
 
 def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: str, key: str) -> None:
@@ -243,18 +249,18 @@ def curves(
         xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
         stroke = {"color": colour, "width": 2.5, "dash": line.dash}
         figure.add_trace(
-            go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=escape(line.name), hovertemplate=hover)
+            go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=_text(line.name), hovertemplate=hover)
         )
         if line.mark and line.mark[1] > 0:
             dot = {"size": 13, "color": colour, "line": {"width": 2, "color": palette().card}}
             figure.add_trace(
                 go.Scatter(x=[line.mark[0]], y=[line.mark[1]], mode="markers", marker=dot, hovertemplate=_HOVER,
-                           name=escape(line.name), showlegend=False)
+                           name=_text(line.name), showlegend=False)
             )  # fmt: skip
     grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
         values = [point[at] for line in lines for point in line.points if point[at] > 0]
-        update(title={"text": escape(title)}, tickvals=_decades(values), ticktext=_told(_decades(values)), **grid)
+        update(title={"text": _text(title)}, tickvals=_decades(values), ticktext=_told(_decades(values)), **grid)
     if shares:
         ticks = [tick / 10 for tick in range(ceil(shares[0] * 10), floor(shares[1] * 10) + 1)]
         told = [percent(tick) for tick in ticks]
@@ -277,4 +283,4 @@ def _decades(values: list[float]) -> list[float]:
 
 
 def _told(ticks: list[float]) -> list[str]:
-    return [f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0") for tick in ticks]
+    return [local(f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0")) for tick in ticks]

@@ -17,6 +17,7 @@ from ui import declare_draft as drafts
 from ui.declare import begin, heading, look, reconsider, waiting
 from ui.declare_column import Card
 from ui.declare_draft import Draft
+from ui.language import address
 from ui.state import current_table, workspace
 
 _KEY = "changes"  # drafts by table
@@ -45,12 +46,12 @@ def draft_of(table: dp.Table) -> Draft:
 
 
 def open_for(name: str) -> None:
-    st.query_params.from_dict({"table": name, "change": "1"})
+    address({"table": name, "change": "1"})
 
 
 def _leave(name: str) -> None:
     st.session_state[_KEY].pop(name, None)
-    st.query_params.from_dict({"table": name})
+    address({"table": name})
 
 
 def use(table: dp.Table, answer: dp.Answer) -> None:

@@ -19,7 +19,9 @@ from ui import declare_upload as uploads
 from ui import nav
 from ui.declare import begin, complain, heading, kept, onwards, problem, start_over
 from ui.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_of
+from ui.language import address
 from ui.state import workspace
+from ui.wording import unmarked
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _QUOTES = {'"': "double", "'": "single", "": "none"}
@@ -112,7 +114,7 @@ def _here_already() -> None:
 
 def _see(name: str) -> None:
     """What is declared of a table."""
-    st.query_params.from_dict({"table": name})
+    address({"table": name})
 
 
 # --- are these the columns?
@@ -256,15 +258,3 @@ def _breaks(draft: Draft) -> None:
 
 def _empty(draft: Draft) -> None:
     draft.bad_records, draft.complaint, draft.pressed, draft.again = "empty", None, False, True
-
-
-def unmarked(text: str) -> str:
-    """Text for a label, where Streamlit would read Markdown: every sign stands for itself."""
-    return "".join(_sign(sign) for sign in text)
-
-
-def _sign(sign: str) -> str:
-    if not sign.isascii() or sign.isalnum() or sign == " ":
-        return sign
-    joined = "\u2060" if sign in ":-<>=~" else ""  # keeps :smile: and --> as they are
-    return f"\\{sign}{joined}" if sign.isprintable() else " "

@@ -12,6 +12,7 @@ from dpengine.budget import questions
 from dpengine.contract import Facts, Promise, least_epsilon
 from dpengine.exact import up
 from dpengine.messages import plain, say
+from dpengine.messages.figures import ungrouped
 from dpengine.schema import MOST_STEPS, Category, Column, ItemSet, Number
 from dpengine.unit import Relation
 from ui.wording import percent, promise_words
@@ -81,7 +82,7 @@ def range_words(column: Number) -> str:
 
 def _year(value: Fraction) -> str:
     """Four figures stand without a comma, as years do."""
-    return plain(value).replace(",", "") if abs(value) < 10_000 else plain(value)
+    return ungrouped(plain(value)) if abs(value) < 10_000 else plain(value)
 
 
 def list_words(column: Category | ItemSet) -> str:

@@ -18,6 +18,7 @@ from ui import declare_change as change
 from ui import declare_price as price
 from ui.declare import heading, look, problem, start_over
 from ui.declare_draft import Draft, numbers_of
+from ui.language import address
 from ui.state import current_table, open_table, workspace
 from ui.wording import power_of_ten
 
@@ -58,7 +59,7 @@ def show() -> None:
     wanted = st.query_params["table"]
     if table.name != wanted:
         problem(say("table.unknown", name=wanted[:80]))
-        st.button(say("data.table.all"), key="declare-all", on_click=st.query_params.clear)
+        st.button(say("data.table.all"), key="declare-all", on_click=address, args=({},))
         return
     request = job.current_request()
     asked = job.look(request) if request else None
@@ -104,7 +105,7 @@ def _ways(table: dp.Table, label: str) -> None:
 
 def _another() -> None:
     start_over()
-    st.query_params.clear()
+    address({})
 
 
 def facts(table: dp.Table, dialect: Dialect) -> None:

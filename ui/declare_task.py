@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpengine.errors import AllowanceError
+from dpengine.messages.spoken import carried
 
 Work = Callable[[Callable[[float], None]], Any]
 
@@ -23,7 +24,7 @@ class Task:
         self.result: Any = None
         self.error: AllowanceError | None = None
         self._over = threading.Event()
-        threading.Thread(target=self._run, args=(work,), name=f"data-{purpose}", daemon=True).start()
+        threading.Thread(target=self._run, args=(carried(work),), name=f"data-{purpose}", daemon=True).start()
 
     def _run(self, work: Work) -> None:
         try:

@@ -45,7 +45,7 @@ def waiting(folder: Path) -> list[Path]:
         return []
     kinds = (".csv", ".tsv", ".txt", ".parquet")
     found = (path for path in folder.iterdir() if not path.is_symlink() and not path.name.startswith("."))
-    return sorted(path for path in found if path.is_dir() or path.suffix.lower() in kinds)
+    return sorted(path for path in found if path.is_dir() or (path.is_file() and path.suffix.lower() in kinds))
 
 
 def drop(path: Path | None) -> None:

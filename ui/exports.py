@@ -1,22 +1,22 @@
-"""Downloads as CSV. A cell that a spreadsheet could take for a formula is written as text."""
+"""Downloads as CSV. A cell that a spreadsheet could take for a formula is written as text; so is what would begin a
+cell where a program splits lines at semicolons or tabs, whatever quotes say."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
 
-_RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
+_RISKY = re.compile(r"^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=\s*[=+\-@＝＋－＠])")
 
 
 def safe(cell: Any) -> Any:
-    if isinstance(cell, str) and cell.startswith(_RISKY):
-        return "'" + cell
-    return cell
+    return _RISKY.sub("'", cell) if isinstance(cell, str) else cell
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

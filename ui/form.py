@@ -14,7 +14,10 @@ from dpengine.contract import Parameter
 from dpengine.dates import Date
 from dpengine.exact import text_of
 from dpengine.messages import plain, say
+from dpengine.messages.figures import ungrouped
+from dpengine.messages.spoken import stored
 from dpengine.schema import Category, Column, ItemSet, Number
+from ui.language import address
 
 STATE = "ask"
 _ROUND = "form-round"
@@ -99,8 +102,7 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     if answer:
         wanted["answer"] = answer
     arrived = st.session_state.pop(_ARRIVED, False)  # a link to this very page leaves the browser's address as it was
-    if arrived or dict(st.query_params) != wanted:
-        st.query_params.from_dict(wanted)
+    address(wanted, again=arrived)
 
 
 def choices(table: dp.Table, key: str) -> list[str]:
@@ -199,7 +201,8 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
             return None
         now = given.get("bins", parameter.default)
         if isinstance(now, list):
-            edges = "; ".join(plain(edge).replace(",", "") for edge in now)
+            with stored():  # as they are read again
+                edges = "; ".join(ungrouped(plain(edge)) for edge in now)
             text = st.text_input(say("form.edges"), edges, key=f"{widget}-edges")
             return [part.strip() for part in text.split(";") if part.strip()]
         count = _whole(now, 2, 100, int(parameter.default))

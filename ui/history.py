@@ -13,7 +13,8 @@ from dpengine.contract import canonical
 from dpengine.entries import Charge, questions_of
 from dpengine.ledger import Act
 from dpengine.messages import say
-from dpengine.statement import act_words
+from dpengine.messages.figures import day
+from dpengine.statement import act_words, sentence_of
 from ui.state import workspace
 from ui.wording import as_one, in_short, percent, printed_range
 
@@ -40,7 +41,7 @@ def rows_html(
         cells = {
             "when": f'{escape(when(charge.at))}<span class="phone"> {escape(say("history.zone"))}</span>',
             "table": escape(charge.table),
-            "question": escape(charge.claim["sentence"]),
+            "question": escape(sentence_of(charge)),
             "answer": escape(outcome(entry) + together.get(charge.request, "")),
             "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(percent(charge.price / cap))}',
             "receipt": receipt_link(answer_link(charge), charge.hash),
@@ -93,7 +94,7 @@ def _kind(name: str) -> str:
 
 def when(at: str) -> str:
     """To the minute; the ledger keeps UTC, and every page says so."""
-    return at[:16].replace("T", " ")
+    return f"{day(at[:10])} {at[11:16]}"
 
 
 def answer_link(charge: Charge) -> str:

@@ -42,6 +42,7 @@ def show(table: dp.Table) -> None:
         return
     check()
     receipt_check.show()
+    nav.check_link()
     if asked:
         downloads(table)
     owner.show(table)

@@ -12,14 +12,20 @@ import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
 from dpengine.messages import say  # noqa: E402
-from ui import frame, nav, style  # noqa: E402
+from ui import frame, language, nav, style  # noqa: E402
 from ui.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
 style.apply()
+language.settle()
 page = st.navigation(list(nav.pages().values()), position="top")
-table = open_table(FIRST_TABLE) if page.url_path == "" else current_table()  # Start asks of Town, whatever is open
+try:
+    table = open_table(FIRST_TABLE) if page.url_path == "" else current_table()  # Start asks of Town, whatever is open
+except dp.AllowanceError as complaint:  # the workspace itself is not as it was left: see docs/operating.md
+    frame.complain(str(complaint))
+    st.stop()
 frame.complain(st.session_state.pop("complaint", None))
+language.pick()
 frame.draw(table)
 try:
     page.run()

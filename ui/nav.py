@@ -10,8 +10,8 @@ import streamlit as st
 from dpengine.messages import say
 from ui.state import ROOT
 
-NAMES = ("start", "data", "ask", "session", "plan", "whatif", "ledger")
-UNLISTED = ("overfitting",)  # reached by a link on another page
+NAMES = ("start", "data", "ask", "session", "plan", "whatif", "ledger", "lessons")
+UNLISTED = ("overfitting", "audit")  # reached by a link on another page
 
 
 @cache
@@ -34,3 +34,8 @@ def pages() -> dict[str, Any]:
 
 def page(name: str) -> Any:
     return st.session_state["pages"][name]
+
+
+def check_link(**address: str) -> None:
+    """To the audit page, where the same question can be watched on made-up tables."""
+    st.page_link(page("audit"), label=say("check.link"), query_params=address)

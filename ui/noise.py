@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui.wording import percent, short_promise
+from ui.wording import percent, short_promise, unmarked
 
 _CLOSE = "ask-closing"
 
@@ -37,4 +37,4 @@ def offer(table: dp.Table, usual: dp.Query) -> None:
         "noise.offer", now=short_promise(other.promise(), other), usual=short_promise(usual.promise(), usual),
         share=percent(price.fraction), more=price.more_like_this,
     )  # fmt: skip
-    st.checkbox(told, key=_CLOSE, help=say("noise.offer_help"))
+    st.checkbox(unmarked(told), key=_CLOSE, help=say("noise.offer_help"))

@@ -17,6 +17,7 @@ from dpengine.messages import say
 from ui import nav
 from ui.frame import broken, fine
 from ui.state import workspace
+from ui.wording import unmarked
 
 _SAID = "owner-said"
 _OPEN = "owner-open"
@@ -29,7 +30,7 @@ def show(table: dp.Table) -> None:
     said = st.session_state.pop(_SAID, None)
     closed = table.closed
     opened = st.session_state.get(_OPEN) == table.name  # stays so: it must not close under somebody's hands
-    with st.expander(say("owner.title", table=table.name), expanded=opened):
+    with st.expander(unmarked(say("owner.title", table=table.name)), expanded=opened):
         if said is not None:
             good, sentence = said
             fine(sentence) if good else broken(say("owner.not_done"), sentence)
@@ -50,7 +51,7 @@ def closed(table: dp.Table) -> None:
 
 
 def closed_words(kind: str) -> str:
-    return say("owner.sealed" if kind == "seal" else "owner.forgotten")
+    return say({"seal": "owner.sealed", "forget": "owner.forgotten", "close": "owner.closed"}[kind])
 
 
 def _head(act: str, **facts: str) -> None:

@@ -12,6 +12,7 @@ from dpengine.messages import say
 from dpengine.plan import Priced, Run
 from dpengine.table import new_request
 from ui import frame, history, job, plan_state
+from ui.language import address
 from ui.plan_state import Plan
 
 _NEXT = "_next_run"
@@ -34,7 +35,7 @@ def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction) 
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
         return
-    st.query_params.from_dict({"table": table.name, "run": run})
+    address({"table": table.name, "run": run})
 
 
 def show(table: dp.Table, run: str) -> bool:

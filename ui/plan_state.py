@@ -14,6 +14,7 @@ from dpengine.contract import canonical
 from dpengine.exact import read_number
 from dpengine.messages import say
 from dpengine.plan import MOST_ROWS, Wish, plannable, wish_as_json
+from ui.language import address
 
 _PLANS = "plans"
 _NUMBER = "plan-number"
@@ -103,7 +104,7 @@ def clear(table: dp.Table) -> None:
 
 def forget(table: dp.Table) -> None:
     clear(table)
-    st.query_params.from_dict({"table": table.name})
+    address({"table": table.name})
 
 
 def remember(table: dp.Table, plan: Plan) -> None:
@@ -112,8 +113,7 @@ def remember(table: dp.Table, plan: Plan) -> None:
     wanted = {"table": table.name}
     if plan.rows and len(plan.url) <= LONGEST_URL:
         wanted |= {"plan": plan.url} | ({"keep": str(plan.keep)} if plan.keep else {})
-    if dict(st.query_params) != wanted:
-        st.query_params.from_dict(wanted)
+    address(wanted)
 
 
 def _number() -> int:

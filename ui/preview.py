@@ -11,8 +11,9 @@ import streamlit as st
 import dpengine as dp
 from dpengine.contract import canonical
 from dpengine.messages import say
+from dpengine.messages.figures import day
 from ui import charts
-from ui.wording import axis, from_zero
+from ui.wording import axis, from_zero, shown
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -36,16 +37,17 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
     if query.labels():
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
         draw = charts.bars if from_zero(query) else charts.ranges
-        draw(value, interval, title, alt, f"chart-{key}", simulated=True)
+        draw(*shown(query, value, interval), title, alt, f"chart-{key}", simulated=True)
         return
     drawn = [value for value, _ in _rehearsed(_public(table, query), 50, table, query)]
     if query.card.picture == "label":
         names = [name for value in drawn for name in ([value] if isinstance(value, str) else value)]
+        told = query.shown()
         ranked = dict.fromkeys(sorted(names, key=names.count, reverse=True))
-        tally: dict[str, float] = {name: names.count(name) for name in ranked}
+        tally: dict[str, float] = {told.get(name, name): names.count(name) for name in ranked}
         charts.bars(tally, None, say("preview.times"), alt, f"chart-{key}", simulated=True)
     elif isinstance(drawn[0], str):  # days
-        st.html(f'<p class="lead">{escape(say("preview.days", first=min(drawn), last=max(drawn)))}</p>')
+        st.html(f'<p class="lead">{escape(say("preview.days", first=day(min(drawn)), last=day(max(drawn))))}</p>')
     else:
         charts.dots(drawn, title, alt, f"chart-{key}")
 

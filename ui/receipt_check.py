@@ -8,7 +8,9 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
+from dpengine.messages.spoken import current
 from dpengine.receipts import MOST_BYTES, Finding
+from dpengine.statement import sentence_of
 from ui.frame import broken, fine
 from ui.history import outcome
 from ui.state import workspace
@@ -33,7 +35,7 @@ def show() -> None:
 
 def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Finding]:
     """A walk over the whole ledger: once for each file and each state of the ledger, not on every click elsewhere."""
-    mark = (file.file_id, workspace().ledger.head())
+    mark = (file.file_id, workspace().ledger.head(), current())
     known = st.session_state.get(_FOUND)
     if known is None or known[0] != mark:
         with st.spinner(say("receipt.checking")):
@@ -70,5 +72,5 @@ def _answered(one: Finding) -> str:
     """The question of a receipt that holds, and its figure, both from the ledger."""
     entry = workspace().ledger.find(one.request)
     assert entry is not None  # it holds: the charge was found there
-    question = say("answer.of", sentence=entry.charge.claim["sentence"], table=entry.charge.table)
+    question = say("answer.of", sentence=sentence_of(entry.charge), table=entry.charge.table)
     return say("receipt.answered", question=question, answer=outcome(entry))

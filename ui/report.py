@@ -15,7 +15,10 @@ from typing import Any
 import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.exact import up
+from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.messages import plain, say
+from dpengine.messages.spoken import current
+from dpengine.sessions import step_query
 from dpengine.statement import act_words
 from ui import style, svg
 from ui.answer import bars_alt, bars_table
@@ -32,6 +35,7 @@ from ui.wording import (
     range_words,
     rounded,
     says_nothing,
+    shown,
 )
 
 MOST_ANSWERS = 500
@@ -53,7 +57,7 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
     ]
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<!doctype html><html lang="{current()}"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_style()}</style></head>'
         f"<body><main>{''.join(body)}</main></body></html>"
@@ -121,10 +125,11 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
 
 def _session(number: int, answer: dp.Answer, share: str) -> str:
     """A session with each of its answers."""
-    steps = workspace().ledger.steps(answer.request_id)
+    steps, session = workspace().ledger.steps(answer.request_id), answer.query
+    assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
     told = "".join(
-        f"<li>{escape(one.claim['sentence'])}: <b>{escape(_step(**one.told.body))}</b></li>"
+        f"<li>{escape(step_query(session, one.claim).sentence())}: <b>{escape(_step(**one.told.body))}</b></li>"
         for one in steps if one.told is not None and one.told.kind == "part"
     )  # fmt: skip
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
@@ -153,7 +158,8 @@ def picture(answer: dp.Answer) -> str:
     if says_nothing(answer.query, answer.interval):
         return ""
     if isinstance(answer.value, dict):
-        return svg.rows(drawn(answer), answer.interval, title, bars_alt(answer), from_zero(answer.query))
+        values, ranges = shown(answer.query, drawn(answer), answer.interval)
+        return svg.rows(values, ranges, title, bars_alt(answer), from_zero(answer.query))
     alt = f"{headline(answer)}. {range_words(answer)}"
     return svg.point(answer.value, answer.interval, title, alt, limits(answer.query))
 

@@ -12,8 +12,10 @@ import dpengine as dp
 from dpengine.loss import Gaussian
 from dpengine.mechanisms.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
+from dpengine.messages.figures import local
 from dpengine.sessions import bears
 from ui import frame, job, owner, session_outward, session_run
+from ui.language import address
 from ui.state import workspace
 from ui.wording import percent, points, promise_words
 
@@ -85,8 +87,8 @@ def _given(table: dp.Table) -> dict[str, str]:
 def _remember(table: dp.Table, given: dict[str, str]) -> None:
     st.session_state[_STATE] = given
     wanted = {"table": table.name} | given
-    if dict(st.query_params) != wanted and "session" not in st.query_params:
-        st.query_params.from_dict(wanted)
+    if "session" not in st.query_params:
+        address(wanted)
 
 
 def _size(given: dict[str, str]) -> tuple[int, str]:
@@ -136,8 +138,8 @@ def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
 def compared(one: AdaptiveSession, tight: AdaptiveSession) -> str:
     times = float(tight.each / one.each) if one.calibration == "lecture" else float(one.alpha / tight.alpha)
     if times > 1.005:
-        return say("session.wider", times=f"{times:.1f}")
-    return say("session.narrower", times=f"{1 / times:.1f}") if times < 0.995 else say("session.same")
+        return say("session.wider", times=local(f"{times:.1f}"))
+    return say("session.narrower", times=local(f"{1 / times:.1f}")) if times < 0.995 else say("session.same")
 
 
 def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:

@@ -160,7 +160,7 @@ def _answer(one: Taken, choice: bool) -> str:
 
 def _value(one: Taken) -> str:
     if one.interval is None:
-        return str(one.value)
+        return one.query.shown().get(str(one.value), str(one.value))
     code = "answer.about_percent" if isinstance(one.query.ask, Share) else "answer.about"
     return say(code, value=rounded(one.value, *one.interval))
 

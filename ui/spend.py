@@ -13,7 +13,8 @@ from dpengine.contract import LEAST_EPSILON, NearBest, Rank, Within
 from dpengine.exact import read_number, text_of
 from dpengine.loss import Gaussian
 from dpengine.messages import say
-from ui.wording import amount, floor_words, percent, promise_words
+from dpengine.messages.figures import local
+from ui.wording import amount, floor_words, percent, promise_words, unmarked
 
 STEPS = (
     "0.005",
@@ -75,7 +76,7 @@ def choose(table: dp.Table) -> str:
         options,
         key="ask-slider",
         label_visibility="collapsed",
-        format_func=lambda step: say("spend.step", epsilon=step),
+        format_func=lambda step: say("spend.step", epsilon=local(step)),
         on_change=_from_slider,
     )
     return str(st.session_state[_EPSILON])
@@ -88,7 +89,7 @@ def _from_slider() -> None:
 def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise."""
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"]
-    told, loss = say("spend.cost", epsilon=text_of(query.epsilon), share=percent(price.fraction)), query.loss()
+    told, loss = say("spend.cost", epsilon=query.epsilon, share=percent(price.fraction)), query.loss()
     if isinstance(loss, Gaussian):
         told = say("spend.cost_gaussian", rho=f"{float(loss.rho):.3g}", share=percent(price.fraction))
     lines.append(f'<p class="muted">{escape(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
@@ -126,7 +127,8 @@ def wish_field(query: dp.Query) -> tuple[str, str]:
     if isinstance(promise, Rank):
         return say("spend.wish.rank"), f"{float(promise.share) * 100:.3g}"
     if isinstance(promise, Within):
-        return say("spend.wish.within", unit=amount(promise, query).split(" ", 1)[1]), amount(promise).split(" ", 1)[0]
+        label = unmarked(say("spend.wish.within", unit=amount(promise, query).split(" ", 1)[1]))
+        return label, amount(promise).split(" ", 1)[0]
     assert isinstance(promise, NearBest)
     return say("spend.wish.near_best"), str(promise.gap)
 

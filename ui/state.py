@@ -10,6 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.samples import SAMPLES
+from ui.language import address
 from ui.web import visitor_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,8 +18,13 @@ FIRST_TABLE = "town"
 NOBODY = "local"
 
 
+def home() -> Path:
+    """Where the tables and the ledger lie."""
+    return Path(os.environ.get("ALLOWANCE_HOME") or ROOT / "var")
+
+
 def workspace() -> dp.Workspace:
-    return dp.open_workspace(os.environ.get("ALLOWANCE_HOME") or ROOT / "var")
+    return dp.open_workspace(home())
 
 
 def visitor() -> str:
@@ -49,7 +55,7 @@ def choose_table(name: str) -> None:
         st.session_state["table"] = name
         for key in ("ask", "answer"):
             st.session_state.pop(key, None)
-    st.query_params.clear()
+    address({})
 
 
 def table_names() -> list[str]:

@@ -9,7 +9,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from ui import nav, plan_state, preview
-from ui.wording import percent, short_promise
+from ui.wording import percent, short_promise, unmarked
 
 
 def show(table: dp.Table) -> None:
@@ -22,7 +22,7 @@ def show(table: dp.Table) -> None:
         for place, query in enumerate(found):
             price = table.preview(query)
             with st.container(key=f"card-suggest-{place}", width=310):
-                st.page_link(nav.page("ask"), label=query.sentence(), query_params=preview.link(table, query))
+                st.page_link(nav.page("ask"), label=unmarked(query.sentence()), query_params=preview.link(table, query))
                 st.html(
                     f'<span class="muted">{escape(short_promise(price.promise, query))}</span><br>'
                     f'<span class="take-words">{escape(percent(price.fraction))}</span>'

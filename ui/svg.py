@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 
 from dpengine.messages import plain, say
+from dpengine.messages.figures import day
 
 WIDTH = 640
 _SIDE = 12  # free on both sides of the axis, for the ends of its labels
@@ -29,7 +30,7 @@ def point(value: Any, interval: Interval, title: str, alt: str, limits: tuple[fl
     pad = max((_number(high) - _number(low)) * 0.75, 3 if days else abs(_number(value)) * 0.05, 1e-9)
     least, most = limits or (-math.inf, math.inf)
     start, end = max(_number(low) - pad, min(least, _number(low))), min(_number(high) + pad, max(most, _number(high)))
-    axis = _Axis(start, end, _SIDE, WIDTH - _SIDE, days)
+    axis = Axis(start, end, _SIDE, WIDTH - _SIDE, days)
     left, right, middle = (axis.place(_number(one)) for one in (low, high, value))
     band = ""
     if interval:
@@ -46,7 +47,7 @@ def rows(values: Mapping[str, Any], intervals: Mapping[str, Interval] | None, ti
     low, high = min([*reach, *([0.0] if bars else [])]), max([*reach, *([0.0] if bars else [])])
     pad = max((high - low) * 0.04, 1e-9)
     days = any(isinstance(value, str) for value in values.values())
-    axis = _Axis(low - (0 if bars and low == 0 else pad), high + pad, _NAMES, WIDTH - _SIDE, days)
+    axis = Axis(low - (0 if bars and low == 0 else pad), high + pad, _NAMES, WIDTH - _SIDE, days)
     drawn = []
     for number, (label, value) in enumerate(values.items()):
         top = 6 + number * _LINE
@@ -82,7 +83,7 @@ def _tick(place: Callable[[float], float], top: float, value: Any, interval: Int
     return f'{drawn}<line class="value" x1="{middle:.1f}" x2="{middle:.1f}" y1="{top}" y2="{top + 21}"/>'
 
 
-class _Axis:
+class Axis:
     """From figures to places on the line, and the line itself with a few round figures."""
 
     def __init__(self, low: float, high: float, left: float, right: float, days: bool) -> None:
@@ -105,7 +106,7 @@ class _Axis:
         parts = [f'<line class="axis" x1="{self.left}" x2="{self.right}" y1="{y}" y2="{y}"/>']
         for tick in self.ticks():
             x = self.place(tick)
-            told = date.fromordinal(int(tick)).isoformat() if self.days else plain(float(f"{tick:.10g}"))
+            told = day(date.fromordinal(int(tick)).isoformat()) if self.days else plain(float(f"{tick:.10g}"))
             parts.append(
                 f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{y}" y2="{y + 5}"/>'
                 f'<text x="{x:.1f}" y="{y + 19}" text-anchor="middle">{escape(told)}</text>'

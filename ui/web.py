@@ -1,4 +1,5 @@
-"""What every HTTP answer of the app carries: headers that keep it to itself, and a cookie that tells visitors apart.
+"""What every HTTP answer of the app carries: headers that keep it to itself, and a cookie that tells visitors apart;
+another remembers the language that an address asked for.
 
 The cookie is a random name for a browser, so that each visitor gets a practice budget of their own and finds it again
 after a reload. It is no login: whoever holds it is that visitor, and clearing it makes a new one.
@@ -12,6 +13,9 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
+from urllib.parse import parse_qs
+
+from dpengine.messages.spoken import LANGUAGES
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -20,6 +24,7 @@ Send = Callable[[Message], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 VISITOR_COOKIE = "allowance_visitor"
+LANGUAGE_COOKIE = "allowance_language"
 _ONE_YEAR = 365 * 24 * 60 * 60
 _VISITOR = re.compile(r"[0-9a-f]{32}")
 
@@ -75,8 +80,8 @@ class FrontDoor:
                 headers = list(message.get("headers", ()))
                 present = {name.lower() for name, _ in headers}
                 headers += [(name, value) for name, value in HEADERS if name not in present]
-                if _is_page(scope, message["status"], headers) and visitor_of(_cookies(scope)) is None:
-                    headers.append((b"set-cookie", _new_visitor(secure=scope.get("scheme") == "https")))
+                if _is_page(scope, message["status"], headers):
+                    headers += [(b"set-cookie", cookie) for cookie in _new_cookies(scope)]
                 message = {**message, "headers": headers}
             await send(message)
 
@@ -99,6 +104,12 @@ def _header(headers: Any, wanted: bytes) -> bytes:
     return b"; ".join(value for name, value in headers if name.lower() == wanted)
 
 
-def _new_visitor(*, secure: bool) -> bytes:
-    cookie = f"{VISITOR_COOKIE}={secrets.token_hex(16)}; Path=/; Max-Age={_ONE_YEAR}; HttpOnly; SameSite=Lax"
-    return (cookie + ("; Secure" if secure else "")).encode("ascii")
+def _new_cookies(scope: Scope) -> list[bytes]:
+    """A name for who has none, and the language that the address asks for."""
+    known = _cookies(scope)
+    made = [] if visitor_of(known) else [f"{VISITOR_COOKIE}={secrets.token_hex(16)}"]
+    wanted = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("lang", [""])[0]
+    if wanted in LANGUAGES and known.get(LANGUAGE_COOKIE) != wanted:
+        made.append(f"{LANGUAGE_COOKIE}={wanted}")
+    secure = "; Secure" if scope.get("scheme") == "https" else ""
+    return [f"{one}; Path=/; Max-Age={_ONE_YEAR}; HttpOnly; SameSite=Lax{secure}".encode("ascii") for one in made]

@@ -58,7 +58,8 @@ def show(table: dp.Table) -> None:
     if first is not None:
         compare(found, first)
     given, further = whatif_more.show(given, found)
-    st.page_link(nav.page("overfitting"), label=say("overfitting.link"))
+    st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "9"})
+    nav.check_link(q=given["q"], relation=found.query.facts.relation)
     with actions:
         act(table, given, found, drawn | further)
     whatif_state.remember(table, given)
@@ -95,8 +96,8 @@ def statement(found: whatif.Solved) -> None:
     several = say("whatif.one") if found.questions == 1 else say("whatif.several", questions=found.questions)
     main = say(
         "whatif.statement_any" if found.any_size else "whatif.statement",
-        people=f"<b>{found.people:,}</b>",
-        epsilon=f"<b>{whatif_form.told(found, 'epsilon')}</b>",
+        people=f"<b>{plain(found.people)}</b>",
+        epsilon=f"<b>{whatif_form.said(found, 'epsilon')}</b>",
         several=f"<b>{escape(several)}</b>",
         promise=say(f"whatif.{each}.{kind}", promise=f"<b>{escape(promise_words(promise, found.query))}</b>"),
     )
@@ -180,7 +181,7 @@ def compare(found: whatif.Solved, first: whatif.Solved) -> None:
     rows = [
         ("whatif.row.question", [say(f"form.kind.{one.query.card.key}") for one in (first, found)]),
         ("whatif.field.people", [plain(one.people) for one in (first, found)]),
-        ("whatif.field.epsilon", [whatif_form.told(one, "epsilon") for one in (first, found)]),
+        ("whatif.field.epsilon", [whatif_form.said(one, "epsilon") for one in (first, found)]),
         ("whatif.field.questions", [plain(one.questions) for one in (first, found)]),
         ("whatif.row.each", [three_figures(one.query.epsilon) for one in (first, found)]),
         ("whatif.row.promise", [short_promise(whatif_form.unnamed(one.promise)) for one in (first, found)]),

@@ -16,7 +16,9 @@ from dpengine import whatif
 from dpengine.contract import NearBest, Promise, Rank, Within
 from dpengine.curves import shown
 from dpengine.exact import decimal_of, text_of
-from dpengine.messages import say
+from dpengine.messages import plain, say
+from dpengine.messages.figures import local, typed
+from dpengine.messages.spoken import stored
 from ui import form
 from ui.declare_draft import CARE
 from ui.state import choose_table, open_table, table_names
@@ -78,7 +80,8 @@ def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def field(label: str, name: str, given: dict[str, str], key: str = "", **options: Any) -> str:
-    return str(st.text_input(label, given[name], key=widget(key or name), live=True, max_chars=40, **options) or "")
+    text = typed(given[name])
+    return str(st.text_input(label, text, key=widget(key or name), live=True, max_chars=40, **options) or "")
 
 
 def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
@@ -166,9 +169,9 @@ def wish_text(promise: Promise) -> str:
     """The size of a promise as it is typed: to three figures, rounded up, so that it can be kept."""
     exact = decimal_of(shown(promise))
     if isinstance(promise, NearBest) or not exact or (isinstance(promise, Within) and promise.unit == "people"):
-        return f"{exact:,f}"
+        return typed(f"{exact:,f}")
     three = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
-    return f"{three:,f}".rstrip("0").rstrip(".") if "." in f"{three:f}" else f"{three:,f}"
+    return typed(f"{three:,f}".rstrip("0").rstrip(".") if "." in f"{three:f}" else f"{three:,f}")
 
 
 def told(found: whatif.Solved, name: str) -> str:
@@ -178,7 +181,14 @@ def told(found: whatif.Solved, name: str) -> str:
         return text_of(exact) if exact.denominator <= 1000 else f"{_up(decimal_of(exact), 3):f}"
     if name == "promise":
         return wish_text(found.promise)
-    return f"{found.people if name == 'people' else found.questions:,}"
+    return typed(f"{found.people if name == 'people' else found.questions:,}")
+
+
+def said(found: whatif.Solved, name: str) -> str:
+    """The same in a sentence."""
+    with stored():
+        told_in_english = told(found, name)
+    return local(told_in_english)
 
 
 def _up(value: Decimal, figures: int) -> Decimal:
@@ -192,10 +202,10 @@ def big(found: whatif.Solved) -> tuple[str, str]:
         return say("whatif.any"), say("whatif.any_note", people=found.people)
     if name != "promise":
         many = name == "questions" and found.questions >= 10**6
-        return (say("whatif.lots") if many else told(found, name)), ""
+        return (say("whatif.lots") if many else said(found, name)), ""
     if isinstance(promise, Within):
         return f"±{amount(promise)}", ""
     if isinstance(promise, Rank):
         return f"±{percent(min(promise.share, Fraction(1)))}", say("whatif.of_people")
     assert isinstance(promise, NearBest)
-    return f"{promise.gap:,}", say("whatif.below_best")
+    return plain(promise.gap), say("whatif.below_best")

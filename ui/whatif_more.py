@@ -10,7 +10,8 @@ import dpengine as dp
 from dpengine import curves, fits, whatif
 from dpengine.exact import text_of
 from dpengine.mechanisms.quantile import Median
-from dpengine.messages import say
+from dpengine.messages import plain, say
+from dpengine.messages.figures import local
 from ui import charts, odds
 from ui.whatif_state import SECTIONS, SHAPES, widget
 
@@ -74,7 +75,7 @@ def _ways(found: whatif.Solved) -> None:
     counts = fits.how_many(found.budget.rule(), found.query.loss())
     rows = "".join(
         f"<tr><td><b>{escape(say(f'whatif.way.{name}'))}</b><br><span class='muted'>"
-        f"{escape(say(f'whatif.way_means.{name}'))}</span></td><td class='number'>{count:,}</td></tr>"
+        f"{escape(say(f'whatif.way_means.{name}'))}</span></td><td class='number'>{plain(count)}</td></tr>"
         for name, count in counts.items()
     )
     head = f"<tr><th>{escape(say('whatif.way'))}</th><th class='number'>{escape(say('whatif.way_fit'))}</th></tr>"
@@ -125,7 +126,7 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str
     truth, noisy, chosen = _simulated(told, query, shape, SIMULATED)
     ends = (float(column.lower), float(column.upper))
     pad = (ends[1] - ends[0]) * 0.03
-    facts = {"people": people, "epsilon": f"{float(query.epsilon):.3g}", "times": SIMULATED, "truth": truth}
+    facts = {"people": people, "epsilon": local(f"{float(query.epsilon):.3g}"), "times": SIMULATED, "truth": truth}
     st.html(f'<p class="muted">{escape(say("whatif.median_note", **facts))}</p>')
     drawn: dict[str, Points] = {}
     for name, values in (("laplace", noisy), ("exponential", chosen)):

@@ -8,7 +8,9 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.exact import text_of
+from dpengine.messages.figures import typed
 from dpengine.whatif import FIND, offered
+from ui.language import address
 
 STATE = "whatif"
 FIELDS = {"epsilon": "e", "people": "n", "questions": "k", "promise": "x"}  # the four numbers, as they stand in a row
@@ -97,8 +99,7 @@ def remember(table: dp.Table, given: dict[str, str]) -> None:
         told["a"] = json.dumps(first, ensure_ascii=False, separators=(",", ":"))
     kept["given"], kept["url"], kept["table"] = given, told, table.name
     wanted = {"table": table.name} | told
-    if dict(st.query_params) != wanted:
-        st.query_params.from_dict(wanted)
+    address(wanted)
 
 
 def _unusual(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
@@ -109,4 +110,4 @@ def _unusual(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 def from_table(table: dp.Table) -> dict[str, str]:
     """The public terms of the open table."""
     rule = table.budget.rule
-    return {"n": f"{table.facts.about:,}", "e": text_of(rule.epsilon), "d": text_of(rule.delta)}
+    return {"n": typed(f"{table.facts.about:,}"), "e": text_of(rule.epsilon), "d": text_of(rule.delta)}

@@ -14,6 +14,7 @@ from dpengine.contract import NearBest, NoPromise, Promise, Rank, Within
 from dpengine.exact import decimal_of, text_of
 from dpengine.looks import Reading
 from dpengine.messages import plain, say
+from dpengine.messages.figures import day, local, read, ungrouped
 
 
 def percent(share: Fraction | float) -> str:
@@ -24,7 +25,7 @@ def percent(share: Fraction | float) -> str:
     if 99 < value < 100:
         value = 99.0
     text = f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}".rstrip("0").rstrip(".")
-    return f"{text} %"
+    return f"{local(text)} %"
 
 
 def power_of_ten(value: Fraction) -> str:
@@ -38,12 +39,12 @@ def power_of_ten(value: Fraction) -> str:
     power = number.adjusted()
     leading = number.scaleb(-power).normalize()
     ten = "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return ten if leading == 1 else f"{leading} · {ten}"
+    return ten if leading == 1 else f"{local(str(leading))} · {ten}"
 
 
 def three_figures(epsilon: Fraction) -> str:
     """An ε in a line of words: exact where it is short, else to three figures."""
-    return text_of(epsilon) if epsilon.denominator <= 1000 else f"{float(epsilon):.3g}"
+    return local(text_of(epsilon) if epsilon.denominator <= 1000 else f"{float(epsilon):.3g}")
 
 
 def grain(width: Decimal) -> Decimal:
@@ -68,29 +69,29 @@ def rounded_range(low: float, high: float) -> tuple[str, str]:
 def printed_range(query: dp.Query, low: Any, high: Any) -> tuple[str, str]:
     """A range of numbers rounded outwards, but never beyond what is possible; one of days as it is."""
     if isinstance(low, str):
-        return low, high
+        return day(low), day(high)
     below, above = rounded_range(low, high)
     least, most = _possible(query)
-    if least is not None and _read(below) < least <= high:
+    if least is not None and read(below) < least <= high:
         below = plain(least)
-    if most is not None and low <= most < _read(above):
+    if most is not None and low <= most < read(above):
         above = plain(most)
-    return (below.replace(",", ""), above.replace(",", "")) if _in_years(query) else (below, above)
+    return (ungrouped(below), ungrouped(above)) if _in_years(query) else (below, above)
 
 
 def printed(query: dp.Query, value: Any, interval: Any) -> str:
     """A figure to the places of its range, and inside what is possible wherever the range meets it; a day as it is."""
     if isinstance(value, str):
-        return value
+        return day(value)
     told = plain(value)
     if interval is not None:
         told = rounded(value, *interval)
         least, most = _possible(query)
-        if least is not None and _read(told) < least <= interval[1]:
+        if least is not None and read(told) < least <= interval[1]:
             told = plain(least)
-        if most is not None and interval[0] <= most < _read(told):
+        if most is not None and interval[0] <= most < read(told):
             told = plain(most)
-    return told.replace(",", "") if _in_years(query) else told
+    return ungrouped(told) if _in_years(query) else told
 
 
 _OF_A_RANGE = ("mean", "proportion", "variance")
@@ -113,6 +114,16 @@ def drawn(answer: dp.Answer) -> dict[str, Any]:
     }
 
 
+def shown(query: dp.Query, values: dict[str, Any], ranges: dict[str, Any] | None) -> tuple[Any, Any]:
+    """The parts of an answer under names in the reader's language; what is stored keeps its own."""
+    names = query.shown()
+
+    def renamed(part: dict[str, Any] | None) -> Any:
+        return part and {names.get(label, label): one for label, one in part.items()}
+
+    return renamed(values), renamed(ranges)
+
+
 def _possible(query: dp.Query) -> tuple[float | None, float | None]:
     """What the truth can be for sure. A single number of people is not negative; bars keep their noise, so that sums of
     them stay right, and how many people there are may be secret."""
@@ -122,10 +133,6 @@ def _possible(query: dp.Query) -> tuple[float | None, float | None]:
     return limits(query) or (None, None)
 
 
-def _read(told: str) -> Decimal:
-    return Decimal(told.replace(",", "").replace("−", "-"))
-
-
 def _exact(value: float) -> Decimal:
     """The decimal a float prints as: 1.63 is 1.63, not the binary fraction a hair below it."""
     return Decimal(str(value))
@@ -133,7 +140,7 @@ def _exact(value: float) -> Decimal:
 
 def _print(value: Decimal, step: Decimal, rounding: str) -> str:
     steps = (value / step).to_integral_value(rounding=rounding)
-    return f"{steps * step + 0:,.{max(0, -step.adjusted())}f}".replace("-", "−")
+    return local(f"{steps * step + 0:,.{max(0, -step.adjusted())}f}".replace("-", "−"))
 
 
 def chance(beta: Fraction) -> str:
@@ -199,7 +206,7 @@ def amount(promise: Within, query: dp.Query | None = None) -> str:
     if promise.alpha and promise.unit != "people":
         exact = decimal_of(promise.alpha)
         two = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=ROUND_CEILING)
-        told = f"{two:,f}"
+        told = local(f"{two:,f}")
     if not promise.unit:  # nobody named the column
         return told
     code = promise.unit if promise.unit in ("people", "percent") else "column"
@@ -226,7 +233,7 @@ def short_promise(promise: Promise, query: dp.Query | None = None) -> str:
 def floor_words(promise: Promise, people: int) -> str:
     """The line nobody can cross, where one is known."""
     if isinstance(promise, Rank):
-        return say("floor.rank", share=f"{float(promise.floor / people) * 100:.2g} %") if promise.floor else ""
+        return say("floor.rank", share=local(f"{float(promise.floor / people) * 100:.2g} %")) if promise.floor else ""
     if isinstance(promise, (Within, NearBest)):
         return say(f"floor.{promise.kind}", amount=round(promise.floor)) if round(promise.floor) else ""
     return ""
@@ -243,7 +250,7 @@ def headline(answer: dp.Answer) -> str:
     if isinstance(value, dict):
         return ", ".join(value) if answer.query.card.picture == "label" else say("answer.bars", bars=len(value))
     if isinstance(value, str):
-        return value
+        return answer.query.shown().get(value, day(value) if answer.interval else value)
     if says_nothing(answer.query, answer.interval):
         return say("answer.nothing")
     told = printed(answer.query, value, answer.interval)
@@ -345,3 +352,15 @@ def in_short(answer: dp.Answer) -> str:
 
 def html_lines(text: str) -> str:
     return escape(text).replace("\n", "<br>")
+
+
+def unmarked(text: str) -> str:
+    """Text for a label, where Streamlit would read Markdown: every sign stands for itself."""
+    return "".join(_sign(sign) for sign in text)
+
+
+def _sign(sign: str) -> str:
+    if not sign.isascii() or sign.isalnum() or sign == " ":
+        return sign
+    joined = "\u2060" if sign in ":-<>=~" else ""  # keeps :smile: and --> as they are
+    return f"\\{sign}{joined}" if sign.isprintable() else " "

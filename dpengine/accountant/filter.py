@@ -74,7 +74,7 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.epsilon <= 0:
-            raise AllowanceError("budget.epsilon_range")
+            raise AllowanceError("budget.epsilon_range", most=100)
         if not 0 <= self.delta < 1:
             raise AllowanceError("budget.delta_range")
         if self.delta_slack < 0 or self.delta_reserve < 0 or self.delta_slack + self.delta_reserve != self.delta:

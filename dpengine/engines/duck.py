@@ -122,6 +122,8 @@ class DuckEngine:
         finally:
             for name, _ in plan.lists:
                 cursor.unregister(name)
+        if any(values.dtype.kind not in "iu" for values in found.values()):
+            raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
         return {name: np.array(values, dtype=np.int64) for name, values in found.items()}
 
 
@@ -183,13 +185,13 @@ def _asked(need: OfRows, rows: Any, names: dict[str, str], lists: dict[str, pa.T
         return rows.aggregate(rows=rows.person.nunique() if need.people else rows.count())
     if isinstance(need, Counts):
         met = [reduce(and_, [_holds(clause, rows, names, lists) for clause in one.clauses]) for one in need.options]
-        return rows.aggregate(**{f"n{place}": one.sum().coalesce(0).cast("int64") for place, one in enumerate(met)})
+        return rows.aggregate(**{f"n{place}": _whole(one.sum().coalesce(0)) for place, one in enumerate(met)})
     if isinstance(need, ItemCounts):
         items = rows[cut_name(names[need.column]) if need.cut else names[need.column]].unnest()
         held = rows.select(*([rows.person] if need.people else []), item=items)
         return held.group_by(held.item).aggregate(rows=held.person.nunique() if need.people else held.count())
     if isinstance(need, Faults):
-        return rows.aggregate(rows=rows[_fault(need, names)].sum().coalesce(0).cast("int64"))
+        return rows.aggregate(rows=_whole(rows[_fault(need, names)].sum().coalesce(0)))
     if isinstance(need, Histogram | Ranks):
         rows = rows.filter(rows[names[need.column]] != MISSING)
         return rows.group_by(code=rows[names[need.column]]).aggregate(rows=rows.count()).order_by("code")
@@ -208,9 +210,15 @@ def _asked(need: OfRows, rows: Any, names: dict[str, str], lists: dict[str, pa.T
         keys = {"group": group, "code": rows[names[need.column]]}
         return rows.group_by(**keys).aggregate(rows=rows.count()).order_by("group", "code")
     y = rows[names[need.column]] * 2 - (need.size - 1)
-    # A sum of integers is 128 bits wide in DuckDB and would reach numpy as a float; declared bounds keep it below 2^62.
-    sums = {f"s{power}": (y if power == 1 else y * y).sum().cast("int64") for power in range(1, need.degree + 1)}
+    sums = {f"s{power}": _whole((y if power == 1 else y * y).sum()) for power in range(1, need.degree + 1)}
     return rows.group_by(group=group).aggregate(s0=rows.count(), **sums)
+
+
+def _whole(total: Any) -> Any:
+    """A sum of integers is 128 bits wide in DuckDB and would reach numpy as a float, rounded beyond 2^53; declared
+    bounds keep it below 2^62. By way of a decimal, which is exact: Ibis takes a sum for 64 bits wide and drops a plain
+    cast to them."""
+    return total.cast("decimal(38, 0)").cast("int64")
 
 
 def _fault(need: Faults, names: dict[str, str]) -> str:

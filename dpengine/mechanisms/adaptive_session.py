@@ -270,6 +270,9 @@ class AdaptiveSession(Query):
         [total] = self.measured(value)
         return Independent((kind(total, scale**2 if self.calibration == "gaussian" else scale),))
 
+    def shown(self) -> dict[str, str]:
+        return self._choice.shown() if isinstance(self.ask, Largest) else {}
+
     def finish(self, raw: Any) -> Released:
         if self.ask is None:
             return Released(raw)

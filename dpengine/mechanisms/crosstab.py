@@ -65,6 +65,9 @@ class Crosstab(Histogram):
         code = "sentence.crosstab_rows" if rows else "sentence.crosstab"
         return say(code, columns=say("who.and").join(self.columns), who=who(self.where, rows=rows))
 
+    def shown(self) -> dict[str, str]:
+        return {}
+
     def labels(self) -> list[str]:
         lists = [self.facts.schema.category(name).labels for name in self.columns]
         labels = [" × ".join(combination) for combination in product(*lists)]

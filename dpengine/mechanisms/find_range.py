@@ -61,6 +61,9 @@ class FindRange(Query):
     def labels(self) -> list[str]:
         return ["lower", "upper"]
 
+    def shown(self) -> dict[str, str]:
+        return {label: say(f"answer.end.{label}") for label in self.labels()}
+
     def need(self) -> Bands:
         return Bands(self.column)
 

@@ -26,6 +26,7 @@ from dpengine.errors import AllowanceError
 from dpengine.exact import floor, read_number
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import plain, say
+from dpengine.messages.spoken import stored
 from dpengine.schema import Category, ItemSet, Ordered
 from dpengine.wording import who
 
@@ -78,6 +79,13 @@ class Histogram(OfCounts):
 
     def labels(self) -> list[str]:
         """The public names of the bars."""
+        with stored():
+            return self._spans()
+
+    def shown(self) -> dict[str, str]:
+        return dict(zip(self.labels(), self._spans(), strict=True))
+
+    def _spans(self) -> list[str]:
         column = self.facts.schema[self.column]
         if isinstance(column, Category | ItemSet):
             return list(column.labels)

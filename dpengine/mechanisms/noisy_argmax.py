@@ -26,6 +26,7 @@ from dpengine.errors import AllowanceError
 from dpengine.laws import Finite, Laplace, above
 from dpengine.loss import Loss, Pure
 from dpengine.messages import say
+from dpengine.messages.spoken import stored
 from dpengine.predicate import Predicate, read_predicate
 from dpengine.wording import conditions, who
 
@@ -66,10 +67,18 @@ class NoisyArgmax(Query):
         return super().used().union(*(option.columns() for option in self.options))
 
     def names(self) -> list[str]:
+        """As they are stored."""
+        with stored():
+            return self._conditions()
+
+    def shown(self) -> dict[str, str]:
+        return dict(zip(self.names(), self._conditions(), strict=True))
+
+    def _conditions(self) -> list[str]:
         return [conditions(option) for option in self.options]
 
     def sentence(self) -> str:
-        return say("sentence.noisy_argmax", options="; ".join(self.names()), who=who(self.where))
+        return say("sentence.noisy_argmax", options="; ".join(self._conditions()), who=who(self.where))
 
     def need(self) -> needs.Counts:
         return needs.Counts(self.options, self.where)

@@ -35,6 +35,7 @@ from dpengine.exact import ceiling, read_number, text_of
 from dpengine.laws import Independent, weighted
 from dpengine.loss import Exponential, Loss, Together
 from dpengine.messages import plain, say
+from dpengine.messages.spoken import stored
 from dpengine.needs import Integers, Spread
 from dpengine.wording import who
 
@@ -98,6 +99,14 @@ class Quantile(Query):
     def labels(self) -> list[str]:
         if self.by is not None or len(self.shares) == 1:
             return super().labels()
+        with stored():
+            return self._percents()
+
+    def shown(self) -> dict[str, str]:
+        several = self.by is None and len(self.shares) > 1
+        return dict(zip(self.labels(), self._percents(), strict=True)) if several else {}
+
+    def _percents(self) -> list[str]:
         return [f"{plain(share * 100)} %" for share in self.shares]
 
     def need(self) -> needs.Ranks | needs.RanksBy:

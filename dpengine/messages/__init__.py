@@ -1,30 +1,48 @@
 """Every sentence a person can read, by code; one catalogue per language.
 
 A catalogue is a package of plain dictionaries `SENTENCES` (one module per area), so that a translator
-needs no Python. `say` fills a sentence with public facts; a missing code is a programming error.
+needs no Python. `say` fills a sentence with public facts; a missing code is a programming error. What a language
+does not have is said in English; which areas it is meant to have, `MEANT` says and a test checks.
 """
 
 from __future__ import annotations
 
-from contextvars import ContextVar
+import unicodedata
+from collections.abc import Mapping
 from fractions import Fraction
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-LANGUAGES = ("en",)
+from dpengine.messages.figures import forms, local
+from dpengine.messages.spoken import LANGUAGES, current
+from dpengine.messages.spoken import language as language
+
 AREAS = (
     "declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "looks", "plan", "whatif", "owner",
-    "receipts", "validity", "session", "publish", "shuffle", "curves",
+    "receipts", "validity", "session", "audit_report", "operating", "audit_page", "lessons", "lessons_more", "publish",
+    "shuffle", "curves",
 )  # fmt: skip
+LESSON_AREAS = ("lessons", "lessons_more")
+MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})
 
-language: ContextVar[str] = ContextVar("language", default="en")
+
+def _part(lang: str, area: str) -> dict[str, str]:
+    name = f"{__name__}.{lang}.{area}"
+    try:
+        found: dict[str, str] = import_module(name).SENTENCES
+    except ModuleNotFoundError as missing:
+        if lang == "en" or missing.name not in (name, name.rpartition(".")[0]):
+            raise
+        return {}  # not translated yet
+    return found
 
 
-def _read(lang: str) -> dict[str, str]:
+def own(lang: str) -> dict[str, str]:
+    """What is written in this language."""
     sentences: dict[str, str] = {}
-    for area in AREAS:
-        part: dict[str, str] = import_module(f"{__name__}.{lang}.{area}").SENTENCES
+    for area in MEANT[lang]:
+        part = _part(lang, area)
         twice = sentences.keys() & part.keys()
         if twice:
             raise ValueError(f"codes defined twice in {lang}: {sorted(twice)}")
@@ -32,32 +50,47 @@ def _read(lang: str) -> dict[str, str]:
     return sentences
 
 
-CATALOGUES = MappingProxyType({lang: MappingProxyType(_read(lang)) for lang in LANGUAGES})
+_ENGLISH = own("en")
+CATALOGUES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {lang: MappingProxyType(_ENGLISH | own(lang)) for lang in LANGUAGES}
+)
+
+
+def hidden(sign: str) -> bool:
+    """Does it steer a terminal, end a line, or turn the direction of those around it? Then what is seen is not what is
+    there: a name with such a sign can make a second line of a log, or show a sentence backwards."""
+    return sign in _TURNS or unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp")
+
+
+_TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def plain(value: Any) -> str:
-    """A public fact as a person writes it: 1234567 as 1,234,567, one third as 0.333."""
+    """A public fact as a person writes it: 1234567 as 1,234,567, one third as 0.333; in one line."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return say("plain.yes" if value else "plain.no")
     if isinstance(value, Fraction):
         value = int(value) if value.denominator == 1 else float(value)
     if isinstance(value, int):
-        return f"{value:,}"
+        return local(f"{value:,}")
     if isinstance(value, float):
         if value and (abs(value) < 1e-4 or abs(value) >= 1e15):
-            return f"{value:.3g}"
+            return local(f"{value:.3g}")
         text = f"{value:,.6f}" if abs(value) < 10 else f"{value:,.3f}"
-        return text.rstrip("0").rstrip(".")
+        return local(text.rstrip("0").rstrip("."))
     if isinstance(value, (list, tuple)):
         return ", ".join(plain(item) for item in value)
-    return str(value)
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(" " if sign in "\t\r\n" else "\ufffd" if hidden(sign) else sign for sign in text)
 
 
 def say(code: str, /, **facts: Any) -> str:
     """The sentence for `code` in the current language, filled with public facts."""
-    template = CATALOGUES[language.get()][code]
-    return template.format_map({name: plain(value) for name, value in facts.items()})
+    told = {name: plain(value) for name, value in facts.items()}
+    return forms(CATALOGUES[current()][code], told).format_map(told)
 
 
 def known(code: str) -> bool:
-    return code in CATALOGUES[language.get()]
+    return code in CATALOGUES[current()]

@@ -15,7 +15,7 @@ import dpengine as dp
 from ui.web import VISITOR_COOKIE
 
 MAIN = '[data-testid="stMainBlockContainer"]'
-METER = ".meter .words"
+METER = ".st-key-meter .words"
 WENT_WRONG = "[data-testid='stException'], [data-testid='stErrorElement']"
 
 # The figures along an axis are part of a picture; its title and its caption are read.

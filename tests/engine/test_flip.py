@@ -14,6 +14,7 @@ from dpengine import coins as door
 from dpengine.bounds import choice_gap, flip_gap
 from dpengine.coins import SystemCoins
 from dpengine.laws import Finite, flipped, max_divergence, weighted
+from tests.planted.checks import Recorded
 
 FALSE_ALARM = 1e-6
 RATE = Fraction(2, 5)
@@ -54,14 +55,6 @@ def test_flips_that_floats_leave_open_are_settled_exactly(margin: float, monkeyp
 
 
 def test_the_bits_asked_for_do_not_depend_on_the_scores() -> None:
-    class Recorded(SystemCoins):
-        def __init__(self) -> None:
-            self.asked: list[int] = []
-
-        def bits(self, count: int) -> int:
-            self.asked.append(count)
-            return super().bits(count)
-
     asked = set()
     for gaps in ([0, 1, 2, 5], [1, 0, 2, 900], [0, 0, 0, 0], [10**9, 10**9 + 1, 10**9, 10**9]):
         coins = Recorded()

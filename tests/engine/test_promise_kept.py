@@ -6,7 +6,6 @@ is at most FALSE_ALARM over all of them (union bound); twice the noise is caught
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -17,9 +16,9 @@ from battery import FALSE_ALARM, allowed_failures
 
 from dpengine import whatif
 from dpengine.bounds import BETA
-from dpengine.coins import SystemCoins
 from dpengine.contract import NearBest, Query, Rank, Within, least_epsilon
 from dpengine.needs import Spread
+from tests.planted.checks import Pooled
 
 DRAWS = 2_000
 CASES = [  # every kind; the relation changes from one to the next
@@ -42,21 +41,6 @@ class Silence:
 
     def laplace(self, values: list[int], scale: Fraction) -> list[int]:
         return list(values)
-
-
-class Pooled:
-    """System coins that draw their noise in bulk: noise does not depend on what it is added to."""
-
-    def __init__(self) -> None:
-        self.coins, self.noise = SystemCoins(), defaultdict[Fraction, list[int]](list)
-
-    def laplace(self, values: list[int], scale: Fraction) -> list[int]:
-        while len(self.noise[scale]) < len(values):
-            self.noise[scale] += self.coins.laplace([0] * DRAWS, scale)
-        return [value + self.noise[scale].pop() for value in values]
-
-    def choose(self, *asked: Any) -> Any:
-        return self.coins.choose(*asked)
 
 
 def bought(key: str, relation: str) -> Query:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import re
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from helpers_load import BREAKS, COMMA, put, quoted, read, written
+from helpers_load import BREAKS, COMMA, LINES, put, quoted, read, written
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -219,10 +218,6 @@ def test_one_persons_cells_change_only_that_row(cells: list[str], place: int, mo
 # --- one person's line
 
 
-LINES = [
-    b"id,age,note", b"1,30,x", b'"2",,"y, z"', b'3,5" pipe,"say ""hi"""', b'4,5",z', b'5,60,""', b'6,"70","a"',
-    b"7,80,b",
-]
 NASTY = [
     b'"oops', b'1,"oops', b'1,"oops,x', b'1,2,"oops', b'"', b'""', b'"""', b'""""', b'"a""', b'"a"",1,2', b'","', b',"',
     b'"a"x,1,2', b'1,"a" ,2', b'x"', b'1,x",2', b'" ""', b"'", b"'a,1,2", b"\\", b'\\",1,2', b'1,"\\",2',
@@ -288,29 +283,3 @@ def test_one_open_quote_among_a_thousand_lines(tmp_path: Path) -> None:
     assert rows[100] == (None, None, None)
     with pytest.raises(AllowanceError, match="open or misplaced quote"):
         read(tmp_path, "\n".join(["id,age,note", *lines]))
-
-
-def test_reading_over_line_ends_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def running_on(lines: Any, dialect: Dialect) -> Any:
-        """The csv module over all lines, which begins anew after a fault."""
-        reader = dialect_module.reader_of(lines, dialect)
-        while not lines.ended:
-            try:
-                yield from reader
-            except csv.Error:
-                yield "load.quoting"
-
-    with monkeypatch.context() as planted:
-        planted.setattr(records, "_alone", running_on)
-        with pytest.raises(AssertionError):
-            check_other_lines(b'"oops', 1)
-        with pytest.raises(AssertionError):
-            check_other_lines(b'3,"5', 3)
-    proven = records._proven
-
-    def over_lines(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int, int]:
-        return proven(block, width, replace(dialect, line_breaks=True), last)
-
-    monkeypatch.setattr(records, "_proven", over_lines)
-    with pytest.raises(AssertionError):
-        check_other_lines(b'3,"5', 3)

@@ -19,6 +19,8 @@ SENTENCES: dict[str, str] = {
     "column.kind.any": "a declared column",
     "column.name_blank": "A column needs a name.",
     "column.name_long": "A column name may have at most {most} characters; shorten it in the file’s first line.",
+    "column.name_signs": "The name “{column}” holds a sign that cannot be seen; type it anew.",
+    "category.signs": "The listed value “{value}” holds a sign that cannot be seen; type it anew.",
     "number.reversed": "The lowest value must be below the highest; swap them or widen the range.",
     "number.step": "The step must be above 0 and divide the range into whole steps; try {suggestion}.",
     "number.missing_outside": "The value for missing cells must lie inside the declared range.",

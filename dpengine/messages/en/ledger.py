@@ -1,7 +1,7 @@
 """Sentences: ledger."""
 
 SENTENCES: dict[str, str] = {
-    "budget.epsilon_range": "A privacy allowance must be above 0; type a number such as 1.",
+    "budget.epsilon_range": "A privacy allowance must be above 0 and at most {most}; type a number such as 1.",
     "budget.delta_range": "δ must be at least 0 and below 1; a usual choice is 0.000001.",
     "budget.share_range": "The part of δ set aside for slack must lie between 0 and 1; leave it at 0.9 when in doubt.",
     "budget.rule_unknown": "This budget follows a rule this version does not know; update Allowance to use it.",

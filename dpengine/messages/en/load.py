@@ -55,6 +55,7 @@ SENTENCES: dict[str, str] = {
     "that no cell holds a line break.",
     "load.long_line": "Some lines are longer than {most} characters; shorten them, or choose to read such lines as empty.",
     "load.long": "A cell or line is longer than {most} characters; shorten it, or close the quoted cell that runs on.",
+    "load.swollen": "This file unpacks to far more than a table of its size holds; save it again as “CSV UTF-8” and load that.",
     "load.column_kind": "The column “{column}” holds lists or bytes, not plain values; leave it out of the file or "
     "write it as text.",
     "engine.unreadable": "The stored table cannot be read; load the file again.",

@@ -9,7 +9,6 @@ import shutil
 import signal
 import sqlite3
 import tempfile
-import threading
 import time
 from collections import Counter
 from contextlib import closing
@@ -19,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlite_utils import Database
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, fits
 from dpengine.errors import AllowanceError, BudgetExceeded
 from dpengine.jobs import Jobs, carry_release
-from dpengine.ledger import Ledger, Standing
+from dpengine.ledger import Ledger
 from dpengine.loss import Pure
 from tests.helpers_ledger import MILLIONTH, USUAL, WIDE, ask, code_of, end_child, opened, start_child
+from tests.planted.ledgers import LooksBeforeItLocks, two_at_once
 
 # Crowds
 
@@ -57,43 +56,10 @@ def test_eight_processes_spend_exactly_the_cap(tmp_path: Path) -> None:
             ledger.reserve(**ask("one more", epsilon))
 
 
-class _LooksBeforeItLocks(Ledger):
-    """The planted mistake: the sums are read before the write lock is taken."""
-
-    meet: threading.Barrier
-
-    def reserve(self, **told: Any) -> Any:
-        self._seen = super().standing(told["budget"])
-        self.meet.wait(timeout=10)
-        return super().reserve(**told)
-
-    def _standing(self, db: Database, budget: str) -> Standing:
-        return getattr(self, "_seen", None) or super()._standing(db, budget)
-
-
-@pytest.mark.parametrize(("kind", "admitted"), [(Ledger, 1), (_LooksBeforeItLocks, 2)])
-def test_without_the_lock_the_cap_is_overspent(tmp_path: Path, kind: type[Ledger], admitted: int) -> None:
-    """The power check of the test above: it would see the mistake, and so does `verify`."""
-    _LooksBeforeItLocks.meet = threading.Barrier(2)
-    with opened(tmp_path) as ledger:
-        went: list[str] = []
-
-        def spend(name: str) -> None:
-            with closing(kind(ledger.path)) as mine:
-                try:
-                    mine.reserve(**ask(name, "0.9"))
-                    went.append(name)
-                except BudgetExceeded:
-                    pass
-
-        threads = [threading.Thread(target=spend, args=(name,)) for name in ("one", "two")]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(went) == admitted
-        verdict = ledger.verify()
-        assert verdict.ok if admitted == 1 else (verdict.broken, verdict.why) == (3, "chain.totals")
+def test_the_chain_names_the_charge_that_overspent() -> None:
+    """The power check of the test above: without the lock two are admitted, and `verify` sees it."""
+    admitted, verdict = two_at_once(LooksBeforeItLocks)
+    assert admitted == 2 and (verdict.broken, verdict.why) == (3, "chain.totals")
 
 
 # kill -9

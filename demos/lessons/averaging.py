@@ -1,0 +1,84 @@
+"""Lesson 2, the averaging attack: ask the same thing again and again, and take the mean.
+
+Each answer is the true count with discrete Laplace noise of scale 1/ε. The noise of k answers has a spread √k times
+smaller in their mean, so where nobody counts the questions the truth comes out. *Basic composition*: k answers of ε
+are together kε-DP, so an allowance bears ⌊allowance/ε⌋ of them. The *filter* of the ledger bears at least as many.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from demos.lessons.clinic import ALLOWANCE, facts, patients
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Totals, fits, spent
+from dpengine.coins import Coins, SystemCoins
+from dpengine.exact import exp_decimal
+from dpengine.mechanisms.count import Count
+
+WAYS = ("open", "ledger")
+TIMES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+
+
+@dataclass(frozen=True)
+class Settings:
+    way: str = "open"
+    times: int = 1
+    epsilon: Fraction = Fraction(1, 20)
+
+
+@dataclass(frozen=True)
+class Averaged:
+    settings: Settings
+    truth: int
+    answers: tuple[int, ...]  # as many as were wished for; only the first `given` of them reach the asker
+    given: int
+    most: int  # how many such questions the ledger's rule admits
+    most_basic: int  # and plain adding up
+    added: Fraction  # Σ ε of what was given
+    spent: Fraction  # the meter's reading, at most the allowance where the ledger counts
+
+    @cached_property
+    def mean(self) -> float:
+        return sum(self.answers[: self.given]) / self.given
+
+    @property
+    def error(self) -> float:
+        """The standard deviation of the mean."""
+        return spread(self.settings.epsilon) / math.sqrt(self.given)
+
+    @property
+    def refused(self) -> bool:
+        return self.given < self.settings.times
+
+
+def run(settings: Settings, coins: Coins | None = None) -> Averaged:
+    truth, query, rule = count(), question(settings.epsilon), ALLOWANCE.rule()
+    price = cost(query.loss(), rule.alpha)
+    most = fits(rule, Totals.NOTHING, price)
+    given = min(settings.times, most) if settings.way == "ledger" else settings.times
+    coins = coins or SystemCoins()
+    answers = query.draw((truth,) * settings.times, coins)  # each with noise of its own
+    totals = Totals(price.epsilon and given * price.epsilon, given * price.renyi, Fraction(0))
+    return Averaged(
+        settings, truth, answers, given, most, ALLOWANCE.epsilon // settings.epsilon, given * settings.epsilon,
+        spent(rule, totals),
+    )  # fmt: skip
+
+
+def question(epsilon: Fraction) -> Count:
+    """How many patients of the clinic smoke, as Ask would put it."""
+    return Count.build(facts(), {"where": [["smoker", "in", ["yes"]]], "epsilon": epsilon})
+
+
+def spread(epsilon: Fraction) -> float:
+    """The standard deviation of discrete Laplace noise of scale 1/ε: √(2r)/(1−r), r = e^−ε."""
+    ratio = float(exp_decimal(-epsilon))
+    return math.sqrt(2 * ratio) / (1 - ratio)
+
+
+def count() -> int:
+    return sum(one.smoker for one in patients())

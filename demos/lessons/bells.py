@@ -1,0 +1,98 @@
+"""The two bells: what k noisy answers tell about one person, all together.
+
+One table gives 19, its neighbour 20; every answer is that number plus discrete Laplace noise of scale 1/ε, so it is
+ε-DP. An answer of 19 or less speaks for the first table by exactly ε, one of 20 or more for the second by ε: the loss
+of one answer is ±ε, with the right sign with chance p = e^ε/(1+e^ε), only a little above ½. The losses of k answers
+add: ε·(2B − k) with B ~ Binomial(k, p) under the first table and Binomial(k, 1−p) under the second. At worst that is
+k·ε; but some answers mislead, so the two bells lie k·ε·tanh(ε/2) to either side of 0 and are about ε·√k wide.
+
+Every ε-DP answer is at most as telling as this pair (Kairouz, Oh and Viswanath 2015), so the figures hold for any k of
+them whose ε was fixed beforehand. Strong composition (Dwork, Rothblum and Vadhan 2010, with the lecture's constants):
+ε̂ = 2kε² + ε·√(2k·ln(1/δ)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+FIRST, SECOND = 19, 20
+QUESTIONS = (1, 2, 3, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
+EPSILONS = tuple(Fraction(one) for one in ("0.01", "0.05", "0.1", "0.2", "0.5", "1"))
+DELTA = 1e-6
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    questions: int = 100
+    epsilon: Fraction = Fraction(1, 20)
+
+
+@dataclass(frozen=True)
+class Figures:
+    losses: Floats  # what k answers can say in all, from −kε to kε
+    first: Floats  # its law under the first table
+    second: Floats  # and under its neighbour
+    simple: float  # kε
+    exact: float  # the least ε̂ that holds but for δ
+    lecture: float  # 2kε² + ε√(2k ln 1/δ)
+    middle: float  # of a bell
+    width: float  # its standard deviation
+    guessed: float  # the chance of the best guess at which of the two tables it is
+    misled: float  # the share of answers that speak for the wrong table
+
+
+def figures(settings: Settings) -> Figures:
+    k, epsilon = settings.questions, float(settings.epsilon)
+    losses, first = total(k, epsilon)
+    p = 1 / (1 + math.exp(-epsilon))
+    guessed = float(first[losses > 0].sum() + first[losses == 0].sum() / 2)
+    return Figures(
+        losses, first, first[::-1], k * epsilon, composed(k, epsilon), lecture(k, epsilon),
+        k * epsilon * math.tanh(epsilon / 2), 2 * epsilon * math.sqrt(k * p * (1 - p)), min(guessed, 1.0), 1 - p,
+    )  # fmt: skip
+
+
+def total(k: int, epsilon: float) -> tuple[Floats, Floats]:
+    """The losses ε·(2b−k) and their chances under the first table, Binomial(k, e^ε/(1+e^ε))."""
+    hits = np.arange(k + 1)
+    logs = np.array([math.lgamma(k + 1) - math.lgamma(b + 1) - math.lgamma(k - b + 1) for b in hits.tolist()])
+    chances: Floats = np.exp(logs + hits * epsilon - k * math.log1p(math.exp(epsilon)))
+    losses = np.asarray((2 * hits - k) * epsilon, dtype=np.float64)
+    return losses, chances
+
+
+def slack(k: int, epsilon: float, at: float) -> float:
+    """The least δ for which k answers are (at, δ)-DP: Σ over losses above it of chance·(1 − e^(at−loss))."""
+    losses, chances = total(k, epsilon)
+    above = losses > at
+    return float(np.sum(chances[above] * -np.expm1(at - losses[above])))
+
+
+def composed(k: int, epsilon: float, delta: float = DELTA) -> float:
+    """The least ε̂ with k answers (ε̂, δ)-DP, by halving; it falls in δ, and at kε no δ is needed."""
+    low, high = 0.0, k * epsilon
+    if slack(k, epsilon, low) <= delta:
+        return low
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slack(k, epsilon, middle) > delta else (low, middle)
+    return high
+
+
+def lecture(k: int, epsilon: float, delta: float = DELTA) -> float:
+    return 2 * k * epsilon**2 + epsilon * math.sqrt(2 * k * math.log(1 / delta))
+
+
+def answers(epsilon: float, reach: int = 25) -> tuple[list[int], list[float], list[float]]:
+    """One answer under each table: the two tents of the lecture."""
+    values = list(range(FIRST - reach, SECOND + reach + 1))
+    norm = math.tanh(epsilon / 2)
+    first, second = ([norm * math.exp(-epsilon * abs(y - centre)) for y in values] for centre in (FIRST, SECOND))
+    return values, first, second

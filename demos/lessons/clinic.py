@@ -1,0 +1,45 @@
+"""The made-up clinic of lessons 1 and 2, and the practice allowance that exists for a screen alone."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from dpengine.budget import Budget
+from dpengine.contract import Facts
+from dpengine.schema import Category, Number, Schema
+from dpengine.unit import Unit
+
+CLINIC = Path(__file__).resolve().parents[2] / "data" / "clinic.csv"
+ALLOWANCE = Budget("1", "1e-6")
+SCHEMA = Schema(
+    {
+        "blood_pressure": Number(80, 200, step=1),
+        "age": Number(18, 90, step=1),
+        "diabetes": Category(["yes", "no"], unknown="no", missing="no"),
+        "smoker": Category(["yes", "no"], unknown="no", missing="no"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Patient:
+    pressure: int
+    diabetes: bool
+    smoker: bool
+
+
+@cache
+def patients() -> tuple[Patient, ...]:
+    with CLINIC.open(encoding="utf-8", newline="") as file:
+        return tuple(
+            Patient(int(row["blood_pressure"]), row["diabetes"] == "yes", row["smoker"] == "yes")
+            for row in csv.DictReader(file)
+        )
+
+
+def facts() -> Facts:
+    """What is public about the table, as the bundled sample declares it."""
+    return Facts("clinic", SCHEMA, Unit.rows(), "replace", len(patients()))

@@ -1,0 +1,100 @@
+"""Lessons 3 and 4: what the definition says about two laws, exactly.
+
+**Definition.** Two laws P and Q keep (ε, δ) if P(A) ≤ e^ε·Q(A) + δ and Q(A) ≤ e^ε·P(A) + δ for every event A.
+
+**Worst event.** P(A) − e^ε·Q(A) is largest for A = {x : P(x) > e^ε·Q(x)}, where it is the sum of the positive parts:
+the least δ that P and Q keep at ε. So finitely many comparisons decide what 2^outcomes events would.
+
+Chances are exact Fractions where they are rational. Powers of e have fifty digits, and excesses below 10^-40 are equal
+chances: no setting comes nearer than that to a promise without meeting it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+from dpengine.exact import exp_decimal
+
+Chances = tuple[Fraction, ...]
+NOTHING = Fraction(1, 10**40)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Two laws against a promise. `worst` is the event that decides, told for the direction that is worse."""
+
+    first: Chances
+    second: Chances
+    epsilon: Fraction
+    delta: Fraction
+    worst: frozenset[int]
+    turned: bool  # True: the event is likelier in the second world
+    least: Fraction  # the least δ that holds at this ε
+
+    @property
+    def holds(self) -> bool:
+        return self.least <= self.delta + NOTHING
+
+    @property
+    def likelier(self) -> Fraction:
+        """The chance of the worst event in the world where it is likelier, and in the other."""
+        return _of(self.second if self.turned else self.first, self.worst)
+
+    @property
+    def rarer(self) -> Fraction:
+        return _of(self.first if self.turned else self.second, self.worst)
+
+    @property
+    def limit(self) -> Fraction:
+        """What the promise allows the likelier world: e^ε·rarer + δ."""
+        return Fraction(exp_decimal(self.epsilon)) * self.rarer + self.delta
+
+
+def check(first: Sequence[Fraction], second: Sequence[Fraction], epsilon: Fraction, delta: Fraction) -> Checked:
+    factor = Fraction(exp_decimal(epsilon))
+    sides = []
+    for turned, (one, other) in enumerate(((first, second), (second, first))):
+        excess = [p - factor * q for p, q in zip(one, other, strict=True)]
+        worst = frozenset(place for place, part in enumerate(excess) if part > NOTHING)
+        sides.append((sum((excess[place] for place in worst), Fraction(0)), worst, bool(turned)))
+    least, worst, turned_side = max(sides, key=lambda side: side[0])
+    return Checked(tuple(first), tuple(second), epsilon, delta, worst, turned_side, least)
+
+
+def _of(chances: Chances, event: frozenset[int]) -> Fraction:
+    return sum((chances[place] for place in event), Fraction(0))
+
+
+def coin(times: int, flip: Fraction, epsilon: Fraction, delta: Fraction) -> Checked:
+    """A yes/no answer, turned over with chance `flip`, asked so many times: the law of the number of “yes” where the
+    truth is yes, and where it is no. The number of “yes” is all that the answers tell, whatever their order."""
+
+    def law(yes: Fraction) -> Chances:
+        return tuple(comb(times, said) * yes**said * (1 - yes) ** (times - said) for said in range(times + 1))
+
+    return check(law(1 - flip), law(flip), epsilon, delta)
+
+
+def bars(a: Fraction, b: Fraction, epsilon: Fraction, delta: Fraction) -> Checked:
+    """Two outcomes: “yes” with chance a in one world and b in the other."""
+    return check((a, 1 - a), (b, 1 - b), epsilon, delta)
+
+
+LOW, HIGH = 0, 21  # where the picture of a noisy count ends; what lies beyond is told at its ends
+CENTRE = 10
+
+
+def count(noise: Fraction, epsilon: Fraction, delta: Fraction) -> Checked:
+    """A count of 10 and one of 11 with discrete Laplace noise of scale 1/noise. What falls beyond the picture is put at
+    its ends: there P/Q is the same as at the ends, so no δ changes."""
+    ratio = Fraction(exp_decimal(-noise))
+
+    def law(centre: int) -> Chances:
+        weights = [ratio ** abs(place - centre) for place in range(LOW, HIGH + 1)]
+        weights[0], weights[-1] = (weight / (1 - ratio) for weight in (weights[0], weights[-1]))
+        return tuple(weight * (1 - ratio) / (1 + ratio) for weight in weights)
+
+    return check(law(CENTRE), law(CENTRE + 1), epsilon, delta)

@@ -1,0 +1,116 @@
+"""Two made-up tables that differ in one person, and a small example of every question in the catalogue.
+
+The club has six people. Ana is the only one on Mill Lane and, but for choices, where she decides, the only one from
+West; she wrote 60 visits where at most 6 count. Under *replace* the other table has another Ana; under *add_remove* it
+has none. Where a person may have two rows, both of Ana's are alike: the worst case. Nobody is in these tables, so all
+of it may be shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpengine.contract import Facts, Query
+from dpengine.mechanisms import catalogue
+from dpengine.predicate import Row
+from dpengine.schema import Category, Number, Schema
+from dpengine.unit import RELATIONS, Relation, Unit
+
+SCHEMA = Schema(
+    {
+        "town": Category(["North", "South", "West"], unknown="North", missing="North"),
+        "member": Category(["yes", "no"], unknown="no", missing="no"),
+        "visits": Number(0, 6, missing=0),
+    }
+)
+HEADER = (*SCHEMA.columns, "street", "spent")
+UNITS = {"one": Unit.rows(), "two": Unit.column("name", at_most=2)}
+ANA = "Ana"
+Table = tuple[Row, ...]
+
+
+def _row(name: str, town: str, member: str, visits: int, street: str, spent: str) -> Row:
+    """One row as it was written and as the engine codes it: more visits than were declared count as the most."""
+    most = SCHEMA.number("visits").size - 1
+    return {
+        "name": name, "person": name, "street": street, "spent": spent, "written": visits,
+        "town": SCHEMA.category("town").code(town), "member": SCHEMA.category("member").code(member),
+        "visits": min(visits, most), "fault visits": int(visits > most),
+    }  # fmt: skip
+
+
+_TOWNS = ("North", "North", "South", "South", "North")
+
+
+def _others(*visits: int, towns: tuple[str, ...] = _TOWNS) -> Table:
+    names = ("Bo", "Cleo", "Dan", "Eve", "Finn")
+    members, spent = ("yes", "no", "no", "yes", "no"), ("12", "9", "14", "11", "15")
+    told = zip(names, towns, members, visits, spent, strict=True)
+    return tuple(_row(name, town, member, many, "High Street", paid) for name, town, member, many, paid in told)
+
+
+OTHERS = _others(1, 1, 1, 2, 6)
+ALIKE = _others(1, 1, 1, 1, 1)  # beside whom Ana moves the upper quarter most
+EVEN = _others(1, 1, 1, 2, 6, towns=("North", "North", "South", "West", "West"))  # beside whom Ana decides
+BESIDE = {"quantile": ALIKE, "top_item": EVEN, "flip": EVEN, "noisy_argmax": EVEN}
+WITH = _row(ANA, "West", "yes", 60, "Mill Lane", "4000")
+INSTEAD = _row(ANA, "North", "no", 0, "High Street", "10")
+NEARER = _row(ANA, "North", "no", 2, "High Street", "10")  # what moves a spread most is not the far end
+
+
+def tables(key: str, relation: Relation, unit: str) -> tuple[Table, Table]:
+    """The two neighbours: Ana as she is, and another Ana or none."""
+    others, instead = BESIDE.get(key, OTHERS), NEARER if key == "variance" else INSTEAD
+    rows = UNITS[unit].at_most
+    return others + (WITH,) * rows, others + ((instead,) * rows if relation == "replace" else ())
+
+
+# One question of every kind, about West or about visits, so that Ana matters to all of them.
+WEST: list[Any] = [["town", "in", ["West"]]]
+NORTH: list[Any] = [["town", "in", ["North"]]]
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "count": {"where": WEST},
+    "proportion": {"of": WEST},
+    "sum": {"column": "visits"},
+    "mean": {"column": "visits"},
+    "variance": {"column": "visits"},
+    "median": {"column": "visits", "with_range": False},
+    "quantile": {"column": "visits", "share": "0.75", "with_range": False},
+    "histogram": {"column": "town"},
+    "crosstab": {"columns": ["town", "member"]},
+    "top_item": {"column": "town"},
+    "noisy_argmax": {"options": [WEST, NORTH]},
+    "fit_check": {"column": "visits"},
+    "find_range": {"column": "spent"},
+    "find_values": {"column": "street", "delta": "0.01"},
+    "adaptive_session": {"questions": 2, "ask": {"share": WEST}},
+    "gaussian": {"where": WEST, "noise": "gaussian"},
+    "flip": {"column": "town", "noise": "permute_and_flip"},
+}
+OTHER_NOISE = {"gaussian": "count", "flip": "top_item"}  # questions with their other noise
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question as it is put to the two tables."""
+
+    key: str
+    relation: Relation
+    unit: str
+    epsilon: str
+
+    def __post_init__(self) -> None:
+        if self.key not in EXAMPLES or self.relation not in RELATIONS or self.unit not in UNITS:
+            raise KeyError("no such example")
+
+    @property
+    def tables(self) -> tuple[Table, Table]:
+        return tables(self.key, self.relation, self.unit)
+
+    @property
+    def query(self) -> Query:
+        facts = Facts("club", SCHEMA, UNITS[self.unit], self.relation, len(OTHERS) + 1, HEADER)
+        kind = catalogue[OTHER_NOISE.get(self.key, self.key)]
+        return kind.build(facts, {"epsilon": self.epsilon} | EXAMPLES[self.key])
+

@@ -1,0 +1,256 @@
+"""Broken twins: the questions of the catalogue with one step wrong, to see what a broken one looks like.
+
+Each keeps the claim of the question it was made from and draws something that loses more. They are for made-up tables
+(`demos.neighbours`) and for tests; nothing in the engine, and no page that asks a table, imports this file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from demos.neighbours import Example
+from demos.watching import Cell, View, Watched, WatchedValues, watch
+from dpengine.coins import Coins
+from dpengine.contract import Query
+from dpengine.laws import Finite, Independent, Laplace, Law, Normal
+from dpengine.mechanisms.count import Count
+from dpengine.mechanisms.find_range import FindRange
+from dpengine.mechanisms.find_values import FindValues, Found
+from dpengine.mechanisms.fit_check import FitCheck
+from dpengine.mechanisms.histogram import Histogram
+from dpengine.mechanisms.mean import Mean
+from dpengine.mechanisms.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.of_counts import OfCounts
+from dpengine.mechanisms.proportion import Proportion
+from dpengine.mechanisms.quantile import Blocks, Median, Quantile
+from dpengine.mechanisms.sum import Sum
+from dpengine.mechanisms.top_item import TopItem
+from dpengine.needs import Spread
+from dpengine.predicate import Row
+
+
+@dataclass(frozen=True)
+class OtherNoise(Watched):
+    """Claims as `query`, draws as `drawn`."""
+
+    drawn: Query
+
+    def draw(self, value: Any, coins: Coins) -> Any:
+        return self.drawn.draw(value, coins)
+
+    def law(self, value: Any) -> Law | None:
+        return self.drawn.law(value)
+
+
+@dataclass(frozen=True)
+class OtherThreshold(WatchedValues):
+    """Values are shown from a count of `least` on."""
+
+    least: int
+
+    @property
+    def threshold(self) -> int:
+        return self.least
+
+    def draw(self, value: Found, coins: Coins) -> Found:
+        noisy = coins.laplace([count for _, count in value], self.query.scale)
+        return tuple((name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= self.least)
+
+
+@dataclass(frozen=True)
+class OneBare(Watched):
+    """One of the numbers is told as it is."""
+
+    place: int
+
+    def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
+        drawn = list(self.query.draw(value, coins))
+        drawn[self.place] = _centers(self.query.law(value))[self.place]
+        return tuple(drawn)
+
+    def law(self, value: Any) -> Independent:
+        law = self.query.law(value)
+        assert isinstance(law, Independent)
+        parts = list(law.parts)
+        parts[self.place] = Finite({_centers(law)[self.place]: Decimal(1)})
+        return Independent(tuple(parts))
+
+    def named(self, outcome: Any) -> str:
+        return str(outcome[0])
+
+
+@dataclass(frozen=True)
+class OnlyNonEmpty(Watched):
+    """A bar is drawn where somebody is; None stands for a bar that is not there."""
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int | None, ...]:
+        drawn = self.query.draw(value, coins)
+        return tuple(noisy if count else None for noisy, count in zip(drawn, value, strict=True))
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        law = self.query.law(value)
+        assert isinstance(law, Independent)
+        nothing = Finite({None: Decimal(1)})
+        return Independent(tuple(part if count else nothing for part, count in zip(law.parts, value, strict=True)))
+
+
+class UncappedMedian(Median):
+    """The score −|rows at or above − rows at or below|: one person replaced moves it by two, and Δ says one."""
+
+    def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
+        codes = np.arange(self.facts.schema[self.column].size, dtype=np.int64)
+        at_least = np.array([value.counts[value.codes >= code].sum() for code in codes], dtype=np.int64)
+        at_most = np.array([value.counts[value.codes <= code].sum() for code in codes], dtype=np.int64)
+        return Blocks(codes, np.ones_like(codes), np.abs(at_least - at_most))
+
+
+@dataclass(frozen=True)
+class Unclipped(Watched):
+    """A sum of what was written; its noise is for what was declared."""
+
+    query: Sum
+
+    def value(self, rows: Sequence[Row]) -> int:
+        return sum(int(row["written"]) for row in rows)
+
+    def draw(self, value: int, coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.laplace([value], self.query.scale))
+
+    def law(self, value: int) -> Independent:
+        return Independent((Laplace(value, self.query.scale),))
+
+
+_GRID = 2.0**53
+
+
+@dataclass(frozen=True)
+class FloatNoise(Watched):
+    """Textbook Laplace noise in floating point: −s·ln(u) for one of 2^53 values u, added to the count.
+
+    Which doubles can come out depends on the count (Mironov 2012): many numbers that one table gives are impossible on
+    the other. `reaches` tries every u that could lead to a number, so what it calls impossible is impossible.
+    """
+
+    query: OfCounts
+
+    def draw(self, value: int, coins: Coins) -> float:
+        return value + self._noise(coins.bits(53) + 1, coins.bits(1))
+
+    def law(self, value: int) -> None:
+        return None
+
+    def _noise(self, place: int, sign: int) -> float:
+        size = -float(self.query.scale) * math.log(place / _GRID)
+        return -size if sign else size
+
+    def reaches(self, number: float, count: int) -> bool:
+        away, half = number - count, math.ulp(max(abs(number), abs(number - count))) * 2
+        sign, scale = int(away < 0), float(self.query.scale)
+        low, high = (_GRID * math.exp(-max(abs(away) + side * half, 0.0) / scale) for side in (1, -1))
+        first, last = max(math.floor(low) - 2, 1), min(math.ceil(high) + 2, int(_GRID))
+        return any(count + self._noise(place, sign) == number for place in range(first, last + 1))
+
+    def view(self, one: int, other: int) -> View:
+        kinds = [Cell(name, None, None, evidence) for name, evidence in (("other", -1), ("both", 0), ("one", 1))]
+        return View("digits", tuple(kinds), lambda raw: 1 + int(self.reaches(raw, one)) - int(self.reaches(raw, other)))
+
+
+_CHOICES = Quantile | TopItem | NoisyArgmax
+
+# --- which twin of which question -------------------------------------------------------------------------------------
+
+
+def _centers(law: Law | None) -> tuple[int, ...]:
+    assert isinstance(law, Independent)
+    return tuple(part.center for part in law.parts if isinstance(part, Laplace | Normal))
+
+
+def _moved(example: Example) -> list[int]:
+    """The noisy numbers that Ana changes."""
+    query = example.query
+    laws = [query.law(query.need().of(rows)) for rows in example.tables]
+    if not all(isinstance(law, Independent) and all(isinstance(one, Laplace) for one in law.parts) for law in laws):
+        return []
+    first, second = (_centers(law) for law in laws)
+    return [at for at, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+
+
+def half(example: Example) -> Watched | None:
+    query = example.query
+    return None if isinstance(query, FindValues | _CHOICES) else OtherNoise(query, query.at(2 * query.epsilon))
+
+
+def quarter(example: Example) -> Watched | None:
+    """Of a choice: what it loses on a table is often little more than half of what can be claimed for all of them."""
+    query = example.query
+    return OtherNoise(query, query.at(4 * query.epsilon)) if isinstance(query, _CHOICES) else None
+
+
+def small(example: Example) -> Watched | None:
+    """Δ one too small; where Δ is large that is nearly right, and not shown."""
+    query, bound = example.query, example.query.sensitivity().bound
+    if not isinstance(query, OfCounts | Proportion) or not 2 <= bound <= 4:
+        return None
+    return OtherNoise(query, query.at(query.epsilon * bound / (bound - 1)))
+
+
+def relation(example: Example) -> Watched | None:
+    """The noise of the other relation."""
+    query = example.query
+    if example.relation != "replace" or not isinstance(query, Histogram | FindRange):
+        return None
+    return OtherNoise(query, replace(query, facts=replace(query.facts, relation="add_remove")))
+
+
+def bare(example: Example) -> Watched | None:
+    moved = _moved(example)
+    query = example.query
+    fits = isinstance(query, Count | Histogram) or (isinstance(query, Mean) and query.known is None)
+    return OneBare(query, moved[0]) if moved and fits else None
+
+
+def nonempty(example: Example) -> Watched | None:
+    return OnlyNonEmpty(example.query) if isinstance(example.query, Histogram) else None
+
+
+def uncapped(example: Example) -> Watched | None:
+    query = example.query
+    if type(query) is not Median or example.relation != "replace":
+        return None
+    return OtherNoise(query, UncappedMedian(**{one.name: getattr(query, one.name) for one in fields(query)}))
+
+
+def unclipped(example: Example) -> Watched | None:
+    return Unclipped(example.query) if isinstance(example.query, Sum) else None
+
+
+def floating(example: Example) -> Watched | None:
+    query = example.query
+    return FloatNoise(query) if isinstance(query, Count | FitCheck) and not query.noise else None
+
+
+def threshold(example: Example) -> Watched | None:
+    return OtherThreshold(example.query, 1) if isinstance(example.query, FindValues) else None
+
+
+TWINS: dict[str, Callable[[Example], Watched | None]] = {
+    "nonempty": nonempty, "uncapped": uncapped, "unclipped": unclipped, "threshold": threshold, "half": half,
+    "quarter": quarter, "floating": floating, "relation": relation, "small": small, "bare": bare,
+}  # fmt: skip
+
+
+def twins(example: Example) -> dict[str, Watched]:
+    """The broken twins of a question on these two tables, the plainest first."""
+    made = {name: make(example) for name, make in TWINS.items()}
+    return {name: twin for name, twin in made.items() if twin is not None}
+
+
+def watched(example: Example, twin: str = "") -> Watched:
+    return twins(example)[twin] if twin else watch(example.query)

@@ -1,0 +1,237 @@
+"""Events that a black box is watched for: a number is read off each outcome, and lies between two ends.
+
+An outcome is a number, a text, a tuple of numbers, or found values with their counts; a mapping is read as its items.
+The families:
+
+    outcome     the outcome is this one, or is not
+    value       one coordinate has this value
+    half-line   one coordinate is at most, or at least, so much
+    interval    one coordinate lies between two values
+    likelihood  the outcome's estimated log-likelihood ratio is at most, or at least, so much: by whole outcomes where
+                they are few, and as a sum over the coordinates
+    label       a value was found, or was not; found with at least so much
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine.messages import say
+
+Floats = npt.NDArray[np.float64]
+ABSENT = -math.inf
+
+MOST_COORDINATES = 128
+MOST_OUTCOMES = 64  # single outcomes that are tried, the most frequent ones
+_FEWEST = 10  # hits of a whole outcome whose ratio is estimated
+_BINS = 32  # of one coordinate, in the estimated ratio
+
+
+class Reading(Protocol):
+    """How a number is read off an outcome."""
+
+    def read(self, outcome: Any) -> float: ...
+
+    def words(self, low: float, high: float) -> str: ...
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One of the numbers; the only one where `place` is None."""
+
+    place: int | None
+
+    def read(self, outcome: Any) -> float:
+        try:
+            return float(outcome if self.place is None else outcome[self.place])
+        except (TypeError, ValueError, IndexError):  # an outcome of another shape lies in no event of this reading
+            return math.nan
+
+    def words(self, low: float, high: float) -> str:
+        name = say("audit.event.number") if self.place is None else say("audit.event.nth", place=self.place + 1)
+        return _between(name, low, high)
+
+
+@dataclass(frozen=True)
+class Same:
+    """1 for one outcome, 0 for every other."""
+
+    outcome: Any
+
+    def read(self, outcome: Any) -> float:
+        return float(outcome == self.outcome)
+
+    def words(self, low: float, high: float) -> str:
+        return say("audit.event.same" if high >= 1 else "audit.event.other", outcome=repr(self.outcome)[:60])
+
+
+@dataclass(frozen=True)
+class Label:
+    """The count that a value was found with; −∞ where it was not found."""
+
+    name: str
+
+    def read(self, outcome: Any) -> float:
+        try:
+            return next((float(count) for name, count in outcome if name == self.name), ABSENT)
+        except (TypeError, ValueError):
+            return math.nan
+
+    def words(self, low: float, high: float) -> str:
+        if high == ABSENT:
+            return say("audit.event.absent", name=self.name)
+        if low == ABSENT:
+            return say("audit.event.seldom", name=self.name, high=_number(high))
+        return say("audit.event.found", name=self.name, low=_number(low))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """ln(P/Q) as estimated from a histogram of each reading, summed; 0 where neither table showed such an outcome."""
+
+    readings: tuple[Reading, ...]
+    edges: tuple[Floats, ...]
+    scores: tuple[Floats, ...]
+
+    def read(self, outcome: Any) -> float:
+        return sum(
+            float(score[np.searchsorted(edge, reading.read(outcome), side="right")])
+            for reading, edge, score in zip(self.readings, self.edges, self.scores, strict=True)
+        )
+
+    def words(self, low: float, high: float) -> str:
+        return _between(say("audit.event.ratio"), low, high)
+
+    @staticmethod
+    def fitted(readings: Sequence[Reading], one: Sequence[Any], other: Sequence[Any]) -> Ratio:
+        edges, scores = [], []
+        for reading in readings:
+            first, second = (values_of(reading, outcomes) for outcomes in (one, other))
+            pooled = np.unique(np.concatenate((first, second)))
+            if len(pooled) > _BINS:
+                every = np.sort(np.concatenate((first, second)))
+                pooled = np.unique(every[np.linspace(0, len(every) - 1, _BINS + 1).astype(np.int64)])
+            counts = [
+                np.bincount(np.searchsorted(pooled, values, side="right"), minlength=len(pooled) + 1)
+                for values in (first, second)
+            ]
+            edges.append(pooled)
+            scores.append(_log_ratio(counts[0], counts[1], len(one), len(other)))
+        return Ratio(tuple(readings), tuple(edges), tuple(scores))
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """ln(P/Q) as estimated from a histogram of whole outcomes; 0 where an outcome was seen too seldom to tell."""
+
+    scores: Mapping[Any, float]
+
+    def read(self, outcome: Any) -> float:
+        return self.scores.get(outcome, 0.0)
+
+    def words(self, low: float, high: float) -> str:
+        return _between(say("audit.event.ratio"), low, high)
+
+    @staticmethod
+    def fitted(first: Counter[Any], second: Counter[Any]) -> Outcomes:
+        names = [name for name, hits in (first + second).items() if hits >= _FEWEST]
+        counts = [np.array([table[name] for name in names], dtype=np.int64) for table in (first, second)]
+        found = _log_ratio(counts[0], counts[1], first.total(), second.total())
+        return Outcomes(dict(zip(names, found.tolist(), strict=True)))
+
+
+@dataclass(frozen=True)
+class Event:
+    family: str
+    reading: Reading
+    low: float
+    high: float
+
+    def hits(self, outcomes: Sequence[Any]) -> int:
+        return sum(self.low <= self.reading.read(outcome) <= self.high for outcome in outcomes)
+
+    @property
+    def words(self) -> str:
+        return self.reading.words(self.low, self.high)
+
+
+def plain(outcomes: Sequence[Any]) -> list[Any]:
+    """Outcomes as hashable things: a mapping as its items by name, a list as a tuple."""
+    return [
+        tuple(sorted(one.items())) if isinstance(one, Mapping) else tuple(one) if isinstance(one, list) else one
+        for one in outcomes
+    ]
+
+
+def readings_of(one: Sequence[Any], other: Sequence[Any]) -> dict[str, list[Reading]]:
+    """What can be read off outcomes like these, by the family of events it serves; ratios are fitted to these."""
+    both = [*one, *other]
+    first, second = Counter(one), Counter(other)
+    common = (first + second).most_common(MOST_OUTCOMES)
+    found: dict[str, list[Reading]] = {"outcome": [Same(name) for name, _ in common]}
+    found["coordinate"] = list(_coordinates(both))
+    found["label"] = [] if found["coordinate"] else list(_labels(both))
+    likely: list[Reading] = [Outcomes.fitted(first, second)]
+    parts = found["coordinate"] or found["label"]
+    if parts:
+        likely.append(Ratio.fitted(parts, one, other))
+    return found | {"likelihood": likely}
+
+
+def values_of(reading: Reading, outcomes: Sequence[Any]) -> Floats:
+    return np.fromiter((reading.read(outcome) for outcome in outcomes), dtype=np.float64, count=len(outcomes))
+
+
+def _coordinates(outcomes: Sequence[Any]) -> list[Reading]:
+    if all(_is_number(one) for one in outcomes):
+        return [Coordinate(None)]
+    width = len(outcomes[0]) if isinstance(outcomes[0], tuple) else 0
+    same = all(
+        isinstance(one, tuple) and len(one) == width and all(_is_number(part) for part in one) for one in outcomes
+    )
+    return [Coordinate(place) for place in range(min(width, MOST_COORDINATES))] if same else []
+
+
+def _labels(outcomes: Sequence[Any]) -> list[Reading]:
+    def found(one: Any) -> bool:
+        return isinstance(one, tuple) and all(
+            isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str) and _is_number(part[1])
+            for part in one
+        )
+
+    if not all(found(one) for one in outcomes):
+        return []
+    names = Counter(name for one in outcomes for name, _ in one)
+    return [Label(name) for name, _ in names.most_common(MOST_COORDINATES)]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not (isinstance(value, float) and math.isnan(value))
+
+
+def _log_ratio(first: Any, second: Any, many: int, others: int) -> Floats:
+    """With half a hit more on each side, so that what was never seen is not taken for impossible."""
+    seen = (first + second) > 0
+    ratio = np.log((first + 0.5) / (many + 1)) - np.log((second + 0.5) / (others + 1))
+    return np.where(seen, ratio, 0.0)
+
+
+def _between(name: str, low: float, high: float) -> str:
+    if low == high:
+        return say("audit.event.equal", name=name, value=_number(low))
+    if low == -math.inf:
+        return say("audit.event.at_most", name=name, high=_number(high))
+    if high == math.inf:
+        return say("audit.event.at_least", name=name, low=_number(low))
+    return say("audit.event.between", name=name, low=_number(low), high=_number(high))
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"

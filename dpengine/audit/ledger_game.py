@@ -1,0 +1,207 @@
+"""The ledger as one mechanism: everything that somebody who chooses as he goes can make it release, against its cap.
+
+**By draws.** `play` asks a real table through `Table.ask`, each time on a fresh budget of a real ledger, until the
+strategy stops or the ledger refuses. A strategy sees every answer, what is left, and how far the answers speak for one
+of the two tables: the exact log-likelihood ratio of the transcript so far, from the laws of the questions. What
+a play shows is that ratio at the end, and how many questions there were; `empirical.lower_bound` turns plays on the two
+tables into a lower bound on the ε of the whole, which must not exceed the cap.
+
+**Exactly.** `exact_game` has every admission decided by a real ledger file, and lets `game.Game` try every strategy,
+stopping whenever it likes, against the meter that the same file shows. What it is worth must not exceed δ.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dpengine.accountant.filter import Rule, spent
+from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
+from dpengine.audit.game import Counts, Game
+from dpengine.budget import Budget
+from dpengine.contract import Query
+from dpengine.errors import BudgetExceeded
+from dpengine.exact import down
+from dpengine.laws import chance
+from dpengine.ledger import Ledger
+from dpengine.loss import Pure, Repeated
+from dpengine.predicate import Row
+from dpengine.schema import Category, Number, Schema
+from dpengine.table import Table
+from dpengine.unit import Unit
+from dpengine.workspace import Workspace
+
+CAP, DELTA = Fraction(3, 2), Fraction(1, 10**6)
+SCHEMA = Schema({"x": Number(0, 3), "c": Category(["a", "b"], unknown="b", missing="b")})
+REST = [{"x": place % 4, "c": "ab"[place % 2]} for place in range(6)]
+PERSONS = ({"x": 3, "c": "a"}, {"x": 0, "c": "b"})  # who is different in the two tables
+NAMES = ("one", "other")
+BUDGET = Budget(CAP, DELTA)
+_GRAIN = 10**6
+_FINEST = Fraction(1, 1000)
+
+
+@dataclass
+class Transcript:
+    """What somebody knows while he asks."""
+
+    table: Table
+    ratio: float = 0.0  # ln(Pr[answers | one] / Pr[answers | other])
+    asked: int = 0
+
+    @property
+    def left(self) -> Fraction:
+        return down(self.table.meter().left, _GRAIN)
+
+
+Strategy = Callable[[Transcript], Query | None]
+
+
+def whole(seen: Transcript) -> Query | None:
+    """Everything at once."""
+    return _count(seen.table, CAP)
+
+
+def steady(seen: Transcript) -> Query | None:
+    """Equal counts until the ledger refuses."""
+    return _count(seen.table, CAP / 3)
+
+
+def certain(seen: Transcript) -> Query | None:
+    """Small counts, and a stop as soon as he is certain: the moment at which the answers say most."""
+    return None if abs(seen.ratio) >= 0.6 * float(CAP) else _count(seen.table, CAP / 5)
+
+
+def gambler(seen: Transcript) -> Query | None:
+    """Small bars while the answers say “other”; everything that is left at once when they say “one”."""
+    if seen.ratio <= 0 or seen.asked == 0:
+        return seen.table.query("histogram", column="c", epsilon=_at_most(CAP / 4, seen.left))
+    return _count(seen.table, seen.left)
+
+
+def chooser(seen: Transcript) -> Query | None:
+    """Question and ε by the answers: choices while in doubt, a count at twice the spend once they lean."""
+    if abs(seen.ratio) < 0.3:
+        return seen.table.query("top_item", column="c", epsilon=_at_most(CAP / 4, seen.left))
+    return _count(seen.table, CAP / 2)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "whole": whole, "steady": steady, "certain": certain, "gambler": gambler, "chooser": chooser,
+}  # fmt: skip
+
+
+def _count(table: Table, epsilon: Fraction) -> Query:
+    return table.query("count", where=[["c", "in", ["a"]]], epsilon=max(epsilon, _FINEST))
+
+
+def _at_most(wish: Fraction, left: Fraction) -> Fraction:
+    """The wish, or what is left of the allowance if that is less; a thousandth where nothing is, to be refused."""
+    return max(min(wish, left), _FINEST)
+
+
+@contextmanager
+def two_tables() -> Iterator[Workspace]:
+    """A workspace in a temporary folder with the two neighbouring tables, replace-one."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Workspace(Path(folder) / "var")
+        try:
+            for name, person in zip(NAMES, PERSONS, strict=True):
+                frame = pd.DataFrame([*REST, person])
+                workspace.add_table(name, frame, schema=SCHEMA, unit=Unit.rows(), relation="replace", budget=BUDGET)
+            yield workspace
+        finally:
+            workspace.close()
+
+
+def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tuple[float, int]:
+    """One game to its end: the transcript's log-likelihood ratio, and how many questions were answered."""
+    declared = workspace.table(name)
+    budget = workspace.ledger.create_budget(
+        f"{strategy.__name__}-{name}-{number}", BUDGET.rule(), "private", "auditor", name,
+        declared.facts.unit.as_json(), declared.facts.relation,
+    )  # fmt: skip
+    [record] = [one for one in workspace.tables() if one.name == name]
+    seen = Transcript(Table(workspace, replace(record, budget=budget.id), budget, "auditor"))
+    while (query := strategy(seen)) is not None:
+        try:
+            answer = seen.table.ask(query)
+        except BudgetExceeded:
+            break
+        seen.ratio += told(query, answer.raw if answer.raw is not None else _raw(query, answer.value))
+        seen.asked += 1
+    return seen.ratio, seen.asked
+
+
+def told(query: Query, raw: Any) -> float:
+    """ln(Pr[raw | one] / Pr[raw | other]), from the exact laws."""
+    first, second = (query.law(query.need().of(_coded(person))) for person in PERSONS)
+    assert first is not None and second is not None
+    return float((chance(first, raw) / chance(second, raw)).ln())
+
+
+def audit_plays(plays: int, strategies: Sequence[str] = tuple(STRATEGIES)) -> list[tuple[str, Evidence]]:
+    """So many plays of every strategy on each table, and the lower bound on the ε of the whole ledger."""
+    found = []
+    with two_tables() as workspace:
+        for name in strategies:
+            drawn = [
+                [play(workspace, table, STRATEGIES[name], number) for number in range(plays)] for table in NAMES
+            ]
+            found.append((name, lower_bound(drawn[0], drawn[1], DELTA, FAILURE)))
+    return found
+
+
+def _raw(query: Query, value: Any) -> tuple[int, ...]:
+    """The chosen item's place in its list."""
+    column = query.facts.schema.listed(getattr(query, "column", ""))
+    return (list(column.labels).index(value),)
+
+
+def _coded(person: dict[str, Any]) -> list[Row]:
+    return [row | {"c": "ab".index(row["c"])} for row in (*REST, person)]
+
+
+# The exact game -------------------------------------------------------------------------------------------------------
+
+SIZES = (Fraction(1, 50), Fraction(1, 10))
+RULE = Rule.make(Fraction(1), DELTA, slack_share=Fraction(1))  # so that the second clause admits more than the first
+
+
+def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[float, int]:
+    """What the best of all strategies is worth, at the cap or at the meter's reading whichever is more, against the
+    admissions and the meter of a real ledger file; and how many different sets of questions the file admitted."""
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Ledger(Path(folder) / "ledger.sqlite")
+        try:
+
+            @cache
+            def reading(counts: Counts) -> float | None:
+                """The meter after these questions; None where the file refused them."""
+                budget = "game-" + "-".join(map(str, counts))
+                ledger.create_budget(budget, rule, "private", "auditor", "game")
+                try:
+                    for size, many in zip(sizes, counts, strict=True):
+                        if many:
+                            ledger.reserve(
+                                budget=budget, table="game", actor="auditor", request=f"{budget}.{size.denominator}",
+                                claim={"key": "count", "digest": budget}, loss=Repeated(Pure(size), many),
+                                worker="auditor",
+                            )  # fmt: skip
+                except BudgetExceeded:
+                    return None
+                return float(spent(rule, ledger.standing(budget).totals))
+
+            game = Game(sizes, lambda counts: reading(counts) is not None)
+            at_cap, at_meter = game.worth(lambda _: float(rule.epsilon)), game.worth(lambda one: reading(one) or 0.0)
+            return max(at_cap, at_meter), sum(map(len, game.layers))
+        finally:
+            ledger.close()

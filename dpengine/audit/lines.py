@@ -1,0 +1,128 @@
+"""One line of the report: what a question claims, what its law loses exactly, what its draws prove it loses at least.
+
+A line stands for one kind of claim of one catalogue entry, under one relation and one unit: the variant that comes
+closest to its claim, by the exact auditor. Its worst pair of tables is then drawn from, with the system's coins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpengine.accountant import zcdp
+from dpengine.accountant.costs import cost
+from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
+from dpengine.audit.exact import ORDER, Worst, epsilon_at, laws_of, worst
+from dpengine.audit.world import CASES, SEVERAL, build
+from dpengine.coins import Coins, SystemCoins
+from dpengine.contract import Query
+from dpengine.exact import text_of
+from dpengine.loss import counted
+from dpengine.messages import say
+from dpengine.unit import RELATIONS, Unit
+
+UNITS: dict[str, Unit] = {"rows": Unit.rows(), "people": SEVERAL}
+SEEN_DELTA = Fraction(1, 1000)  # at which a loss without a finite ε is told and looked for
+_SLACK = 1e-9  # of floats and decimals beside a claim
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Which line."""
+
+    key: str
+    kind: str  # of the claim: pure, exponential, gaussian, approximate
+    relation: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Line:
+    spot: Spot
+    claimed: float  # ε, at the δ of the evidence
+    used: float  # how much of the claim the law uses over the small world, in the currency of the claim: ε, Rényi or δ
+    claim_words: str
+    exact_words: str
+    evidence: Evidence
+
+    @property
+    def kept(self) -> bool:
+        """Neither the law nor the draws are above the claim."""
+        return self.used <= 1 + _SLACK and self.evidence.epsilon <= self.claimed
+
+    def row(self) -> tuple[str, ...]:
+        spot = self.spot
+        return (
+            spot.key, say(f"audit.kind.{spot.kind}"), say(f"audit.relation.{spot.relation}"),
+            say(f"audit.unit.{spot.unit}"), self.claim_words, self.exact_words, figure(self.evidence.epsilon),
+        )  # fmt: skip
+
+
+def spots() -> list[Spot]:
+    """Every line of the report, in the order of the catalogue."""
+    found = dict.fromkeys((key, _kind(build(key, given, "replace"))) for key, given in CASES)
+    order = list(dict.fromkeys(key for key, _ in CASES))
+    kinds = sorted(found, key=lambda one: order.index(one[0]))
+    return [Spot(key, kind, relation, unit) for key, kind in kinds for relation in RELATIONS for unit in UNITS]
+
+
+def audited(spot: Spot, draws: int, coins: Coins | None = None) -> Line:
+    """So many draws on each table of the worst pair."""
+    query, found = max(_variants(spot), key=lambda one: _closeness(*one))
+    used, _ = _closeness(query, found)
+    claimed, delta, claim_words, exact_words = _told(query, found)
+    source = coins or SystemCoins()
+    one, other = ([query.draw(value, source) for _ in range(draws)] for value in found.pair)
+    return Line(spot, claimed, used, claim_words, exact_words, lower_bound(one, other, delta, FAILURE))
+
+
+def figure(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.2e}"
+
+
+def _kind(query: Query) -> str:
+    return type(counted(query.loss())[0][0]).__name__.lower()
+
+
+def _variants(spot: Spot) -> Iterator[tuple[Query, Worst]]:
+    for key, given in CASES:
+        if key == spot.key:
+            query = build(key, given, spot.relation, unit=UNITS[spot.unit])
+            if _kind(query) == spot.kind:
+                yield query, worst(query)
+
+
+def _closeness(query: Query, found: Worst) -> tuple[float, float]:
+    """How much of the claim is used, in its own currency; among equals, how far apart the two laws are."""
+    claimed, apart = cost(query.loss(), ORDER), round(found.renyi, 9)
+    if claimed.delta and found.delta is not None:
+        return float(found.delta.high) / float(claimed.delta), apart
+    if claimed.epsilon is None:
+        return round(found.renyi / float(claimed.renyi), 9), apart
+    return round(float(found.epsilon) / float(claimed.epsilon), 9), apart
+
+
+def _told(query: Query, found: Worst) -> tuple[float, Fraction, str, str]:
+    """The claimed ε, the δ it is meant at, and claim and exact loss in words."""
+    claimed = cost(query.loss(), ORDER)
+    if claimed.epsilon is None:
+        most = zcdp.epsilon_of([query.loss()], SEEN_DELTA)
+        assert most is not None
+        exact = epsilon_at(*laws_of(query, *found.pair), SEEN_DELTA).high
+        part = found.renyi / float(claimed.renyi)
+        return (
+            float(most),
+            SEEN_DELTA,
+            say("audit.claim.gaussian", epsilon=figure(float(most)), delta=text_of(SEEN_DELTA)),
+            say("audit.exact.gaussian", epsilon=figure(float(exact)), part=figure(part)),
+        )
+    epsilon = float(claimed.epsilon)
+    if claimed.delta and found.delta is not None:
+        return (
+            epsilon,
+            claimed.delta,
+            say("audit.claim.approximate", epsilon=figure(epsilon), delta=f"{float(claimed.delta):.0e}"),
+            say("audit.exact.approximate", delta=f"{float(found.delta.high):.2e}"),
+        )
+    return epsilon, Fraction(0), figure(epsilon), figure(float(found.epsilon))

@@ -1,0 +1,116 @@
+"""`python -m dpengine backup DESTINATION`: a whole copy of a workspace, made while it is in use.
+
+No table comes in or is declared anew meanwhile; questions go on. Tables first, then the ledger in one snapshot: what
+was forgotten in between is closed in the copy's ledger, and its rows go when the copy is opened. The copy is marked as
+one (anchor.py): it is no workspace before an operator says what became of the original (recover.py).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from dpengine.anchor import Anchor, Mark
+from dpengine.chain import START, Verdict, verify
+from dpengine.copies import opened
+from dpengine.errors import AllowanceError
+from dpengine.ledgerfile import anchor_path
+from dpengine.messages import say
+from dpengine.workspace import Workspace
+
+LEDGER, REGISTRY, SECRET = "ledger.sqlite", "registry.sqlite", "secret"
+
+
+def main(arguments: list[str]) -> int:
+    home, rest = home_of(arguments)
+    if len(rest) != 1 or rest[0].startswith("-"):
+        print(say("backup.usage"), file=sys.stderr)
+        return 2
+    place = Path(rest[0])
+    tables, verdict = backup(home, place)
+    print(say("backup.done", tables=tables, rows=verdict.rows, head=verdict.head[1], place=str(place)))
+    return 0
+
+
+def home_of(arguments: list[str]) -> tuple[Path, list[str]]:
+    """The workspace's folder, as the app finds it, unless `--home` names another; and the other arguments."""
+    rest, home = list(arguments), os.environ.get("ALLOWANCE_HOME") or "var"
+    if "--home" in rest[:-1]:
+        place = rest.index("--home")
+        home = rest[place + 1]
+        del rest[place : place + 2]
+    folder = Path(home).resolve()
+    if not any((folder / name).exists() for name in (LEDGER, REGISTRY, anchor_path(Path(LEDGER)))):
+        raise AllowanceError("backup.nothing", place=home)
+    return folder, rest
+
+
+def backup(home: Path, place: Path) -> tuple[int, Verdict]:
+    """How many tables were copied, and what was found in the copy's ledger: every row holds."""
+    if place.exists():
+        raise AllowanceError("backup.exists", place=str(place))
+    if home in place.resolve().parents:
+        raise AllowanceError("backup.inside")
+    with closing(Workspace(home)) as workspace, workspace.loading(exclusive=True) as alone:
+        if not alone:
+            raise AllowanceError("backup.loading")
+        try:
+            return _copy(workspace, place)
+        except BaseException as error:
+            shutil.rmtree(place, ignore_errors=True)
+            if isinstance(error, OSError | sqlite3.Error | shutil.Error):
+                raise AllowanceError("backup.failed") from None
+            raise
+
+
+def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
+    place.mkdir(mode=0o700, parents=True)
+    (place / "tables").mkdir(mode=0o700)
+    line = Anchor(anchor_path(place / LEDGER))
+    line.put(Mark(0, START, copy=True))  # first of all: what a kill leaves of a copy is no workspace either
+    gone = {name for name, kind in workspace.closed().items() if kind == "forget"}
+    tables = [record for record in workspace.tables() if record.name not in gone]
+    for record in tables:
+        _folder(workspace.coded(record).parent, place / "tables" / record.folder)
+    _file(workspace.folder / SECRET, place / SECRET, shutil.copyfile)
+    _file(workspace.folder / REGISTRY, place / REGISTRY, _database)
+    _file(workspace.folder / LEDGER, place / LEDGER, _database)
+    with opened(place / LEDGER) as rows:
+        verdict = verify(rows)
+    if not verdict.ok:
+        raise AllowanceError("ledger.damaged")
+    # Samples are brought in anew where they are asked of: their rows are not copied, so they must not be listed.
+    with closing(sqlite3.connect(place / REGISTRY)) as registry, registry:
+        registry.execute("DELETE FROM tables WHERE practice = 1")
+    line.put(Mark(*verdict.head, copy=True))
+    return len(tables), verdict
+
+
+def _folder(source: Path, place: Path) -> None:
+    place.mkdir(mode=0o700)
+    for file in sorted(source.iterdir()):
+        if file.is_file() and file.suffix == ".parquet":
+            _file(file, place / file.name, shutil.copyfile)
+
+
+def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> None:
+    """The user's alone, and on the disk before the copy counts as made."""
+    os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    copy(source, place)
+    handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _database(source: Path, place: Path) -> None:
+    """One snapshot, whoever writes meanwhile."""
+    read_only = f"{source.as_uri()}?mode=ro"
+    with closing(sqlite3.connect(read_only, uri=True)) as old, closing(sqlite3.connect(place)) as new:
+        old.backup(new)

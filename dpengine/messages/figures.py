@@ -1,0 +1,83 @@
+"""Figures, days and counted words as each language writes them. Numbers are printed in English and turned here."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import Decimal, InvalidOperation
+
+from dpengine.messages.spoken import current
+
+MARKS = {"sl": ".,"}  # between thousands, before decimals
+_ENGLISH = ",."
+_COUNTED = re.compile(r"\{(\w+)\|([^{}]*)\}")
+_FIGURE = re.compile(r"[+−-]?[\d.,]*\d")
+
+
+def marks() -> str:
+    return MARKS.get(current(), _ENGLISH)
+
+
+def local(figure: str) -> str:
+    """A figure printed in English, as the reader writes it: 1,234.5 is 1.234,5 in Slovene."""
+    return figure.translate(str.maketrans(_ENGLISH, marks()))
+
+
+def typed(figure: str) -> str:
+    """A figure printed in English, for a field: fields read English marks, so no thousands where they mean decimals."""
+    grouped = marks() != _ENGLISH and re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?", figure)
+    return figure.replace(",", "") if grouped else figure
+
+
+def ungrouped(figure: str) -> str:
+    """Without the marks between thousands: a year is no 1,984."""
+    return figure.replace(marks()[0], "")
+
+
+def read(figure: str) -> Decimal:
+    """The inverse of `local`."""
+    return Decimal(figure.translate(str.maketrans(marks(), _ENGLISH)).replace(",", "").replace("−", "-"))
+
+
+def day(iso: str) -> str:
+    """2026-11-15, in Slovene 15. 11. 2026; what is no day stays as it is."""
+    if current() != "sl":
+        return iso
+    try:
+        told = date.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return f"{told.day}. {told.month}. {told.year}"
+
+
+def forms(template: str, facts: dict[str, str]) -> str:
+    """Puts the counted words in: `{n|row|rows}`, in Slovene `{n|vrstica|vrstici|vrstice|vrstic}`."""
+
+    def chosen(found: re.Match[str]) -> str:
+        words = found[2].split("|")
+        return words[min(_form(facts[found[1]]), len(words) - 1)]
+
+    return _COUNTED.sub(chosen, template)
+
+
+def names(template: str) -> set[str]:
+    """The facts a sentence needs."""
+    return set(re.findall(r"\{(\w+)[|}]", template))
+
+
+def _form(told: str) -> int:
+    """One, the rest; in Slovene one, two, three and four, the rest by the last two digits, decimals as three. Of
+    “60 people” the first figure counts."""
+    figure = _FIGURE.search(told)
+    try:
+        value = read(figure[0]) if figure else None
+    except InvalidOperation:
+        value = None
+    last = 3 if current() == "sl" else 1
+    if value is None:
+        return last
+    if current() != "sl":
+        return 0 if abs(value) == 1 else 1
+    if figure and marks()[1] in figure[0]:
+        return 2
+    return {1: 0, 2: 1, 3: 2, 4: 2}.get(int(abs(value)) % 100, last)

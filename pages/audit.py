@@ -1,0 +1,7 @@
+"""Check it yourself: every question, and broken ones, on two made-up tables."""
+
+from __future__ import annotations
+
+from ui import audit
+
+audit.show()

@@ -1,0 +1,32 @@
+"""A language is chosen in the head of a page, on a phone too, and stays: in the address, on other pages, later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from browser.steps import go, settled, shot
+
+
+def test_a_language_is_chosen_once(phone: Any, open_page: Callable[..., Any]) -> None:
+    go(phone, "/ask")
+    assert "Privacy allowance" in phone.locator(".meter").inner_text() and "lang=" not in phone.url
+    phone.locator(".st-key-language button").click()
+    phone.get_by_text("Slovenščina", exact=True).click()
+    phone.locator(".meter", has_text="Proračun zasebnosti").wait_for()
+    settled(phone)
+    shot(phone, "language-slovene-phone")
+    assert "lang=sl" in phone.url
+    main = phone.locator('[data-testid="stMain"]')
+    assert main.evaluate("one => one.scrollWidth <= one.clientWidth")
+    go(phone, "/ledger")  # an address that says nothing: the cookie does
+    assert "Proračun zasebnosti" in phone.locator(".meter").inner_text()
+
+    slovene = open_page(locale="sl-SI")  # a browser that says so itself
+    go(slovene, "/ledger")
+    assert "Proračun zasebnosti" in slovene.locator(".meter").inner_text() and "lang=" not in slovene.url
+    slovene.locator(".st-key-language button").click()
+    slovene.get_by_text("English", exact=True).click()
+    slovene.locator(".meter", has_text="Privacy allowance").wait_for()
+    settled(slovene)
+    shot(slovene, "language-english")

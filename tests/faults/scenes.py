@@ -1,0 +1,242 @@
+"""What a killed program was doing, and what must be true of the folder it leaves. Played by stage.py, never imported by
+a test in a process that runs threads."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import dpengine as dp
+from dpengine import backup, jobs, recover
+from dpengine.coins import SystemCoins
+from dpengine.jobs import carry_release
+from dpengine.ledger import Ledger
+from dpengine.recover import look
+from dpengine.workspace import Workspace
+
+Tell = Callable[..., None]
+A = [["town", "in", ["A"]]]
+SCHEMA = dp.Schema({"x": dp.Number(0, 10, step=1), "town": dp.Category(["A", "B"])})
+WIDER = dp.Schema({"x": dp.Number(0, 20, step=1), "town": dp.Category(["A", "B"])})
+
+
+def frame(note: str) -> pd.DataFrame:
+    return pd.DataFrame({"x": [1, 2, 3, 4] * 10, "town": ["A", "B"] * 20, "note": note})
+
+
+def declare(home: Workspace, name: str) -> dp.Table:
+    terms: dict[str, Any] = {"schema": SCHEMA, "unit": dp.Unit.rows(), "budget": dp.Budget("3", "1e-6")}
+    return home.add_table(name, frame(name), **terms)
+
+
+class Telling(SystemCoins):
+    """Says that noise is drawn, before it is."""
+
+    def __init__(self, draw: Callable[[], None]) -> None:
+        self._draw = draw
+
+    def laplace(self, values: Any, scale: Any) -> list[int]:
+        self._draw()
+        return super().laplace(values, scale)
+
+
+# Scenes
+
+
+def _ask(home: Workspace, tell: Tell) -> None:
+    table = home.table("people")
+    tell("asking", "one")
+    answer = table.ask(table.query("count", where=A, epsilon="0.1"), request_id="one")
+    tell("shown", "one", answer.value)
+
+
+def _session(home: Workspace, tell: Tell) -> None:
+    table = home.table("people")
+    tell("asking", "s")
+    session = table.open_session(table.query("adaptive_session", questions=3, epsilon="1.5"), "s")
+    for step in ("s/1", "s/2"):
+        tell("asking", step)
+        with suppress(dp.AllowanceError):  # cut short before, and never drawn again
+            tell("shown", step, session.ask({"share": A}, step).value)
+
+
+def _plan(home: Workspace, tell: Tell) -> None:
+    table = home.table("people")
+    tell("asking", "run")
+    table.submit_plan([table.query("count", where=A, epsilon=e) for e in ("0.1", "0.2", "0.3")], "run")
+    home.jobs.wait("run", 20)
+    for entry, state in table.run("run").rows:
+        if state == "done" and entry.outcome is not None:
+            tell("shown", entry.charge.request, entry.outcome.body["value"])
+
+
+def _crowd(home: Workspace, tell: Tell) -> None:
+    """Many questions at once, as two servers would be asked them."""
+    table, names = home.table("people"), [f"both {number}" for number in range(12)]
+    for name in names:
+        table.submit(table.query("count", where=A, epsilon="0.01"), request_id=name)
+    for name in names:
+        home.jobs.wait(name, 30)
+        answer = home.job(name).answer
+        tell("shown", name, None if answer is None else answer.value)
+
+
+def _declare(home: Workspace, tell: Tell) -> None:
+    declare(home, "more")
+    tell("declared", "more")
+
+
+def _revise(home: Workspace, tell: Tell) -> None:
+    tell("version", home.table("people").revise(WIDER)._record.version)
+
+
+def _act(kind: str) -> Callable[[Workspace, Tell], None]:
+    def act(home: Workspace, tell: Tell) -> None:
+        home.raise_cap("people", "4") if kind == "raise" else getattr(home, kind)("people")
+        tell("done", kind)
+
+    return act
+
+
+SCENES: dict[str, Callable[[Workspace, Tell], None]] = {
+    "ask": _ask, "session": _session, "plan": _plan, "crowd": _crowd, "declare": _declare, "revise": _revise,
+    "seal": _act("seal"), "forget": _act("forget"), "raise": _act("raise"),
+}  # fmt: skip
+
+
+def play(scene: str, folder: Path, tell: Tell, draw: Callable[[], None]) -> None:
+    _telling[:] = [tell]
+    if scene == "make":
+        return _make(folder)
+    if scene == "backup":
+        backup.backup(folder, folder.with_name("copy"))
+        return tell("done", scene)
+    if scene == "lose":  # the last row, as if an older copy had been put back
+        with closing(sqlite3.connect(folder / "ledger.sqlite")) as stranger, stranger:
+            guard = stranger.execute("SELECT sql FROM sqlite_master WHERE name = 'no_delete'").fetchone()[0]
+            stranger.execute("DROP TRIGGER no_delete")
+            stranger.execute("DELETE FROM entries WHERE seq > 3")
+            stranger.execute(guard)
+        return None
+    if scene == "open":
+        try:
+            with closing(Workspace(folder)) as home:
+                return tell("closed", home.table("people").closed)
+        except dp.AllowanceError as complaint:
+            return tell("refused", complaint.code)
+    if scene == "recover":
+        recover.close(folder, look(folder))
+        return tell("done", scene)
+    home = Workspace(folder)
+    home.coins = Telling(draw)
+    if scene.startswith("check:"):
+        tell("checked", _look(home, scene.removeprefix("check:"), tell))
+    else:
+        SCENES[scene](home, tell)
+    home.close()
+
+
+def _make(folder: Path) -> None:
+    with closing(Workspace(folder)) as home:
+        table = declare(home, "people")
+        for request in ("before", "before too"):
+            table.ask(table.query("count", epsilon="0.1", where=A), request_id=request)
+
+
+# What is left
+
+
+def _look(home: Workspace, scene: str, tell: Tell) -> dict[str, Any]:
+    """The folder opens; what it holds; then the same is asked again, and a next question."""
+    found = {"verified": home.verify_ledger().ok, "head": home.ledger.head()[0]}
+    answers, charged = {}, []
+    for entry in home.ledger.charges(limit=1000):
+        request = entry.charge.request
+        charged.append(request)
+        if entry.outcome is not None and entry.outcome.kind == "answer":
+            answers[request] = entry.outcome.body.get("value")
+        for step in home.ledger.steps(request):
+            charged.append(step.step)
+            if step.told is not None and step.told.kind == "part":
+                answers[step.step] = step.told.body["value"]
+    table = home.table("people")
+    found |= {"charged": charged, "answers": answers, "charges": table.meter().charges}
+    found |= {"tables": [record.name for record in home.tables()], "version": table._record.version}
+    found |= {"closed": home.closed(), "cap": str(table.budget.rule.epsilon)}
+    known = {record.folder for record in home._registry.all()}
+    found["strays"] = sorted(path.name for path in (home.folder / "tables").iterdir() if path.name not in known)
+    with suppress(dp.AllowanceError):  # interrupted before: told so, and never drawn again
+        SCENES[scene](home, tell)
+    if "more" not in found["tables"] and scene == "declare":
+        found["declared_again"] = "more" in [record.name for record in home.tables()]
+    table, spent = home.table("people"), home.ledger.standing(home.table("people").budget.id).charges
+    tell("asking", "next")
+    try:
+        table.ask(table.query("count", where=A, epsilon="0.05"), request_id="next")
+        found["next"] = "answered"
+    except dp.AllowanceError as complaint:
+        found["next"] = complaint.code
+    found["next_charged"] = home.ledger.standing(table.budget.id).charges - spent
+    found["verified"] = found["verified"] and home.verify_ledger().ok
+    return found
+
+
+# Planted mistakes: each must be seen by the checks of test_kills.py
+
+
+def _draw_before_charge() -> None:
+    def carry(ledger: Ledger, args: dict[str, Any], read: Any, draw: Any, patience: float = 30) -> Any:
+        body = draw(read())
+        return carry_release(ledger, args, lambda: None, lambda _: body)
+
+    dp.table.carry_release = carry  # type: ignore[attr-defined]
+
+
+def _refund_at_restart() -> None:
+    """A charge that was not answered is taken for not made."""
+    standing = Ledger.standing
+
+    def refunding(self: Ledger, budget: str) -> Any:
+        answered = [entry.charge for entry in self.charges(budget, limit=1000) if entry.outcome is not None]
+        return answered[0].standing if answered else standing(self, "nobody")
+
+    Ledger.standing = refunding  # type: ignore[method-assign]
+
+
+def _draw_again_at_restart() -> None:
+    reserve = Ledger.reserve
+
+    def again(self: Ledger, **told: Any) -> Any:
+        charge = reserve(self, **told)
+        entry = self.find(charge.request)
+        return replace(charge, fresh=charge.fresh or (entry is not None and entry.outcome is None))
+
+    Ledger.reserve = again  # type: ignore[method-assign]
+
+
+def _show_before_store() -> None:
+    """The answer is shown from memory, and stored after."""
+    draw_once = jobs._draw_once
+
+    def early(ledger: Ledger, request: str, read: Any, draw: Any) -> None:
+        body = draw(read())
+        _telling[0]("shown", request, body["value"])
+        draw_once(ledger, request, lambda: None, lambda _: body)
+
+    jobs._draw_once = early
+
+
+_telling: list[Tell] = []
+PLANTS: dict[str, Callable[[], None]] = {
+    "": lambda: None,
+    "draw before charge": _draw_before_charge,
+    "refund at restart": _refund_at_restart,
+    "draw again at restart": _draw_again_at_restart,
+    "show before store": _show_before_store,
+}

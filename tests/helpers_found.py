@@ -1,0 +1,45 @@
+"""Finding values: which can appear depends on the data, so its δ is the largest over small tables, exactly.
+
+`dpengine.audit.exact` holds the laws on the values of two tables and their hockey-stick divergence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations_with_replacement, product
+
+from dpengine.audit import exact
+from dpengine.loss import Approximate
+from dpengine.mechanisms.find_values import FindValues
+
+
+def hockey_stick(one: Counter[str], other: Counter[str], query: FindValues) -> float:
+    """Σ (P − e^ε·Q)₊ over everything that can be released; at most 10^-20 above it."""
+    laws = exact.found_laws(dict(one), dict(other), query.threshold, query.scale)
+    return float(exact.hockey_stick(*laws, query.epsilon).high)
+
+
+def people(rows: int) -> list[Counter[str]]:
+    """Every person with at most so many rows over three values."""
+    return [Counter(one) for size in range(rows + 1) for one in combinations_with_replacement("abc", size)]
+
+
+def small_tables(query: FindValues) -> Iterator[tuple[Counter[str], Counter[str]]]:
+    """Neighbouring tables, each pair in both directions: around the threshold, and with hardly anybody."""
+    around, everyone = max(query.threshold, 2), people(query.facts.unit.at_most)
+    rests = [Counter(), Counter(a=1), Counter(a=1, b=2), Counter(a=around - 1, b=around), Counter(a=around + 2)]
+    alone = query.facts.relation == "add_remove"
+    pairs = [(Counter[str](), one) for one in everyone] if alone else list(product(everyone, repeat=2))
+    for (one, other), rest in product(pairs, rests):
+        yield rest + one, rest + other
+        yield rest + other, rest + one
+
+
+def check_found_values(query: FindValues) -> float:
+    """No neighbours are told apart with a weight above the δ that is charged; returns the largest."""
+    loss = query.loss()
+    delta = float(loss.delta) if isinstance(loss, Approximate) else 0.0
+    worst = max(hockey_stick(one, other, query) for one, other in small_tables(query))
+    assert worst <= delta * (1 + 1e-9), f"neighbours differ by more than e^ε more often than δ: {worst:.3g}"
+    return worst

@@ -1,0 +1,96 @@
+"""Every refusal is caused on a table of canaries; neither its sentence nor anything it carries along holds one."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from leaks import exits, refusals, stage, tally
+from leaks.canaries import Scan
+
+from dpengine.errors import AllowanceError
+from dpengine.messages import CATALOGUES
+
+
+@pytest.fixture(name="bench")
+def made_bench(tmp_path: Path) -> refusals.Bench:
+    folders = [tmp_path / name for name in ("home", "source", "files")]
+    for folder in folders:
+        folder.mkdir()
+    return refusals.Bench(stage.build(folders[0], folders[1]), folders[2])
+
+
+def caused(bench: refusals.Bench, scan: Scan) -> list[str]:
+    """The codes that came out wrong; the scan sees every error, and what the workspace looks like afterwards."""
+    wrong = []
+    for code, cause in refusals.CAUSES.items():
+        before = here(bench)
+        try:
+            cause(bench)
+            wrong.append(f"{code}: nothing was refused")
+        except AllowanceError as refusal:
+            exits.error(scan, refusal, code)
+            if refusal.code != code:
+                wrong.append(f"{code}: {refusal.code}")
+        if code.startswith(("load.", "column.absent", "unit.nobody")):  # nothing stays of what was refused
+            wrong += [f"{code}: left {name}" for name in here(bench) - before]
+    return wrong
+
+
+def here(bench: refusals.Bench) -> set[str]:
+    """What lies in the workspace."""
+    home = bench.stage.workspace.folder
+    return {str(path.relative_to(home)) for part in ("tables", "tmp") for path in (home / part).rglob("*")}
+
+
+def test_every_code_is_caused_or_has_a_reason() -> None:
+    known = refusals.codes()
+    assert not {code for code in known if code not in refusals.CAUSES and not refusals.cannot(code)}
+    assert not set(refusals.CAUSES) - known and not set(refusals.CANNOT) - known
+    assert not set(refusals.CAUSES) & set(refusals.CANNOT)
+    assert known <= set(CATALOGUES["en"])
+
+
+def scanned(bench: refusals.Bench, caplog: Any, capfd: Any) -> Scan:
+    caplog.set_level(logging.DEBUG)
+    scan = Scan(bench.stage.canaries)
+    assert not caused(bench, scan)
+    scan.look("log at debug level", caplog.text)
+    told = capfd.readouterr()
+    scan.look("printed", told.out + told.err)
+    exits.files(scan, bench.stage.workspace.folder)
+    exits.caches(scan)
+    return scan
+
+
+def test_no_refusal_holds_a_canary(bench: refusals.Bench, caplog: Any, capfd: Any) -> None:
+    assert not scanned(bench, caplog, capfd).findings
+
+
+@pytest.mark.long
+def test_no_refusal_holds_a_canary_and_how_many_there_are(bench: refusals.Bench, caplog: Any, capfd: Any) -> None:
+    scan = scanned(bench, caplog, capfd)
+    tally.tell(scan, "refusals")
+    caused, known = len(refusals.CAUSES), len(refusals.codes())
+    tally.add([["refusals: kinds caused", caused, "", len(scan.canaries), 0],
+               ["refusals: kinds that cannot be caused on a table", known - caused, "", "", ""]])  # fmt: skip
+    assert not scan.findings
+
+
+def test_hidden_causes_are_looked_into() -> None:
+    """Power: an error that was raised over one that quotes a cell is found, however it is hidden."""
+    canaries = stage.canaries()
+    for hide in (True, False):
+        scan = Scan(canaries)
+        try:
+            try:
+                float(canaries[4].core)
+            except ValueError as fault:
+                if hide:
+                    raise AllowanceError("load.unreadable") from None
+                raise AllowanceError("load.unreadable") from fault
+        except AllowanceError as refusal:
+            exits.error(scan, refusal, "planted")
+        assert scan.findings

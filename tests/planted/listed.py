@@ -1,0 +1,9 @@
+"""All planted errors, in the order of the table."""
+
+from __future__ import annotations
+
+from tests.planted import accounts, files, forms, ground, homes, ledgers, questions
+from tests.planted.registry import Planted
+
+PARTS = (questions, ground, accounts, ledgers, homes, files, forms)
+PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

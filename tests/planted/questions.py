@@ -1,0 +1,367 @@
+"""Wrong twins of questions: too little noise, none, noise for something else, and shapes that follow the data."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from battery import SCHEMA, SEVERAL, check_law_against_loss, check_sensitivity, facts
+from helpers_coins import SeededCoins
+
+from dpengine.coins import Coins
+from dpengine.contract import Query, Released
+from dpengine.laws import Finite, Independent, Laplace
+from dpengine.loss import Loss, Pure
+from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.asks import Average
+from dpengine.mechanisms.count import Count
+from dpengine.mechanisms.find_values import FindValues
+from dpengine.mechanisms.histogram import Histogram
+from dpengine.mechanisms.mean import Mean
+from dpengine.mechanisms.quantile import Blocks, Median
+from dpengine.mechanisms.sum import Sum
+from dpengine.mechanisms.top_item import TopItem
+from dpengine.needs import Spread
+from dpengine.unit import Unit
+from tests.helpers_found import check_found_values
+from tests.planted.checks import (
+    check_all_that_is_told_comes_from_the_draw,
+    check_draws_keep_the_claim,
+    check_noise_is_fresh,
+    check_noise_is_independent,
+    check_samples_follow_the_law,
+    check_supports_are_one_public_grid,
+    check_the_shape_is_public,
+)
+from tests.planted.registry import Planted
+
+SOME: dict[str, Any] = {"where": [["c", "in", ["a"]]]}
+
+
+def made(kind: type[Query], parameters: dict[str, Any], relation: str = "replace", unit: Unit | None = None) -> Any:
+    return kind.build(facts(relation, unit=unit), {"epsilon": "1"} | parameters)
+
+
+# Too little noise, or noise for something else
+
+
+class HalfNoise(Count):
+    @property
+    def scale(self) -> Fraction:
+        return super().scale / 2
+
+
+class HalfNoiseDrawn(Histogram):
+    """Its law and its price speak of the right noise."""
+
+    def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.laplace(list(self.measured(value)), self.scale / 2))
+
+
+class OneLess(Sum):
+    def sensitivity(self) -> Any:
+        right = super().sensitivity()
+        return replace(right, bound=right.bound - 1)
+
+
+class OtherRelation(Histogram):
+    """What one person changes under add/remove, claimed for replace-one."""
+
+    def sensitivity(self) -> Any:
+        return replace(super().sensitivity(), bound=1)
+
+
+class OneRowEach(Count):
+    """As if nobody had a second row."""
+
+    @property
+    def moves(self) -> tuple[int, int]:
+        return super().moves[0], 1
+
+
+class DoubleRate(TopItem):
+    @property
+    def rate(self) -> Fraction:
+        return super().rate * 2
+
+
+class MonotoneRate(TopItem):
+    """The rate that is right where all scores move one way, which under replace-one they do not."""
+
+    @property
+    def rate(self) -> Fraction:
+        return self.epsilon / self.how_many / self.sensitivity().bound
+
+
+class EachGroupWhole(Mean):
+    """Noise for one group, though under replace-one a person can leave one and enter another."""
+
+    def sensitivity(self) -> Any:
+        right = super().sensitivity()
+        return replace(right, bound=right.bound // 2)
+
+
+class FreeRange(Median):
+    """The range is drawn twice more at the whole ε, and nobody pays for it."""
+
+    @property
+    def each(self) -> Fraction:
+        return self.epsilon
+
+    def loss(self) -> Loss:
+        return Pure(self.epsilon)
+
+
+class UncappedScore(Median):
+    """Without the cap, q = −|#{≥ℓ} − #{≤ℓ}| moves by two."""
+
+    def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
+        blocks = super().blocks(value, share, side)
+        size = SCHEMA["x"].size
+        codes = np.arange(size, dtype=np.int64)
+        above = np.array([value.counts[value.codes >= code].sum() for code in codes], dtype=np.int64)
+        below = np.array([value.counts[value.codes <= code].sum() for code in codes], dtype=np.int64)
+        return replace(blocks, firsts=codes, sizes=np.ones(size, dtype=np.int64), gaps=np.abs(above - below))
+
+
+class HalfRange(Average):
+    def change(self, relation: str) -> int:
+        return super().change(relation) // 2
+
+
+class TwiceAsMany(AdaptiveSession):
+    """Noise for half of the answers that were sold."""
+
+    def loss(self) -> Loss:
+        return Pure(self.each / 2)
+
+
+class HalfVariance(Histogram):
+    @property
+    def variance(self) -> Fraction:
+        return super().variance / 2
+
+
+class GaussianAsPure(Histogram):
+    """Gaussian noise has no finite ε, and is charged as if it had."""
+
+    def loss(self) -> Loss:
+        return Pure(self.epsilon)
+
+
+class UntilPositive(Count):
+    """A count below zero looks odd, so it is drawn again."""
+
+    def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
+        while True:
+            drawn = super().draw(value, coins)
+            if min(drawn) >= 0:
+                return drawn
+
+
+# Sets
+
+
+class SetSizedScore(TopItem):
+    """A score moves by one whatever the size of the set."""
+
+    def sensitivity(self) -> Any:
+        return replace(super().sensitivity(), bound=2)
+
+
+class OneItemEach(Histogram):
+    """As if a person held one item."""
+
+    def sensitivity(self) -> Any:
+        return replace(super().sensitivity(), bound=1)
+
+
+class Uncut(Histogram):
+    """All items of large sets."""
+
+    def need(self) -> Any:
+        return replace(super().need(), cut=False)
+
+
+# No noise where there should be some
+
+
+class OneBinBare(Histogram):
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return (value[0], *super().draw(value, coins)[1:])
+
+
+class OneNoiseForAll(Histogram):
+    """Every bar is right by itself; the difference of two is bare."""
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        [noise] = coins.laplace([0], self.scale)
+        return tuple(count + noise for count in value)
+
+
+class BareDenominator(Mean):
+    """The number of people in the group is shown as it is."""
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return (value[0], *coins.laplace([value[1]], self.scales[1]))
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        return Independent((Finite({value[0]: Decimal(1)}), Laplace(value[1], self.scales[1])))
+
+
+class RangeAroundTheTruth(Count):
+    def release(self, value: Any, coins: Coins) -> Released:
+        noisy, reach = super().release(value, coins), self.reach()
+        return replace(noisy, interval=(value - reach, value + reach))
+
+
+class SeededFromTheQuestion(Count):
+    def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
+        return super().draw(value, SeededCoins(int(self.digest()[:12], 16)))
+
+
+class FloatNoise(Sum):
+    """Textbook noise in floats: which floats can come out tells what it was added to (Mironov 2012)."""
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[Any, ...]:
+        noise = np.random.default_rng().laplace(0, float(self.scale), len(self.measured(value)))
+        return tuple((np.array(self.measured(value)) + noise).tolist())
+
+
+# What appears
+
+
+class DataBins(Histogram):
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(count for count in value if count)
+
+
+class OnlyFullBars(Histogram):
+    """Every bar has its noise, and those that are empty in the table are not shown."""
+
+    def release(self, value: tuple[int, ...], coins: Coins) -> Released:
+        told = super().release(value, coins)
+        return Released({name: told.value[name] for name, count in zip(told.value, value, strict=True) if count})
+
+
+class PresentCandidates(TopItem):
+    """Only values that somebody holds compete."""
+
+    def law(self, value: tuple[int, ...]) -> Finite | None:
+        law = super().law(value)
+        assert law is not None
+        present = {one: p for one, p in law.chances.items() if value[one[0]]}
+        total = sum(present.values(), Decimal(0))
+        return Finite({one: p / total for one, p in present.items()}) if present else law
+
+
+class NoDelta(FindValues):
+    """Every value that is present appears, at no δ."""
+
+    @property
+    def threshold(self) -> int:
+        return self.facts.unit.at_most
+
+    def loss(self) -> Loss:
+        return Pure(self.epsilon)
+
+
+class LowThreshold(FindValues):
+    """A threshold that forgets the person's own rows releases a new value too often."""
+
+    @property
+    def threshold(self) -> int:
+        return super().threshold - self.facts.unit.at_most
+
+
+def _session() -> tuple[AdaptiveSession, AdaptiveSession, AdaptiveSession]:
+    right = AdaptiveSession.build(facts("replace"), {"questions": 2, "epsilon": "1", "ask": {"average": "x"}})
+    assert isinstance(right.ask, Average)
+    few = TwiceAsMany(**{one.name: getattr(right, one.name) for one in fields(right)})
+    return right, replace(right, ask=HalfRange(**vars(right.ask))), few
+
+
+COUNT, BARS = made(Count, SOME), made(Histogram, {"column": "c"})
+ITEMS, ITEM_BARS = made(TopItem, {"column": "s"}), made(Histogram, {"column": "s"})
+TOP, MEDIAN = made(TopItem, {"column": "t"}), made(Median, {"column": "x", "with_range": False})
+RANGED, BY = made(Median, {"column": "x"}), made(Mean, {"column": "x", "by": "c"})
+TOTAL, MEAN = made(Sum, {"column": "x"}), made(Mean, {"column": "z"} | SOME)
+GAUSSIAN = made(Histogram, {"column": "c", "noise": "gaussian"})
+SMALL = made(Count, SOME | {"epsilon": "0.2"})  # a third of its draws are below zero
+SEVERAL_COUNT = made(Count, SOME, unit=SEVERAL)
+FOUND = made(FindValues, {"column": "raw text", "delta": "0.01"}, "add_remove")
+SESSION, HALF_RANGE, TWICE_AS_MANY = _session()
+
+law, sensitivity = (check_law_against_loss, "exceeds"), (check_sensitivity, "moves it by")
+box: Any = {"long_also": ((check_draws_keep_the_claim, "proves ε"),)}
+
+PLANTED = [
+    Planted("half noise", "The noise has half the scale that its price is for.",
+            *law, COUNT, made(HalfNoise, SOME), **box),
+    Planted("half noise behind the law", "Price and law are right, and half the noise is drawn.",
+            check_samples_follow_the_law, "law", BARS, made(HalfNoiseDrawn, {"column": "c"}), **box),
+    Planted("Δ one too small", "A sum claims one unit less than a person can change.",
+            *sensitivity, TOTAL, made(OneLess, {"column": "x"}), also=(law,)),
+    Planted("the wrong relation's Δ", "Bars claim under replace-one what holds under add/remove.",
+            *sensitivity, BARS, made(OtherRelation, {"column": "c"}), also=(law,), **box),
+    Planted("one row each", "A count of rows forgets that a person may have two.",
+            *sensitivity, SEVERAL_COUNT, made(OneRowEach, SOME, unit=SEVERAL), also=(law,), **box),
+    Planted("doubled rate", "A choice follows the scores twice as closely as it paid for.",
+            *law, TOP, made(DoubleRate, {"column": "t"})),
+    Planted("the monotone rate under replace-one", "A choice saves the factor 2 where scores move both ways.",
+            *law, TOP, made(MonotoneRate, {"column": "t"})),
+    Planted("every group at the whole ε", "Means by group have noise for one group where a person can change two.",
+            *sensitivity, BY, made(EachGroupWhole, {"column": "x", "by": "c"}), also=(law,)),
+    Planted("a range that nobody paid for", "A median's range is drawn from the data beside the median's price.",
+            *law, RANGED, made(FreeRange, {"column": "x"})),
+    Planted("un-capped median score", "The score of a median moves by two ranks and claims one.",
+            check_sensitivity, "moves it by 2", MEDIAN, made(UncappedScore, {"column": "x", "with_range": False})),
+    Planted("half the variance", "Gaussian noise has half the variance that its price is for.",
+            check_law_against_loss, "Rényi", GAUSSIAN, made(HalfVariance, {"column": "c", "noise": "gaussian"})),
+    Planted("Gaussian noise at a pure price", "Gaussian noise is charged as if its loss had an end.",
+            *law, GAUSSIAN, made(GaussianAsPure, {"column": "c", "noise": "gaussian"})),
+    Planted("drawn again until it looks right", "A count below zero is drawn again, which tells that it is small.",
+            check_samples_follow_the_law, "law", SMALL, made(UntilPositive, SOME | {"epsilon": "0.2"})),
+    Planted("half a person's change in a session", "A session's average claims half of what a person changes.",
+            *sensitivity, SESSION, HALF_RANGE, also=(law,)),
+    Planted("noise for half the questions of a session", "A session sells twice the answers its noise is for.",
+            *law, SESSION, TWICE_AS_MANY),
+    Planted("Δ of the set's size for a choice", "The most common item claims more than a person can change.",
+            check_sensitivity, "wasteful", ITEMS, made(SetSizedScore, {"column": "s"})),
+    Planted("one item each", "Bars over sets are priced as if a person held one item.",
+            *sensitivity, ITEM_BARS, made(OneItemEach, {"column": "s"}), also=(law,), **box),
+    Planted("sets not cut", "All items of a large set count where two were declared.",
+            *sensitivity, made(Histogram, {"column": "s"}, "add_remove"), made(Uncut, {"column": "s"}, "add_remove"),
+            also=(law,)),
+    Planted("one bin un-noised", "The first bar is the true count.",
+            check_samples_follow_the_law, "law", BARS, made(OneBinBare, {"column": "c"}), **box),
+    Planted("one noise for all bars", "All bars get the same noise, so their differences are bare.",
+            check_noise_is_independent, "hangs together", BARS, made(OneNoiseForAll, {"column": "c"}), **box),
+    Planted("un-noised group count as denominator", "A mean divides by the true number of people and shows it.",
+            *law, MEAN, made(BareDenominator, {"column": "z"} | SOME), **box),
+    Planted("an interval from the true value", "The answer is noisy and its range lies around the truth.",
+            check_all_that_is_told_comes_from_the_draw, "beyond the draw",
+            COUNT, made(RangeAroundTheTruth, SOME), **box),
+    Planted("noise seeded from the query", "The same question always gets the same noise.",
+            check_noise_is_fresh, "came again", COUNT, made(SeededFromTheQuestion, SOME),
+            also=((check_samples_follow_the_law, "law"),), **box),
+    Planted("float noise", "Laplace noise in floats, whose low digits tell what it was added to.",
+            check_supports_are_one_public_grid, "off the public grid", TOTAL, made(FloatNoise, {"column": "x"}),
+            also=((check_samples_follow_the_law, "law"),)),
+    Planted("data-dependent bins", "Only bars that are not empty in the table are measured.",
+            check_sensitivity, "shape", BARS, made(DataBins, {"column": "c"})),
+    Planted("only non-empty bars shown", "Bars that are empty in the table are left out of the answer.",
+            check_the_shape_is_public, "which bars appear", BARS, made(OnlyFullBars, {"column": "c"}), **box),
+    Planted("only present values compete", "A value nobody holds cannot win, so the winner proves a holder.",
+            check_supports_are_one_public_grid, "differs between neighbours",
+            TOP, made(PresentCandidates, {"column": "t"}), also=(law,)),
+    Planted("a threshold without δ", "Values that one person holds appear, and no δ pays for it.",
+            check_found_values, "more often than δ", FOUND,
+            made(NoDelta, {"column": "raw text", "delta": "0.01"}, "add_remove")),
+    Planted("a threshold that forgets a person's own rows", "A new value is released too often.",
+            check_found_values, "more often than δ", FOUND,
+            made(LowThreshold, {"column": "raw text", "delta": "0.01"}, "add_remove")),
+]  # fmt: skip

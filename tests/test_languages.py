@@ -1,0 +1,239 @@
+"""Every language says what it is meant to say; no word on a page comes from anywhere else."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from html import unescape
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpengine as dp
+from dpengine import messages
+from dpengine.messages import figures, plain, say
+from dpengine.messages.spoken import LANGUAGES, carried, current, speaking, stored
+from dpengine.samples import SAMPLES
+from dpengine.statement import sentence_of
+from ui import language
+from ui.wording import percent, rounded_range
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+
+
+def english(lang: str) -> dict[str, str]:
+    return {code: words for area in messages.MEANT[lang] for code, words in messages._part("en", area).items()}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES[1:])
+def test_a_language_says_everything_it_is_meant_to_say(lang: str) -> None:
+    missing = english(lang).keys() - messages.own(lang).keys()
+    assert not sorted(missing), f"to translate into {lang}"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES[1:])
+def test_a_translation_uses_the_same_facts(lang: str) -> None:
+    wanted = english(lang)
+    other = {
+        code: figures.names(words) ^ figures.names(wanted[code])
+        for code, words in messages.own(lang).items()
+        if code in wanted and figures.names(words) != figures.names(wanted[code])
+    }
+    assert not other
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_sentence_can_be_filled_and_keeps_its_marks(lang: str) -> None:
+    wanted = english(lang)
+    with speaking(lang):
+        for code, words in messages.own(lang).items():
+            if code not in wanted:
+                continue  # of a sentence that is gone or to come
+            told = say(code, **dict.fromkeys(figures.names(words), 2))
+            assert "{" not in told, code
+            tags = re.findall(r"</?\w+>", words)
+            assert sorted(tags) == sorted(re.findall(r"</?\w+>", wanted[code])), code
+            assert words.startswith(" ") == wanted[code].startswith(" "), code
+            assert words.endswith(" ") == wanted[code].endswith(" "), code
+
+
+@pytest.mark.parametrize(
+    ("lang", "count", "told"),
+    [
+        ("en", 1, "1 row"), ("en", 0, "0 rows"), ("en", 2, "2 rows"), ("en", 1_001, "1,001 rows"),
+        ("en", 1.5, "1.5 rows"),
+        ("sl", 1, "1 vrstica"), ("sl", 2, "2 vrstici"), ("sl", 4, "4 vrstice"), ("sl", 5, "5 vrstic"),
+        ("sl", 0, "0 vrstic"), ("sl", 11, "11 vrstic"), ("sl", 101, "101 vrstica"), ("sl", 1_002, "1.002 vrstici"),
+        ("sl", 1.5, "1,5 vrstice"), ("sl", "60 in x", "60 in x vrstic"), ("sl", "?", "? vrstic"),
+    ],
+)  # fmt: skip
+def test_counted_words(lang: str, count: Any, told: str) -> None:
+    forms = {"en": "{n} {n|row|rows}", "sl": "{n} {n|vrstica|vrstici|vrstice|vrstic}"}[lang]
+    with speaking(lang):
+        facts = {"n": plain(count)}
+        assert figures.forms(forms, facts).format_map(facts) == told
+
+
+def test_figures_follow_the_language() -> None:
+    assert (plain(1234567), plain(Fraction(5, 2)), percent(0.004)) == ("1,234,567", "2.5", "0.4 %")
+    with speaking("sl"):
+        assert (plain(1234567), plain(Fraction(5, 2)), percent(0.004)) == ("1.234.567", "2,5", "0,4 %")
+        assert rounded_range(25173, 25293) == ("25.170", "25.300") and figures.ungrouped(plain(1984)) == "1984"
+        assert figures.day("2026-11-05") == "5. 11. 2026" and figures.day("Mill") == "Mill"
+        assert figures.typed("10,000") == "10000" and figures.typed("0,1") == "0,1"
+    assert figures.day("2026-11-05") == "2026-11-05" and figures.typed("10,000") == "10,000"
+
+
+def test_work_handed_over_keeps_its_language() -> None:
+    with speaking("sl"):
+        work = carried(current)
+        with stored():
+            assert current() == "en"
+    assert current() == "en" and work() == "sl"
+
+
+QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("median", {"column": "monthly_income"}),
+    ("histogram", {"column": "monthly_income"}),
+    ("quantile", {"column": "age", "share": ["0.025", "0.5"]}),
+    ("noisy_argmax", {"options": [[["district", "in", ["Mill"]]], [["has_car", "in", ["yes"]]]]}),
+    ("count", {"where": [["age", "between", [30, 40]]]}),
+    ("find_range", {"column": "age"}),
+)
+
+
+def test_what_is_stored_is_the_same_in_every_language(tmp_path: Path) -> None:
+    """Claims, names of bars and receipts are English; the reader gets them in their own language."""
+    table = dp.open_workspace(tmp_path).table("town")
+    for key, given in QUESTIONS:
+        query = table.query(key, **given, epsilon="0.05")
+        with speaking("sl"):
+            answer = table.ask(query)
+            seen, local = sentence_of(table.history(1)[0].charge), query.sentence()
+        claim = answer.receipt["claim"]
+        assert claim["sentence"] == query.sentence() and seen == local
+        assert claim["theorem"] == query.theorem
+        if isinstance(answer.value, dict):
+            assert list(answer.value) == query.labels()
+        if key == "noisy_argmax":
+            assert answer.value in query.names()
+        assert table.answer_of(table.history(1)[0]).value == answer.value
+    assert dp.open_workspace(tmp_path).verify_ledger().ok
+
+
+# --- no literals ------------------------------------------------------------------------------------------------------
+
+WRAPPED = re.compile(r"⟦[^⟦⟧]*⟧")
+
+
+@pytest.fixture
+def wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = ("percent.tiny",)
+    told = {code: words if code in bare else f"⟦{words}⟧" for code, words in messages.CATALOGUES["en"].items()}
+    monkeypatch.setattr(messages, "CATALOGUES", MappingProxyType({**messages.CATALOGUES, "sl": told}))
+
+
+def words_outside(text: str) -> str:
+    """What is left when every sentence, mark-up, style and address is taken out."""
+    text = re.sub(r"<style>.*?</style>|<code>.*?</code>", " ", text, flags=re.DOTALL)
+    attributes = " ".join(re.findall(r'(?:aria-label|alt|title)="([^"]*)"', text))
+    text = unescape(re.sub(r"<[^>]*>", " ", text) + " " + attributes)
+    while WRAPPED.search(text):
+        text = WRAPPED.sub(" ", text)
+    return text
+
+
+def texts(app: AppTest) -> Iterator[str]:
+    """Everything an element of the page tells a person."""
+    for element in app.main:
+        proto = getattr(element, "proto", None)
+        for name in ("body", "label", "help", "placeholder", "alt"):
+            told = getattr(proto, name, "")
+            if isinstance(told, str):
+                yield told
+        if element.type in ("popover", "expander"):
+            yield str(getattr(proto, element.type, proto).label)
+        yield from (option for option in getattr(proto, "options", ()) if isinstance(option, str))
+        if spec := getattr(proto, "spec", ""):
+            yield from _drawn(json.loads(spec))
+
+
+def _drawn(part: Any) -> Iterator[str]:
+    """The words in a picture."""
+    if isinstance(part, dict):
+        for name, inner in part.items():
+            if name in ("text", "ticktext", "name"):
+                yield from ([inner] if isinstance(inner, str) else [one for one in inner if isinstance(one, str)])
+            yield from _drawn(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _drawn(inner)
+
+
+def opened(page: str, **address: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    for name, value in address.items():
+        app.query_params[name] = value
+    app.run() if page == "start" else app.switch_page(f"../pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A workspace where a few things were asked, so that pages have something to show."""
+    home = tmp_path_factory.mktemp("home")
+    table = dp.open_workspace(home).table("town", visitor="local")
+    for key, given in QUESTIONS:
+        last = table.ask(table.query(key, **given, epsilon="0.05"))
+    session = table.open_session(table.session_for(20, table.meter().left / 2))
+    session.ask({"share": [["district", "in", ["Mill"]]]}, "step 1")
+    return home, last.request_id
+
+
+@pytest.fixture
+def home(asked: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("ALLOWANCE_HOME", str(asked[0]))
+    monkeypatch.setattr("ui.state.visitor", lambda: "local")
+    return asked[1]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_has_words_of_its_own(page: str, home: str, asked: tuple[Path, str], wrapped: None) -> None:
+    """With every sentence of the catalogue in brackets, nothing but names, values and signs stands outside of them."""
+    tables = [dp.open_workspace(asked[0]).table(name, visitor="local") for name in SAMPLES]
+    columns = {name: column for table in tables for name, column in table.schema.columns.items()}
+    named = {*SAMPLES, *columns, *(label for column in columns.values() for label in getattr(column, "labels", ()))}
+    named |= {"Ana", "Bo", "Cleo", "Dan", "Eve", "Finn", "South"}  # made-up people, and where they live
+    allowed = {word for name in named for word in re.findall(r"[^\W\d]+", name.replace("_", " "))} | {"UTC"}
+    app = opened(page, lang="sl", **({"answer": home} if page == "ask" else {}))
+    seen = [told for told in texts(app) if told.strip()]
+    outside = {word for told in seen for word in re.findall(r"[^\W\d_]{2,}", words_outside(told))}
+    assert len(seen) > 5 and not sorted(outside - allowed)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_slovene_after_english_is_slovene(page: str, home: str) -> None:
+    """Nothing that is kept between runs holds words of another reader's language."""
+    address = {"answer": home} if page == "ask" else {}
+    before = {told for told in texts(opened(page, **address)) if re.search(r"[a-z]{3} [a-z]", told)}
+    after = list(texts(opened(page, lang="sl", **address)))
+    assert before and not [told for told in after if told in before]
+
+
+def test_a_page_opens_in_the_language_of_its_address(home: str) -> None:
+    assert any("Slovenščina" in told for told in texts(opened("start", lang="sl")))
+    for unknown in ("xx", "<script>", "x" * 500):
+        assert any("English" in told for told in texts(opened("start", lang=unknown)))
+
+
+def test_a_browser_says_what_its_visitor_reads() -> None:
+    assert [language._ours(told) for told in ("sl-SI", "sl", "he-IL", "de", "", None, 7)] == [
+        "sl", "sl", "he", None, None, None, None,
+    ]  # fmt: skip

@@ -1,0 +1,158 @@
+"""Every planted error is caught by its check, the list is whole, and the registry itself can fail.
+
+`make test` runs those that are quick; `make audit` and `python -m tests.planted` run all of them and write the table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from battery import PUBLIC_SUPPORT, build, case_name
+
+from dpengine.audit.sections import ROOT
+from dpengine.coins import SystemCoins
+from dpengine.laws import Laplace, Normal
+from tests.planted import registry
+from tests.planted.checks import (
+    SOME_ROWS,
+    check_all_that_is_told_comes_from_the_draw,
+    check_noise_is_independent,
+    check_noise_keeps_large_numbers,
+    check_selection_takes_the_same_draws,
+    check_supports_are_one_public_grid,
+)
+from tests.planted.ground import choose
+from tests.planted.listed import PLANTED
+from tests.planted.registry import CAUGHT, ESCAPED, FALSE_ALARM, OTHER_WORDS, Planted, judge, section, write
+
+BY_NAME = {planted.name: planted for planted in PLANTED}
+QUICK = sorted(name for name, planted in BY_NAME.items() if not planted.long)
+
+NAMED = (  # what the project says it has planted, word for word
+    "half noise", "Δ one too small", "the wrong relation's Δ", "one bin un-noised", "data-dependent bins",
+    "only non-empty bars shown", "un-capped median score", "float noise", "un-clipped sums", "32-bit overflow",
+    "a sum with rounding errors", "spend after answer", "refund on failure", "PLD used as a filter",
+    "a re-optimised Rényi order", "lookup before the lock", "a plain-hash fingerprint", "a sniffing loader",
+    "ragged rows dropped", "file-order choice of a person's rows", "noise seeded from the query",
+    "un-noised group count as denominator", "default bounds read from the data", "a threshold without δ",
+    "an interval from the true value", "cached answer reused for another where", "error message with a value",
+    "a selection whose draws depend on the scores", "remeasure at naive β each look",
+    "session step drawn before it is burned", "cap raised with α chosen anew", "a category list made from the data",
+    "suggestions from values", "budget of an edited dialect copy", "deleting instead of chaining ledger rows",
+)  # fmt: skip
+
+
+@pytest.mark.xdist_group("planted")  # one process, so that a right part is checked once for all its twins
+@pytest.mark.parametrize("name", QUICK)
+def test_a_planted_error_is_caught(name: str) -> None:
+    verdict = judge(BY_NAME[name])
+    assert verdict.caught, f"{verdict.word}: {verdict.said}"
+
+
+@pytest.mark.long
+def test_all_of_them_from_the_command_line() -> None:
+    """As an outsider runs them: every one caught, and the table written."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.planted"], cwd=ROOT, capture_output=True, text=True,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0 and f"{len(PLANTED)} of {len(PLANTED)}" in done.stdout, done.stdout + done.stderr
+    written = json.loads(registry.SECTION.read_text(encoding="utf-8"))
+    assert [row[0] for row in written["rows"]] == [planted.name for planted in PLANTED]
+
+
+def test_the_list_is_whole() -> None:
+    assert len(BY_NAME) == len(PLANTED), "two planted errors share a name"
+    assert not set(NAMED) - set(BY_NAME)
+    for planted in PLANTED:
+        assert planted.what.endswith(".") and planted.says and planted.wrong is not planted.right
+        assert registry.name_of(planted.check).startswith("check_")
+
+
+# The registry can fail
+
+
+def check_even(number: int) -> None:
+    assert number % 2 == 0, f"{number} is odd"
+
+
+ODD = Planted("odd", "An odd number.", check_even, "is odd", 2, 3)
+
+
+def test_a_twin_that_is_right_is_reported_as_escaped() -> None:
+    """Also of every planted error of a quick check: with the right part in the twin's place it must escape."""
+    assert judge(ODD).word == CAUGHT
+    assert judge(replace(ODD, wrong=4)).word == ESCAPED
+    for name in ("half noise", "refund on failure", "a sniffing loader", "costs rounded down"):
+        verdict = judge(replace(BY_NAME[name], wrong=BY_NAME[name].right, also=()))
+        assert verdict.word == ESCAPED and not verdict.caught
+
+
+def test_a_check_that_complains_of_everything_catches_nothing() -> None:
+    assert judge(replace(ODD, right=5, wrong=7)).word == FALSE_ALARM
+    assert judge(replace(ODD, says="prime")).word == OTHER_WORDS
+    assert judge(replace(ODD, says="not", wrong="three")).word == OTHER_WORDS, "a check that breaks has caught nothing"
+
+
+def test_a_further_check_that_misses_is_an_escape() -> None:
+    def check_positive(number: int) -> None:
+        assert number > 0, "not positive"
+
+    assert judge(replace(ODD, also=((check_positive, "not positive"),))).word == ESCAPED
+    caught = judge(replace(ODD, wrong=-3, also=((check_positive, "not positive"),)))
+    assert caught.also == ("check_positive",)
+    assert caught.row() == ["odd", "An odd number.", "check_even", "check_positive"]
+
+
+def test_an_escape_is_told_in_the_table(tmp_path: Path) -> None:
+    write([judge(ODD), judge(replace(ODD, name="even", wrong=4))], tmp_path / "build" / "planted.json")
+    told = json.loads((tmp_path / "build" / "planted.json").read_text(encoding="utf-8"))
+    assert told == section([judge(ODD), judge(replace(ODD, name="even", wrong=4))])
+    assert told["title"] == "Planted errors" and {len(row) for row in told["rows"]} == {len(told["columns"])}
+    assert [row[2] for row in told["rows"]] == ["check_even", "ESCAPED: check_even"]
+
+
+# The newer checks, on every question of the catalogue
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.parametrize("case", PUBLIC_SUPPORT, ids=case_name)
+def test_what_is_told_and_what_can_come_out(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    query = build(*case, relation)
+    check_supports_are_one_public_grid(query)
+    if query.averages:
+        check_all_that_is_told_comes_from_the_draw(query)
+
+
+def of_several_numbers(case: tuple[str, dict[str, Any]]) -> bool:
+    query = build(*case, "replace")
+    parts = getattr(query.law(query.need().of(SOME_ROWS)), "parts", ())
+    return len(parts) > 1 and all(isinstance(part, Laplace | Normal) for part in parts)
+
+
+SEVERAL_NUMBERS = [case for case in PUBLIC_SUPPORT if of_several_numbers(case)]
+ONE_OF_EACH = list({(key, told.get("noise", "")): (key, told) for key, told in SEVERAL_NUMBERS}.values())
+
+
+def test_the_numbers_of_one_answer_have_noise_of_their_own() -> None:
+    for case in ONE_OF_EACH:
+        check_noise_is_independent(build(*case, "replace"), draws=200)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", SEVERAL_NUMBERS, ids=case_name)
+def test_the_numbers_of_any_answer_have_noise_of_their_own(case: tuple[str, dict[str, Any]]) -> None:
+    for relation in ("add_remove", "replace"):
+        check_noise_is_independent(build(*case, relation), draws=2_000)
+
+
+def test_both_selections_take_the_same_draws() -> None:
+    check_selection_takes_the_same_draws(choose)  # flipping: tests/planted/ground.py
+    check_noise_keeps_large_numbers(SystemCoins())

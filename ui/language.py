@@ -1,0 +1,91 @@
+"""Which language a visitor reads: the address says it, else it was chosen before, else the browser's, else English.
+
+A choice stays in the address, so that a link can be given to somebody in their language, and in a cookie that any page
+with `?lang=` sets (ui/web.py).
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dpengine.messages import MEANT, say
+from dpengine.messages.spoken import LANGUAGES, STORED, by_default, current
+from ui.web import LANGUAGE_COOKIE
+
+IN_ADDRESS = "lang"
+RIGHT_TO_LEFT = ("he",)
+_CHOSEN, _PICKER = "language", "language-picked"
+_MOST = 10_000
+_spoken: dict[str, str] = {}  # by session: callbacks and fragments run without the frame, and on other threads
+
+
+def _of_this_session() -> str | None:
+    run = get_script_run_ctx(suppress_warning=True)
+    return None if run is None else _spoken.get(run.session_id)
+
+
+by_default(_of_this_session)
+
+
+def settle() -> None:
+    """For this run and whatever follows it in this session."""
+    chosen = _ours(st.query_params.get(IN_ADDRESS)) or _ours(st.session_state.get(_CHOSEN))
+    chosen = chosen or _ours(st.context.cookies.get(LANGUAGE_COOKIE))
+    if chosen:
+        st.session_state[_CHOSEN] = st.query_params[IN_ADDRESS] = chosen
+    _speak(chosen or _ours(st.context.locale) or STORED)
+
+
+def address(wanted: dict[str, str], again: bool = False) -> None:
+    """What the address says of a view, the chosen language beside it. It is left alone where it says so already, since
+    each change is a step in the browser's history; `again` writes it all the same."""
+    chosen = st.session_state.get(_CHOSEN)
+    wanted = wanted | ({IN_ADDRESS: chosen} if chosen else {})
+    if again or dict(st.query_params) != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def _ours(wanted: object) -> str | None:
+    """One of ours, also where a browser names a country: sl-SI."""
+    name = str(wanted or "").split("-")[0].lower()
+    return name if name in LANGUAGES else None
+
+
+def _speak(lang: str) -> None:
+    run = get_script_run_ctx(suppress_warning=True)
+    if run is None:
+        return
+    _spoken.pop(run.session_id, None)
+    _spoken[run.session_id] = lang
+    while len(_spoken) > _MOST:
+        del _spoken[next(iter(_spoken))]
+
+
+def pick() -> None:
+    """The languages, small, at the right end of the head."""
+    with st.container(key="language", width="content"):
+        with st.popover(say(f"language.name.{current()}"), key="language-open", help=None):
+            st.radio(
+                say("language.label"), LANGUAGES, index=LANGUAGES.index(current()), format_func=_name,
+                key=f"{_PICKER}-{current()}", on_change=_choose, args=(f"{_PICKER}-{current()}",),
+            )  # fmt: skip
+        if st.session_state.get(_CHOSEN) not in (None, st.context.cookies.get(LANGUAGE_COOKIE)):
+            # A page asked for with `?lang=` sets the cookie; this one is asked for as a picture and never seen.
+            st.html(f'<img class="sr" alt="" src="?{IN_ADDRESS}={escape(current())}">')
+
+
+def _name(lang: str) -> str:
+    return say(f"language.name.{lang}" if MEANT[lang] == MEANT[STORED] else f"language.only.{lang}")
+
+
+def _choose(widget: str) -> None:
+    st.session_state[_CHOSEN] = st.query_params[IN_ADDRESS] = st.session_state[widget]
+
+
+def lesson(html: str) -> str:
+    """The words of a lesson, from right to left where its language is written so."""
+    lang = current()
+    return f'<div dir="rtl" lang="{lang}">{html}</div>' if lang in RIGHT_TO_LEFT else html

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
-from dpengine.contract import Promise, Query, Released
+from dpengine.contract import Blurred, Promise, Query, Released
 from dpengine.exact import text_of
 from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.loss import loss_as_json
@@ -99,12 +99,13 @@ def make_preview(query: Query, rule: filter.Rule, standing: Standing) -> Preview
     price = filter.spent(rule, after) - before
     promise = query.promise()
     over = promise.amount / query.coarse()
+    people = over * over if isinstance(promise, Blurred) else over  # noise in every row evens out with the root of n
     return Preview(
         cost=price,
         fraction=price / rule.epsilon,
         promise=promise,
         useful=over <= 1,
-        people_needed=round_up_two(query.facts.about * over),
+        people_needed=round_up_two(query.facts.about * people),
         times_needed=over,
         remaining_after=max(rule.epsilon - before - price, Fraction(0)),
         admissible=filter.admits(rule, after),

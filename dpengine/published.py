@@ -28,6 +28,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpengine.bounds import bernstein_reach, swap_reach, total_reach
@@ -36,6 +38,7 @@ from dpengine.exact import exp_decimal
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.publishing import codes_of, file_digest
 from dpengine.rowwise import Blur, Swap
+from dpengine.schema import Number
 
 Integers = npt.NDArray[np.int64]
 MOST_BINS = 1_000
@@ -62,6 +65,20 @@ class Published:
     def whole(self) -> bool:
         """Is the file what the ledger says it is?"""
         return self.path.is_file() and file_digest(self.path) == self.facts["sha256"]
+
+    def table(self, clamped: bool = False) -> pa.Table:
+        """All of it. Clamped, numbers beyond the declared range become its ends: post-processing that biases means."""
+        if not self.whole:
+            raise AllowanceError("publish.changed")
+        found = pq.read_table(self.path)
+        for place, name in enumerate(self.query.columns if clamped else ()):
+            column = self.query.facts.schema[name]
+            if isinstance(column, Number):
+                kind = found.schema.field(name).type
+                low, high = (pa.scalar(float(end)).cast(kind) for end in (column.lower, column.upper))
+                cut = pc.max_element_wise(pc.min_element_wise(found.column(place), high), low)
+                found = found.set_column(place, name, cut)
+        return found
 
     def codes(self, name: str) -> Integers:
         if name not in self.query.columns:

@@ -50,6 +50,18 @@ def publish(
     return {"file": target.name, "sha256": digest, "rows": people, "columns": list(query.columns)}
 
 
+def imagined(query: OfRows, coins: Coins) -> tuple[list[list[Any]], list[list[Any]]]:
+    """A few made-up rows and what would be published of them, in the same order, so that they can be compared."""
+    made = query.need().imagine(query.facts.about, "even")
+    grid = tuple(query.coarsened(name, codes) for name, codes in zip(query.columns, made, strict=True))
+    return _told(query, grid), _told(query, query.perturbed(made, coins))
+
+
+def _told(query: OfRows, columns: tuple[Integers, ...]) -> list[list[Any]]:
+    told = [_values(query, name, codes).to_pylist() for name, codes in zip(query.columns, columns, strict=True)]
+    return [list(row) for row in zip(*told, strict=True)]
+
+
 def file_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -202,6 +202,11 @@ class Table:
             raise AllowanceError("publish.unknown")
         return Published(answer.query, self._workspace.published_file(answer.request_id), answer.value)
 
+    def publications(self, most: int = 20) -> list[Answer]:
+        """Tables that were published from this one under this budget, newest first: free to see and to ask."""
+        found = self._workspace.ledger.charges(self._budget.id, self.name, keys="publish_*", limit=most)
+        return [self.answer_of(entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
+
     def recall(self, query: Query) -> list[Answer]:
         """Answers already paid for to this very question: free."""
         found = self._workspace.ledger.answers_to(self._budget.id, self.name, query.digest())

@@ -10,8 +10,8 @@ import streamlit as st
 from dpengine.messages import say
 from ui.state import ROOT
 
-NAMES = ("start", "data", "ask", "session", "plan", "whatif", "ledger", "lessons")
-UNLISTED = ("overfitting", "audit")  # reached by a link on another page
+NAMES = ("start", "data", "ask", "publish", "session", "plan", "whatif", "ledger", "lessons")
+UNLISTED = ("overfitting", "audit", "thesis")  # reached by a link on another page
 
 
 @cache

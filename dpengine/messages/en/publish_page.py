@@ -51,7 +51,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.thesis": "From the thesis: its tables, reproduced",
     "publish_page.open": "Open the published table",
     "publish_page.take": "Take it away",
-    "publish_page.begins": "How the file begins. No row here can be traced to a person, and none can be trusted.",
+    "publish_page.begins": "How the file begins. The order is random, and any row may be untrue.",
     "publish_page.cut": "Cut numbers off at the declared range",
     "publish_page.cut_help": "Published numbers leave the range on both sides. Cutting them off costs no privacy.",
     "publish_page.cut_biases": "Numbers that are cut off look tidier, but averages of them are biased: what is far out on one side no longer evens out the other. What is computed below uses the table as it was published.",

@@ -51,7 +51,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.thesis": "Iz diplomskega dela: njegove tabele, ponovljene",
     "publish_page.open": "Odpri objavljeno tabelo",
     "publish_page.take": "Vzemite jo s seboj",
-    "publish_page.begins": "Tako se datoteka začne. Nobene vrstice tu ni mogoče pripisati osebi in nobeni ni mogoče zaupati.",
+    "publish_page.begins": "Tako se datoteka začne. Vrstni red je naključen in vsaka vrstica je lahko neresnična.",
     "publish_page.cut": "Odreži števila na mejah navedenega razpona",
     "publish_page.cut_help": "Objavljena števila gredo na obeh straneh čez razpon. Če jih odrežete, to ne stane zasebnosti.",
     "publish_page.cut_biases": "Odrezana števila so videti urejena, a njihova povprečja so popačena: kar je daleč na eni strani, ne izravna več druge. Kar se računa spodaj, uporablja tabelo, kot je bila objavljena.",

@@ -125,7 +125,7 @@ def test_from_the_overview_through_the_lessons_and_nothing_is_spent(home: Path) 
     page = opened()
     page.button(key="lesson-open-1").click().run()
     for place, number in enumerate(NUMBERS, start=1):
-        assert f"<h1 dir=\"auto\">{lessons.lesson(number).title}" in unescape(html(page))
+        assert f"<h1>{lessons.lesson(number).title}" in unescape(html(page))
         assert len(said(page)) == 2 and page.expander
         assert f"Lesson {number} of" in html(page)
         if place < len(NUMBERS):

@@ -18,6 +18,7 @@ from demos.twins import twins, watched
 from demos.watching import BulkCoins, Claim, View, Watched, claimed
 from dpengine.audit.empirical import Evidence, lower_bound
 from dpengine.unit import RELATIONS
+from ui.language import address
 
 STATE, DRAWN = "audit", "audit-drawn"
 CARE = ("0.1", "0.2", "0.5", "1", "1.5", "2", "3")
@@ -157,5 +158,4 @@ def remember(given: dict[str, str]) -> None:
     kept = st.session_state[STATE]
     kept["given"], kept["url"] = given, {name: text for name, text in given.items() if text != usual[name]}
     others = {name: st.query_params[name] for name in st.query_params if name not in USUAL}
-    if dict(st.query_params) != others | kept["url"]:
-        st.query_params.from_dict(others | kept["url"])
+    address(others | kept["url"])

@@ -9,7 +9,8 @@ from html import escape, unescape
 
 from demos.neighbours import Example
 from demos.watching import View
-from dpengine.messages import say
+from dpengine.messages import plain, say
+from dpengine.messages.figures import local
 from ui.audit_state import Drawn, Prepared, evidence
 from ui.wording import percent, power_of_ten
 
@@ -22,7 +23,7 @@ def two(value: float | Fraction, up: bool | None = None) -> str:
     whole = round(scaled) if up is None or abs(scaled - round(scaled)) < 1e-6 else (
         math.ceil(scaled) if up else math.floor(scaled)
     )  # fmt: skip
-    return f"{whole / 100:,.2f}"
+    return local(f"{whole / 100:,.2f}")
 
 
 def times(ratio: float, up: bool | None = None) -> str:
@@ -33,7 +34,7 @@ def times(ratio: float, up: bool | None = None) -> str:
         return two(ratio, up)
     grain = 10 ** max(0, math.floor(math.log10(ratio)) - 1)
     whole = ratio / grain
-    return f"{(round(whole) if up is None else math.ceil(whole) if up else math.floor(whole)) * grain:,}"
+    return plain((round(whole) if up is None else math.ceil(whole) if up else math.floor(whole)) * grain)
 
 
 def labels(view: View) -> list[str]:
@@ -51,7 +52,7 @@ def _level(weight: float) -> str:
         return say("check.level.neither")
     odds = math.exp(abs(weight))
     told = f"{odds:.2f}" if odds < 2 else f"{odds:.1f}" if odds < 20 else f"{odds:,.0f}"
-    return say("check.level.odds", table=table, odds=told)
+    return say("check.level.odds", table=table, odds=local(told))
 
 
 def found(ready: Prepared, kept: Drawn) -> str:
@@ -94,7 +95,7 @@ def axis(view: View) -> str:
 
 
 def _signed(number: int) -> str:
-    return f"{number:,}".replace("-", "−")
+    return plain(number).replace("-", "−")
 
 
 def bare(html: str) -> str:

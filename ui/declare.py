@@ -153,8 +153,7 @@ def _so_far(draft: Draft) -> None:
     if draft.relation == "add_remove" and draft.about:
         told.append(say("data.so_far.add_remove", people=draft.about))
     if draft.chosen:
-        told.append(say("data.so_far.column" if len(draft.chosen) == 1 else "data.so_far.columns",
-                        columns=len(draft.chosen)))
+        told.append(say("data.so_far.columns", columns=len(draft.chosen)))
     if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
         told.append(say(f"data.care.{draft.care}"))
     place = say("data.so_far.step", now=STEPS.index(draft.step), of=len(STEPS) - 1)

@@ -15,7 +15,7 @@ from ui import declare_price as price
 from ui.declare import complain, heading, kept, onwards, problem, reconsider
 from ui.declare_column import KEPT, KINDS, UNKNOWN, column_of
 from ui.declare_draft import Draft
-from ui.declare_file import unmarked
+from ui.wording import unmarked
 
 MOST_PILLS = 60
 

@@ -32,20 +32,25 @@ by_default(_of_this_session)
 
 def settle() -> None:
     """For this run and whatever follows it in this session."""
-    chosen = _ours(st.query_params.get(IN_ADDRESS)) or _ours(st.session_state.get(_CHOSEN))
-    chosen = chosen or _ours(st.context.cookies.get(LANGUAGE_COOKIE))
-    if chosen:
-        st.session_state[_CHOSEN] = st.query_params[IN_ADDRESS] = chosen
-    _speak(chosen or _ours(st.context.locale) or STORED)
+    lang = _ours(st.query_params.get(IN_ADDRESS)) or _ours(st.session_state.get(_CHOSEN))
+    lang = lang or _ours(st.context.cookies.get(LANGUAGE_COOKIE))
+    if lang:
+        st.session_state[_CHOSEN] = st.query_params[IN_ADDRESS] = lang
+    _speak(lang or _ours(st.context.locale) or STORED)
 
 
 def address(wanted: dict[str, str], again: bool = False) -> None:
     """What the address says of a view, the chosen language beside it. It is left alone where it says so already, since
     each change is a step in the browser's history; `again` writes it all the same."""
-    chosen = st.session_state.get(_CHOSEN)
-    wanted = wanted | ({IN_ADDRESS: chosen} if chosen else {})
+    wanted = wanted | in_address()
     if again or dict(st.query_params) != wanted:
         st.query_params.from_dict(wanted)
+
+
+def in_address() -> dict[str, str]:
+    """The language somebody chose, as part of an address; nothing where nobody did."""
+    lang = st.session_state.get(_CHOSEN)
+    return {IN_ADDRESS: lang} if lang else {}
 
 
 def _ours(wanted: object) -> str | None:
@@ -85,7 +90,6 @@ def _choose(widget: str) -> None:
     st.session_state[_CHOSEN] = st.query_params[IN_ADDRESS] = st.session_state[widget]
 
 
-def lesson(html: str) -> str:
-    """The words of a lesson, from right to left where its language is written so."""
-    lang = current()
-    return f'<div dir="rtl" lang="{lang}">{html}</div>' if lang in RIGHT_TO_LEFT else html
+def written() -> str:
+    """How the words of a lesson run, as attributes of their HTML; Streamlit itself has no mirrored layout."""
+    return f' dir="rtl" lang="{current()}"' if current() in RIGHT_TO_LEFT else ""

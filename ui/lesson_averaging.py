@@ -7,6 +7,7 @@ from fractions import Fraction
 from demos.lessons import averaging as demo
 from demos.lessons.averaging import Averaged
 from demos.lessons.clinic import ALLOWANCE
+from dpengine.messages.figures import local
 from ui import picture
 from ui.lesson import AGAIN, Given, Lesson, Setting, View, words
 from ui.picture import Mark
@@ -64,7 +65,7 @@ def _share(spent: Fraction) -> str:
 
 
 def _figure(value: float) -> str:
-    return f"{value:,.1f}".removesuffix(".0") if value < 1000 else f"{value:,.0f}"
+    return local(f"{value:,.1f}".removesuffix(".0") if value < 1000 else f"{value:,.0f}")
 
 
 LESSON = Lesson(

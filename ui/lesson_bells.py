@@ -9,6 +9,7 @@ from demos.lessons import bells as demo
 from demos.lessons.bells import Figures, Floats, Settings
 from dpengine.exact import text_of
 from dpengine.messages import plain
+from dpengine.messages.figures import local
 from ui import picture
 from ui.lesson import Given, Lesson, Setting, View, words
 from ui.picture import Column
@@ -41,7 +42,7 @@ def view(given: Given) -> View:
 
 def _three(value: float) -> str:
     """To three figures."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return local(f"{value:,.0f}" if value >= 100 else f"{value:.3g}")
 
 
 def _answer(settings: Settings) -> str:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from demos.lessons import definition as demo
 from demos.lessons.definition import Checked
 from dpengine.exact import exp_decimal
+from dpengine.messages.figures import local
 from ui import picture
 from ui.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.picture import Column
@@ -20,12 +21,12 @@ def view(given: Given) -> View:
     times, flip = int(given["times"]), Fraction(given["flip"])
     found = demo.coin(times, flip, Fraction(given["epsilon"]), Fraction(given["delta"]))
     facts = checked_facts(found)
-    one = tell("one" if found.worst else "one.same", times=times, flip=given["flip"], **facts)
+    one = tell("one" if found.worst else "one.same", times=times, flip=local(given["flip"]), **facts)
     two = tell("two.same" if not found.worst else "two.holds" if found.holds else "two.breaks", **facts)
     once = checked_facts(demo.coin(1, flip, found.epsilon, found.delta))
     return View(
         _picture(found), one, two,
-        tell("theorem", flip=given["flip"], once_likelier=once["likelier"], once_limit=once["limit"], **facts),
+        tell("theorem", flip=local(given["flip"]), once_likelier=once["likelier"], once_limit=once["limit"], **facts),
         tell("source"), tell("relation"),
     )  # fmt: skip
 
@@ -38,14 +39,18 @@ def checked_facts(found: Checked) -> dict[str, str]:
         "epsilon": found.epsilon, "delta": found.delta, "factor": Fraction(exp_decimal(found.epsilon)),
     }  # fmt: skip
     for places in range(4, 20):
-        facts = {name: told(value, places) for name, value in values.items()}
+        facts = {name: _places(value, places) for name, value in values.items()}
         broken = [Fraction(facts["likelier"]) > Fraction(facts["limit"]), Fraction(facts["least"]) > found.delta]
         if broken == [not found.holds] * 2:
             break
-    return facts
+    return {name: local(figure) for name, figure in facts.items()}
 
 
-def told(value: Fraction, places: int = 4) -> str:
+def told(value: Fraction) -> str:
+    return local(_places(value, 4))
+
+
+def _places(value: Fraction, places: int) -> str:
     return f"{float(value):.{places}f}".rstrip("0").rstrip(".")
 
 

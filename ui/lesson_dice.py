@@ -9,6 +9,7 @@ from demos.lessons import dice as demo
 from demos.lessons.dice import FACES, PEOPLE, Figures
 from dpengine.exact import text_of
 from dpengine.messages import say
+from dpengine.messages.figures import local
 from ui import picture
 from ui.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.picture import Column
@@ -22,7 +23,7 @@ tell = words(NUMBER)
 def view(given: Given) -> View:
     settings = demo.Settings(Fraction(given["epsilon"]), int(given["rolls"]))
     found = demo.figures(settings)
-    people, most = sum(PEOPLE), f"{found.most:.3g}"
+    people, most = sum(PEOPLE), local(f"{found.most:.3g}")
     facts = {
         "middle": FACES[found.best],
         "chance": _chance(found.chances[found.best]),
@@ -32,7 +33,7 @@ def view(given: Given) -> View:
     told = {"promised": found.promised, "people": people, "most": most}
     worst_gap = max(found.gaps)
     theorem = tell(
-        "theorem", **told, within=percent(found.within), worst=f"{found.worst:.3g}", epsilon=settings.epsilon,
+        "theorem", **told, within=percent(found.within), worst=local(f"{found.worst:.3g}"), epsilon=settings.epsilon,
         capped=demo.moves(PEOPLE, demo.capped), plain=demo.moves(PEOPLE, demo.plain),
         many=demo.REPEATED[0], all=sum(demo.REPEATED), down=-demo.plain(demo.REPEATED, 0),
     )  # fmt: skip

@@ -9,7 +9,8 @@ from html import escape
 from demos.lessons import differencing as demo
 from demos.lessons.clinic import ALLOWANCE
 from demos.lessons.differencing import Attack
-from dpengine.messages import say
+from dpengine.messages import plain, say
+from dpengine.messages.figures import local
 from ui import picture
 from ui.lesson import AGAIN, Given, Lesson, Setting, View, numbers, words
 from ui.picture import Column
@@ -36,7 +37,7 @@ def _said(found: Attack) -> tuple[str, str]:
         first, second = found.exact
         one = tell("one.exact", below=person - 1, person=person, first=first, second=second)
         return one, tell("two.exact.yes" if found.difference else "two.exact.no", difference=found.difference)
-    chances = {"right": f"{100 * found.right:.1f}", "most": _above(found.most)}
+    chances = {"right": local(f"{100 * found.right:.1f}"), "most": _above(found.most)}
     if way == "noise":
         return tell("one.noise", difference=_signed(found.mean)), tell("two.noise", **chances)
     asked = 2 * len(found.pairs)
@@ -49,8 +50,8 @@ def _picture(found: Attack) -> str:
     person, way = found.settings.person, found.settings.way
     first, second = found.exact if way == "exact" else found.pairs[-1]
     boxes = (
-        ("", tell("box.question", edge=person - 1), f"{first:,}"),
-        ("", tell("box.question", edge=person), f"{second:,}"),
+        ("", tell("box.question", edge=person - 1), plain(first)),
+        ("", tell("box.question", edge=person), plain(second)),
         ("out", tell("box.difference"), _signed(second - first)),
     )
     told = "".join(f'<div class="{kind}"><span>{escape(label)}</span><b>{out}</b></div>' for kind, label, out in boxes)
@@ -90,11 +91,11 @@ def _small() -> str:
 
 def _above(chance: float) -> str:
     """So many in 100, rounded up: it is said that nobody passes it."""
-    return f"{math.ceil(1000 * chance) / 10:.1f}"
+    return local(f"{math.ceil(1000 * chance) / 10:.1f}")
 
 
 def _signed(value: float) -> str:
-    return f"{value:,.1f}".removesuffix(".0").replace("-", "−")
+    return local(f"{value:,.1f}".removesuffix(".0").replace("-", "−"))
 
 
 def _shown(given: Given) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from demos.lessons import median as demo
 from demos.lessons.median import Compared
 from dpengine.messages import say
 from ui import picture
+from ui.language import written
 from ui.lesson import AGAIN, Given, Lesson, Setting, View, words
 from ui.picture import Mark
 
@@ -27,8 +28,9 @@ def view(given: Given) -> View:
     )  # fmt: skip
 
 
-def _seven() -> str:
-    """The seven twice, one of them changed; the one in the middle has a ring."""
+def _seven(words: bool = True) -> str:
+    """The seven twice, one of them changed; the one in the middle has a ring. On its card it is without words, which
+    are in no language yet when this is made."""
     changed, middle = demo.changed(), len(demo.BEFORE) // 2
     rows = ""
     for code, people, result in zip(("before", "after"), (demo.BEFORE, demo.AFTER), demo.medians(), strict=True):
@@ -36,8 +38,12 @@ def _seven() -> str:
         for place, value in enumerate(people):
             kinds = [f"v{value}"] + ["middle"] * (place == middle) + ["changed"] * (place == changed)
             row += f'<i class="{" ".join(kinds)}">{value}</i>'
-        name, told = escape(tell(f"seven.{code}")), escape(tell("seven.median", median=result))
-        rows += f"<div><span>{name}</span>{row}<b>{told}</b></div>"
+        if words:
+            name, told = escape(tell(f"seven.{code}")), escape(tell("seven.median", median=result))
+            row = f"<span>{name}</span>{row}<b>{told}</b>"
+        rows += f"<div>{row}</div>"
+    if not words:
+        return picture.figure(f'<div class="seven">{rows}</div>', "")
     before, after = demo.medians()
     return picture.figure(f'<div class="seven">{rows}</div>', tell("alt.seven", before=before, after=after))
 
@@ -49,7 +55,7 @@ def _strips(found: Compared) -> str:
     drawn = ""
     for code, answers, kind in (("noisy", found.noisy, "plain-dots"), ("chosen", found.chosen, "")):
         near = {"near": found.near(answers), "all": demo.ANSWERS}
-        title = f'<p class="caption" dir="auto">{escape(tell(f"strip.{code}"))}</p>'
+        title = f'<p class="caption"{written()}>{escape(tell(f"strip.{code}"))}</p>'
         drawn += title + picture.strip(answers, span, tell(f"alt.{code}", **near), marks, height=95, kind=kind)
     return drawn
 
@@ -63,6 +69,6 @@ LESSON = Lesson(
         Setting("shape", demo.SHAPES, "skewed", "choice", more=True),
     ),
     view,
-    _seven(),
+    _seven(words=False),
     random=True,
 )

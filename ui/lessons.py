@@ -15,8 +15,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpengine.messages import known, language, plain, say
+from dpengine.messages import known, language, say
+from dpengine.messages.figures import setting
 from ui import frame
+from ui.language import IN_ADDRESS, address, in_address, written
 from ui.lesson import Given, Lesson, Setting, View
 
 NAMES: dict[int, str] = {  # by number, rising: the module `ui.lesson_<name>`, the words `lesson.<number>.…`
@@ -61,7 +63,7 @@ def _rules() -> str:
 
 def overview() -> None:
     lead = say("lessons.lead")
-    st.html(f'<h1 dir="auto">{escape(say("lessons.title"))}</h1><p class="lead" dir="auto">{escape(lead)}</p>')
+    st.html(f'<h1{written()}>{escape(say("lessons.title"))}</h1><p class="lead"{written()}>{escape(lead)}</p>')
     numbers, across = list(NAMES), 3
     for first in range(0, len(numbers), across):
         for number, column in zip(numbers[first:], st.columns(across), strict=False):
@@ -69,7 +71,7 @@ def overview() -> None:
                 line = escape(say(f"lesson.{number}.line"))
                 st.html(
                     f'<div class="lesson-small" aria-hidden="true">{lesson(number).small}</div>'
-                    f'<p class="lesson-line" dir="auto">{line}</p>'
+                    f'<p class="lesson-line"{written()}>{line}</p>'
                 )
                 label = say("lessons.named", number=number, title=lesson(number).title)
                 _to(number, label, f"lesson-open-{number}")
@@ -82,7 +84,7 @@ def one(number: int) -> None:
     _arrive(number)
     place = say("lessons.place", number=number, all=len(NAMES))
     st.html(
-        f'<p class="crumb" dir="auto">{escape(place)}</p><h1 dir="auto">{escape(lesson(number).title)}</h1>'
+        f'<p class="crumb"{written()}>{escape(place)}</p><h1{written()}>{escape(lesson(number).title)}</h1>'
     )
     with st.container(key=f"card-one-{number}"):
         _screen(number)
@@ -107,7 +109,8 @@ def _to(number: int, label: str, key: str, primary: bool = False) -> None:
 def _screen(number: int) -> None:
     chosen = lesson(number)
     given = _given(number)
-    st.html(f'<p class="lesson-do" dir="auto">{escape(say(f"lesson.{number}.do", **given))}</p>')
+    do = say(f"lesson.{number}.do", **{name: setting(text) for name, text in given.items()})
+    st.html(f'<p class="lesson-do"{written()}>{escape(do)}</p>')
     given = _controls(chosen, given, more=False)
     below = st.container()
     with st.container(horizontal=True):
@@ -117,18 +120,18 @@ def _screen(number: int) -> None:
         copied = st.popover(say("lessons.copy"))
     _remember(number, given)
     with copied:
-        st.html(f'<p dir="auto">{escape(say("lessons.copy_help"))}</p>')
+        st.html(f'<p{written()}>{escape(say("lessons.copy_help"))}</p>')
         st.code(_address(number, given), language=None)
     view = _view(number, language.get(), tuple(given.items()), _hand() if chosen.random else 0)
     with below:
         chosen.draw(view)
-        said = "".join(f'<p class="lesson-say" dir="auto">{_kept_together(line)}</p>' for line in (view.one, view.two))
+        said = "".join(f'<p class="lesson-say"{written()}>{_kept_together(line)}</p>' for line in (view.one, view.two))
         st.html(f'<div role="status">{said}</div>')
         with st.expander(say("lessons.theorem")):
             theorem = [escape(line) for line in view.theorem.split("\n")]
             told = (("lessons.source", view.source), ("lessons.relation", view.relation))
             lines = [*theorem, *(f"<b>{escape(say(code))}</b> {escape(text)}" for code, text in told)]
-            st.html("".join(f'<p dir="auto">{line}</p>' for line in lines))
+            st.html("".join(f'<p{written()}>{line}</p>' for line in lines))
             if chosen.beside is not None:
                 chosen.beside(view)
 
@@ -163,7 +166,7 @@ def _control(chosen: Lesson, one: Setting, value: str) -> str:
         code = f"lesson.{chosen.number}.set.{one.name}.{choice}"
         if known(code):
             return say(code)
-        return plain(int(choice)) if choice.isdecimal() else choice
+        return setting(choice)
 
     if one.kind == "again":
         st.button(label, key=key, on_click=_toss, args=(chosen.number, one))
@@ -208,7 +211,7 @@ def _arrive(number: int) -> None:
     Only a run of the whole page reads the address. A fragment does not: its browser may still show an older one.
     """
     kept = _kept()
-    arriving = dict(st.query_params)
+    arriving = {name: text for name, text in dict(st.query_params).items() if name != IN_ADDRESS}
     if arriving != kept["url"] or number not in kept["given"]:
         kept["given"][number] = lesson(number).clean(arriving)
         kept["turn"] += 1  # new widgets: a browser goes on showing what it has
@@ -225,7 +228,7 @@ def _link(number: int) -> dict[str, str]:
 
 def _go(number: int) -> None:
     """To another lesson, or with 0 to all of them."""
-    st.query_params.from_dict(_link(number) | _kept()["given"].get(number, {}) if number else {})
+    address(_link(number) | _kept()["given"].get(number, {}) if number else {}, again=True)
 
 
 def _remember(number: int, given: Given) -> None:
@@ -235,7 +238,7 @@ def _remember(number: int, given: Given) -> None:
         return
     kept["given"][number], kept["tossed"] = dict(given), False
     kept["url"] = _link(number) | dict(given)
-    st.query_params.from_dict(kept["url"])
+    address(kept["url"], again=True)
 
 
 def _toss(number: int, one: Setting) -> None:
@@ -248,4 +251,4 @@ def _toss(number: int, one: Setting) -> None:
 def _address(number: int, given: Given) -> str:
     """The whole address of this lesson with these settings, as a slide needs it."""
     here: Any = st.context.url
-    return f"{here or '/lessons'}?{urlencode(_link(number) | dict(given))}"
+    return f"{here or '/lessons'}?{urlencode(_link(number) | dict(given) | in_address())}"

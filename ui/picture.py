@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 from dpengine.messages import plain
+from ui.language import written
 from ui.svg import Axis
 
 
@@ -105,4 +106,4 @@ def meter(share: float, words: str, refused: bool = False) -> str:
 def verdict(holds: bool, words: str) -> str:
     """One line that says whether a promise is kept."""
     sign, kind = ("✓", "holds") if holds else ("✗", "breaks")
-    return f'<p class="verdict {kind}" role="status" dir="auto"><b>{sign}</b> {escape(words)}</p>'
+    return f'<p class="verdict {kind}" role="status"{written()}><b>{sign}</b> {escape(words)}</p>'

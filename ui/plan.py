@@ -54,7 +54,7 @@ def in_plan(table: dp.Table) -> None:
     """How many questions wait in the plan, with a way to it."""
     rows = len(plan_state.current(table).rows)
     if rows:
-        label = say("plan.added_one" if rows == 1 else "plan.added", count=rows) + " " + say("plan.open")
+        label = say("plan.added", count=rows) + " " + say("plan.open")
         st.page_link(nav.page("plan"), label=label, query_params={"table": table.name})
 
 

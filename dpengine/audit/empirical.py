@@ -85,7 +85,8 @@ def search(one: Sequence[Any], other: Sequence[Any], delta: Fraction, failure: f
         for swapped in (False, True):
             more, less = counts[::-1] if swapped else counts
             many, others = (len(second), len(first)) if swapped else (len(first), len(second))
-            found = _bounds(more, many, less, others, delta, failure)
+            # Ranked as if twice as many draws had shown the same: so many will be tested.
+            found = _bounds(2 * more, 2 * many, 2 * less, 2 * others, delta, failure)
             place = int(np.argmax(found))
             if best is None or found[place] > best[0]:
                 best = (float(found[place]), events[place], swapped)

@@ -12,6 +12,7 @@ stopping whenever it likes, against the meter that the same file shows. What it 
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -46,6 +47,7 @@ PERSONS = ({"x": 3, "c": "a"}, {"x": 0, "c": "b"})  # who is different in the tw
 NAMES = ("one", "other")
 BUDGET = Budget(CAP, DELTA)
 _GRAIN = 10**6
+_MEMORY = Path("/dev/shm")
 _FINEST = Fraction(1, 1000)
 
 
@@ -111,7 +113,7 @@ def _at_most(wish: Fraction, left: Fraction) -> Fraction:
 @contextmanager
 def two_tables() -> Iterator[Workspace]:
     """A workspace in a temporary folder with the two neighbouring tables, replace-one."""
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         workspace = Workspace(Path(folder) / "var")
         try:
             for name, person in zip(NAMES, PERSONS, strict=True):
@@ -120,6 +122,11 @@ def two_tables() -> Iterator[Workspace]:
             yield workspace
         finally:
             workspace.close()
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """In memory where there is such a place: thousands of plays would wait for the disk at every commit."""
+    return tempfile.TemporaryDirectory(dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
 
 
 def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tuple[float, int]:
@@ -179,7 +186,7 @@ RULE = Rule.make(Fraction(1), DELTA, slack_share=Fraction(1))  # so that the sec
 def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[float, int]:
     """What the best of all strategies is worth, at the cap or at the meter's reading whichever is more, against the
     admissions and the meter of a real ledger file; and how many different sets of questions the file admitted."""
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")
         try:
 

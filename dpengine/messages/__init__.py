@@ -65,6 +65,17 @@ def hidden(sign: str) -> bool:
 _TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
+def _confined(text: str) -> bool:
+    """Nothing hidden but whole pairs of isolates, which our own sentences put around formulas: they turn nothing outside
+    themselves."""
+    depth = 0
+    for sign in text:
+        depth += (sign in "\u2066\u2067\u2068") - (sign == "\u2069")
+        if depth < 0 or (hidden(sign) and not "\u2066" <= sign <= "\u2069"):
+            return False
+    return depth == 0
+
+
 def plain(value: Any) -> str:
     """A public fact as a person writes it: 1234567 as 1,234,567, one third as 0.333; in one line."""
     if isinstance(value, bool):
@@ -81,7 +92,7 @@ def plain(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(plain(item) for item in value)
     text = str(value)
-    if text.isprintable():
+    if text.isprintable() or _confined(text):
         return text
     return "".join(" " if sign in "\t\r\n" else "\ufffd" if hidden(sign) else sign for sign in text)
 

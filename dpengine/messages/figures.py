@@ -29,6 +29,13 @@ def typed(figure: str) -> str:
     return figure.replace(",", "") if grouped else figure
 
 
+def setting(text: str) -> str:
+    """A figure as an address holds it, for a reader: 1000 as 1,000, 0.5 as 0,5 in Slovene; other words as they are."""
+    if text.isascii() and text.isdecimal():
+        return local(f"{int(text):,}")
+    return local(text) if re.fullmatch(r"\d+\.\d+", text) else text
+
+
 def ungrouped(figure: str) -> str:
     """Without the marks between thousands: a year is no 1,984."""
     return figure.replace(marks()[0], "")

@@ -25,8 +25,3 @@ def test_a_language_is_chosen_once(phone: Any, open_page: Callable[..., Any]) ->
     slovene = open_page(locale="sl-SI")  # a browser that says so itself
     go(slovene, "/ledger")
     assert "Proračun zasebnosti" in slovene.locator(".meter").inner_text() and "lang=" not in slovene.url
-    slovene.locator(".st-key-language button").click()
-    slovene.get_by_text("English", exact=True).click()
-    slovene.locator(".meter", has_text="Privacy allowance").wait_for()
-    settled(slovene)
-    shot(slovene, "language-english")

@@ -79,7 +79,7 @@ from dpengine.workspace import Workspace
 from tests.faults.scenes import A, Telling, declare
 
 disk, made = Path({disk!r}), Path({made!r})
-subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk], check=True)
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], check=True)
 subprocess.run(["cp", "-r", made, disk / "var"], check=True)
 draws, told = [], {{"draws": 0, "refused": {{}}, "shown": []}}
 home = Workspace(disk / "var")
@@ -94,16 +94,18 @@ def attempt(name, work):
     except dp.AllowanceError as complaint:
         told["refused"][name] = complaint.code
 ask("first")
-with open(disk / "filler", "wb", buffering=0) as filler:
-    try:
-        while True:
-            filler.write(bytes(4096))
-    except OSError as full:
-        assert full.errno == errno.ENOSPC
-for number in range(60):
-    attempt(f"full {{number}}", lambda: ask(f"full {{number}}"))
-    if len(told["refused"]) > 3:
-        break
+def fill():
+    with open(disk / "filler", "ab", buffering=0) as filler:
+        try:
+            while True:
+                filler.write(bytes(4096))
+        except OSError as full:
+            assert full.errno == errno.ENOSPC
+for spare in range(24):  # room for a charge and not for its answer is among them
+    fill()
+    os.truncate(disk / "filler", (disk / "filler").stat().st_size - 4096 * spare)
+    attempt(f"{{spare}} blocks", lambda: ask(f"{{spare}} blocks"))
+fill()
 attempt("full declare", lambda: declare(home, "more"))
 attempt("full revise", lambda: table.revise(table.schema))
 (disk / "filler").unlink()
@@ -147,6 +149,7 @@ def test_a_full_and_then_a_read_only_disk_release_nothing_uncharged(place: Path)
     told = json.loads(done.stdout)
     assert all(told["verified"]) and not told["strays"], told
     assert told["draws"] <= len(told["charged"]) and told["meter"] == len(told["charged"])
+    assert "0 blocks" in told["refused"] and len(told["shown"]) > 2, told
     assert all(told["answers"].get(request) == value for request, value in told["shown"])
     assert {"first", "room again"} <= {request for request, _ in told["shown"]}
     refused = told["refused"]

@@ -144,6 +144,7 @@ def _point_of_the_draw(stage: Stage, made: Path, place: Path, plant: str) -> int
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)  # up to 300 kills, on a machine that may be busy
 @pytest.mark.parametrize("scene", sorted((*SPENDING, *CHANGING)))
 def test_killed_at_every_step(stage: Stage, made: Path, place: Path, scene: str) -> None:
     """Every effect; then lines and the insides of statements, evenly; then random moments."""

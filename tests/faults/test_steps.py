@@ -211,7 +211,9 @@ def every_point(folder: Path, scene: Scene, kind: type[Ledger] = Ledger, planted
     return tally
 
 
-@pytest.mark.parametrize("name", [pytest.param("plan", marks=pytest.mark.long), "release", "session"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("plan", marks=pytest.mark.long), "release", pytest.param("session", marks=pytest.mark.long)]
+)
 def test_killed_before_every_statement(place: Path, name: str) -> None:
     tally = every_point(place, SCENES[name])
     assert tally.faults == [0, 0, 0, 0], tally

@@ -1,4 +1,4 @@
-"""Names that are more than names: HTML, scripts, SQL, formulas, Markdown, LaTeX. Each holds the mark, so it can be found."""
+"""Names that are more than names: HTML, scripts, SQL, formulas, Markdown, LaTeX. Each holds the mark."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MARKDOWN = re.compile(
     rf"|(?<!\\)<{MARK}|(?<!\\)<b>{MARK}|(?<!\\)\[x\]\(javascript"
 )
 _READS_MARKDOWN = {"label", "help", "text", "caption", "captions", "title", "body", "markdown", "content"}
-_PLAIN = {"Html", "Code"}  # looked at apart; text
+_PLAIN = {"Html", "Code", "PlotlyChart"}  # looked at apart; text
 
 
 class Elements(HTMLParser):
@@ -47,7 +47,8 @@ def elements(text: str) -> list[str]:
     found = Elements(text)
     bad = [tag for tag in found.tags if tag in {"script", "img", "iframe", "object", "form", MARK} or MARK in tag]
     for name, value in found.attributes:
-        if name.startswith("on") or (name in ("href", "src") and re.match(r"\s*(javascript|data|https?):", value or "", re.I)):
+        leads = name in ("href", "src") and re.match(r"\s*(javascript|data|https?):", value or "", re.I)
+        if name.startswith("on") or leads:
             bad.append(f"{name}={value}")
     return bad
 
@@ -74,7 +75,7 @@ def faults(proto: Any) -> list[str]:
             found += [f"Html: {one}" for one in elements(text)]
         elif kind == "PlotlyChart" and name != "alt":  # an attribute, which is text
             found += [f"PlotlyChart.{name}: {text[:80]}"] if f"<{MARK}" in text or f"\\u003c{MARK}" in text else []
-        elif kind != "PlotlyChart" and (name in _READS_MARKDOWN or (name == "options" and kind == "Radio")) and kind not in _PLAIN:
+        elif kind not in _PLAIN and (name in _READS_MARKDOWN or (name == "options" and kind == "Radio")):
             found += [f"{kind}.{'.'.join(path)}: {text[:80]}"] if MARKDOWN.search(text) else []
     return found
 
@@ -84,7 +85,8 @@ def schema() -> dp.Schema:
     values = list(NAMES.values())
     columns: dict[str, Any] = {name: dp.Number(0, 10) for name in values}
     columns |= {f"list {HTML}": dp.Category(values), f"list {LINK} {SIGNS}": dp.Category(values)}
-    columns |= {f"sets {SIGNS}": dp.ItemSet(values, separator="¦", at_most=2), f"day {LINK}": dp.Date("1990-01-01", "1999-12-31")}
+    columns[f"sets {SIGNS}"] = dp.ItemSet(values, separator="¦", at_most=2)
+    columns[f"day {LINK}"] = dp.Date("1990-01-01", "1999-12-31")
     return dp.Schema(columns)
 
 

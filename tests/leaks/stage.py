@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import dpengine as dp
 from leaks.canaries import Canary, day, number, text
+
+import dpengine as dp
 
 PEOPLE = 120
 COMMON = "usual"  # what most people hold: `find_values` may tell it
@@ -41,7 +42,6 @@ class Stage:
     tables: list[dp.Table]
     canaries: list[Canary]
     source: Path
-    bought: bool = False
 
 
 def rows(found: list[Canary], people: int = PEOPLE, seed: int = 7) -> list[list[str]]:
@@ -50,9 +50,9 @@ def rows(found: list[Canary], people: int = PEOPLE, seed: int = 7) -> list[list[
     plain = random.Random(seed)
     made = [
         [
-            f"p{place // 2}", str(plain.randrange(10**5) * 10**12), str(plain.randrange(11)), COMMON, "4", "ab"[place % 2],
-            f"199{plain.randrange(10)}-0{1 + plain.randrange(9)}-11", "|".join("xyz"[: place % 4]), "7", "", str(place % 90),
-            ("low", "high")[place % 3 > 0],
+            f"p{place // 2}", str(plain.randrange(10**5) * 10**12), str(plain.randrange(11)), COMMON, "4",
+            "ab"[place % 2], f"199{plain.randrange(10)}-0{1 + plain.randrange(9)}-11", "|".join("xyz"[: place % 4]),
+            "7", "", str(place % 90), ("low", "high")[place % 3 > 0],
         ]
         for place in range(people)
     ]  # fmt: skip

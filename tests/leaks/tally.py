@@ -14,7 +14,8 @@ COLUMNS = ["what was searched", "pieces", "bytes", "canaries", "found"]
 
 def tell(scan: Scan, of: str) -> None:
     """One row for each exit of this part of the scan."""
-    add([[f"{of}: {exit}", one.pieces, one.size, len(scan.canaries), len(one.found)] for exit, one in scan.exits.items()])
+    told = scan.exits.items()
+    add([[f"{of}: {exit}", one.pieces, one.size, len(scan.canaries), len(one.found)] for exit, one in told])
 
 
 def add(rows: list[list[object]]) -> None:

@@ -1,4 +1,4 @@
-"""What would fill the memory or the disk, or lead out of the workspace, is refused in one sentence and leaves nothing."""
+"""What would fill the memory or the disk, or lead out of the workspace, is refused and leaves nothing."""
 
 from __future__ import annotations
 
@@ -76,6 +76,7 @@ def test_people_are_counted_in_little_memory(tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000  # kilobytes; all of it would be 54 GB
 
 
+@pytest.mark.long
 def test_a_table_that_is_the_same_in_every_row_is_no_bomb(tmp_path: Path) -> None:
     """Power of the other kind: a plain Parquet file of two million equal rows comes in."""
     pd.DataFrame({"a": [1] * 2_000_000, "b": ["yes"] * 2_000_000}).to_parquet(tmp_path / "a.parquet")

@@ -76,7 +76,8 @@ Plant = Callable[[Canary, Path, Any], None]
 def _page(canary: Canary, home: Path, scan: Scan) -> None:
     from streamlit.testing.v1 import AppTest
 
-    exits.page(scan, AppTest.from_string(f"import streamlit as st\nst.expander('more').caption('{canary.core}')").run(), "")
+    script = f"import streamlit as st\nst.expander('more').caption('{canary.core}')"
+    exits.page(scan, AppTest.from_string(script).run(), "")
 
 
 def _chart(canary: Canary, home: Path, scan: Scan) -> None:
@@ -190,5 +191,5 @@ def test_a_leak_in_the_log_is_found(caplog: Any, capfd: Any) -> None:
 
 
 def test_what_is_packed_is_not_searched() -> None:
-    """The known limit: packed bytes must be unpacked by whoever hands them over. Frames and bodies of the browser are."""
+    """The known limit: packed bytes must be unpacked by whoever hands them over. What a browser gets is."""
     assert not Scan([WORD]).look("packed", gzip.compress(WORD.core.encode() * 3))

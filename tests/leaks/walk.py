@@ -36,6 +36,8 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("whatif", {"from": "table", "q": "mean", "column": "far"}),
     ("whatif", {"see": "median"}),
     ("overfitting", {}),
+    ("lessons", {}),
+    ("audit", {}),
 )
 SHORT = 3  # of them in `make test`
 

@@ -58,7 +58,7 @@ SENTENCES: dict[str, str] = {
     "sentence.mean": "Povprečje stolpca {column} za {who}",
     "sentence.sum": "Vsota stolpca {column} za {who}",
     "sentence.variance": "Razpršenost (standardni odklon) stolpca {column} za {who}",
-    "sentence.proportion": "Delež tistih, za katere velja {of}, za {who}",
+    "sentence.proportion": "Delež tistih, za katere velja: {of} (za {who})",
     "sentence.crosstab": "Število oseb po stolpcih {columns}, za {who}",
     "sentence.median": "Mediana stolpca {column} za {who}",
     "sentence.quantile": "Vrednost stolpca {column}, pod katero je {share} %, za {who}",

@@ -11,7 +11,6 @@ SENTENCES: dict[str, str] = {
     "data.so_far.more": "največ {each} {each|vrstica|vrstici|vrstice|vrstic} na osebo",
     "data.so_far.replace": "{people} {people|oseba|osebi|osebe|oseb}, kar je javno",
     "data.so_far.add_remove": "prisotnost je skrivnost, približno {people} {people|oseba|osebi|osebe|oseb}",
-    "data.so_far.column": "1 stolpec",
     "data.so_far.columns": "{columns} {columns|stolpec|stolpca|stolpci|stolpcev}",
     "data.task.survey": "Preverjam, ali je mogoče prebrati vse vrstice …",
     "data.task.add": "Dodajam tabelo …",

@@ -1,7 +1,7 @@
 """Stavki o knjigi in proračunu."""
 
 SENTENCES: dict[str, str] = {
-    "budget.epsilon_range": "Proračun zasebnosti mora biti večji od 0; vpišite število, na primer 1.",
+    "budget.epsilon_range": "Proračun zasebnosti mora biti večji od 0 in največ {most}; vpišite število, na primer 1.",
     "budget.delta_range": "δ mora biti najmanj 0 in pod 1; običajna izbira je 0,000001.",
     "budget.share_range": "Del δ, ki je namenjen ohlapnosti, mora biti med 0 in 1; če niste prepričani, pustite 0,9.",
     "budget.rule_unknown": "Ta proračun sledi pravilu, ki ga ta različica ne pozna; posodobite Allowance.",

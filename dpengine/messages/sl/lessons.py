@@ -30,7 +30,7 @@ SENTENCES: dict[str, str] = {
     "lesson.1.set.again": "Postavi obe znova",
     "lesson.1.box.question": "z diabetesom in tlakom do {edge}",
     "lesson.1.box.difference": "razlika",
-    "lesson.1.one.exact": "Bolnikov z diabetesom je do tlaka {below} {first}, do tlaka {person} pa {second}.",
+    "lesson.1.one.exact": "Do tlaka {below} je bolnikov z diabetesom {first}, do tlaka {person} pa {second}.",
     "lesson.1.two.exact.yes": "Razlika je {difference}: Edi ima diabetes, po Ediju pa ni vprašal nihče.",
     "lesson.1.two.exact.no": "Razlika je {difference}: Edi nima diabetesa, po Ediju pa ni vprašal nihče.",
     "lesson.1.one.noise": "Vsak odgovor nosi šum in tokrat je razlika {difference}.",

@@ -10,7 +10,6 @@ SENTENCES: dict[str, str] = {
     "plan.ask": "Sestavite vprašanje na strani Vprašanje",
     "plan.add": "Dodaj v načrt",
     "plan.added": "V načrtu: {count} {count|vprašanje|vprašanji|vprašanja|vprašanj}.",
-    "plan.added_one": "V načrtu: 1 vprašanje.",
     "plan.open": "Odpri načrt",
     "plan.more": "Dodaj še eno vprašanje",
     "plan.row": "{number}. {sentence}",

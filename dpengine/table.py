@@ -36,7 +36,7 @@ from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.plan import MOST_ROWS, Planner, Run
 from dpengine.published import Published
-from dpengine.publishing import publish
+from dpengine.publishing import imagined, publish
 from dpengine.registry import Record
 from dpengine.schema import Schema
 from dpengine.sessions import Session, fitted, refuse_hopeless, session_of
@@ -115,6 +115,10 @@ class Table:
     def rehearse(self, query: Query, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""
         return rehearsal.rehearse(query, times)
+
+    def rehearse_rows(self, query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
+        """A few made-up rows, and what would be published of each. Costs nothing, says nothing."""
+        return imagined(query, rehearsal.coins())
 
     def ask(self, query: Query, request_id: str | None = None) -> Answer:
         """Charge, commit, then draw. The same request id is the same answer; a new one is a new, paid draw."""

@@ -11,13 +11,11 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.coins import SystemCoins
 from dpengine.contract import canonical
 from dpengine.exact import text_of
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
-from dpengine.publishing import imagined
 from dpengine.rowwise import Blur, Swap, expected_error, thesis_scale
 from ui.wording import chance, percent_up, points, two_figures
 
@@ -31,7 +29,7 @@ def show(table: dp.Table, query: OfRows) -> None:
         for name, error, floor in zip(promise.columns, promise.errors, promise.floors, strict=True)
     ]
     st.html(f"<ul class='told'>{''.join(each)}</ul><p class='muted'>{escape(_together(query))}</p>{_STYLE}")
-    before, after = _rehearsed(_public(query), query)
+    before, after = _rehearsed(_public(query), table, query)
     st.html(
         f"<h3>{escape(say('publish_page.example'))}</h3><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
         + _rows_html(query, before, after)
@@ -41,9 +39,9 @@ def show(table: dp.Table, query: OfRows) -> None:
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _rehearsed(facts: str, _query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
+def _rehearsed(facts: str, _table: dp.Table, _query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
     """Kept by public facts only, so that the example does not flicker: all visitors share this cache."""
-    return imagined(_query, SystemCoins())
+    return _table.rehearse_rows(_query)
 
 
 def _public(query: OfRows) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+import pytest
 from browser.journeys import kind, meter, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
@@ -53,3 +54,24 @@ def test_a_table_is_published_taken_away_and_asked_of(page: Any, phone: Any, ser
     phone.get_by_role("heading", name="Ask of it for free").wait_for()
     no_sideways_scrolling(phone)
     shot(phone, "published-phone")
+
+
+@pytest.mark.long
+def test_the_pages_stand_in_the_dark_on_a_phone_and_for_the_thesis(open_page: Any, phone: Any) -> None:
+    dark = open_page(color_scheme="dark")
+    go(dark, WANTED)
+    dark.get_by_text("Made-up rows, before and after").wait_for()
+    kind(dark)
+    shot(dark, "dark-publish")
+    dark.get_by_role("link", name="From the thesis").click()
+    dark.get_by_role("heading", name="The tables of the thesis, reproduced").wait_for()
+    settled(dark)
+    kind(dark)
+    shot(dark, "dark-thesis")
+    go(phone, "/thesis")
+    no_sideways_scrolling(phone)
+    shot(phone, "thesis-phone")
+    go(phone, WANTED.replace("monthly_income%22%2C%20%22", ""))
+    phone.get_by_text("Made-up rows, before and after").wait_for()
+    no_sideways_scrolling(phone)
+    shot(phone, "publish-phone")

@@ -15,7 +15,7 @@ from dpengine.contract import Facts, Query
 from dpengine.mechanisms import catalogue
 from dpengine.predicate import Row
 from dpengine.schema import Category, Number, Schema
-from dpengine.unit import RELATIONS, Relation, Unit
+from dpengine.unit import Relation, Unit
 
 SCHEMA = Schema(
     {
@@ -87,8 +87,18 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "adaptive_session": {"questions": 2, "ask": {"share": WEST}},
     "gaussian": {"where": WEST, "noise": "gaussian"},
     "flip": {"column": "town", "noise": "permute_and_flip"},
+    "publish_number": {"columns": ["visits"]},
+    "publish_category": {"columns": ["town"]},
+    "publish_table": {"columns": ["town", "visits"]},
 }
 OTHER_NOISE = {"gaussian": "count", "flip": "top_item"}  # questions with their other noise
+
+
+def settings(key: str) -> tuple[tuple[Relation, str], ...]:
+    """The relations and units of which a question may be asked; some are for one row per person alone."""
+    card = catalogue[OTHER_NOISE.get(key, key)].card
+    units = [unit for unit in UNITS if card.several or UNITS[unit] == Unit.rows()]
+    return tuple((relation, unit) for relation in card.relations for unit in units)
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,7 @@ class Example:
     epsilon: str
 
     def __post_init__(self) -> None:
-        if self.key not in EXAMPLES or self.relation not in RELATIONS or self.unit not in UNITS:
+        if self.key not in EXAMPLES or (self.relation, self.unit) not in settings(self.key):
             raise KeyError("no such example")
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
-from dpengine.contract import Promise, Query, Released
+from dpengine.contract import Blurred, Promise, Query, Released
 from dpengine.exact import text_of
 from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.loss import loss_as_json
@@ -99,12 +99,13 @@ def make_preview(query: Query, rule: filter.Rule, standing: Standing) -> Preview
     price = filter.spent(rule, after) - before
     promise = query.promise()
     over = promise.amount / query.coarse()
+    people = over * over if isinstance(promise, Blurred) else over  # noise in every row evens out with the root of n
     return Preview(
         cost=price,
         fraction=price / rule.epsilon,
         promise=promise,
         useful=over <= 1,
-        people_needed=round_up_two(query.facts.about * over),
+        people_needed=round_up_two(query.facts.about * people),
         times_needed=over,
         remaining_after=max(rule.epsilon - before - price, Fraction(0)),
         admissible=filter.admits(rule, after),
@@ -136,8 +137,13 @@ def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
 
 
 def promise_as_json(promise: Promise) -> dict[str, Any]:
-    told = {name: text_of(value) if isinstance(value, Fraction) else value for name, value in vars(promise).items()}
-    return {"kind": promise.kind} | told
+    return {"kind": promise.kind} | {name: _plain(value) for name, value in vars(promise).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return text_of(value) if isinstance(value, Fraction) else value
 
 
 def claim_of(query: Query) -> dict[str, Any]:
@@ -177,7 +183,7 @@ def make_answer(query: Query, entry: Entry) -> Answer:
     body = entry.outcome.body
     value = body["value"]
     labels: list[str] = []
-    if isinstance(value, dict):  # the ledger sorts names
+    if isinstance(value, dict) and query.card.picture != "file":  # the ledger sorts names
         labels = query.listed(value)
         value = {label: value[label] for label in labels}
     return Answer(

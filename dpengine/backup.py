@@ -1,7 +1,8 @@
 """`python -m dpengine backup DESTINATION`: a whole copy of a workspace, made while it is in use.
 
 No table comes in or is declared anew meanwhile; questions go on. Tables first, then the ledger in one snapshot: what
-was forgotten in between is closed in the copy's ledger, and its rows go when the copy is opened. The copy is marked as
+was forgotten in between is closed in the copy's ledger, and its rows go when the copy is opened. What
+was published comes last. The copy is marked as
 one (anchor.py): it is no workspace before an operator says what became of the original (recover.py).
 """
 
@@ -23,7 +24,7 @@ from dpengine.ledgerfile import anchor_path
 from dpengine.messages import say
 from dpengine.workspace import Workspace
 
-LEDGER, REGISTRY, SECRET = "ledger.sqlite", "registry.sqlite", "secret"
+LEDGER, REGISTRY, SECRET, PUBLISHED = "ledger.sqlite", "registry.sqlite", "secret", "published"
 
 
 def main(arguments: list[str]) -> int:
@@ -80,6 +81,9 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     _file(workspace.folder / SECRET, place / SECRET, shutil.copyfile)
     _file(workspace.folder / REGISTRY, place / REGISTRY, _database)
     _file(workspace.folder / LEDGER, place / LEDGER, _database)
+    published = workspace.folder / PUBLISHED  # after the ledger: what it says was published lies there by then
+    if published.is_dir():
+        _folder(published, place / PUBLISHED)
     with opened(place / LEDGER) as rows:
         verdict = verify(rows)
     if not verdict.ok:

@@ -153,3 +153,48 @@ def least_rank_error(epsilon: Fraction, candidates: int, beta: Fraction) -> Frac
 def _told(bound: Fraction) -> Fraction:
     """A lower bound is rounded down, to thousandths."""
     return max(down(bound, 1000), Fraction(0))
+
+
+@lru_cache(maxsize=1024)
+def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
+    """A t with Pr[|Z₁ + … + Z_n| > t] ≤ β for millions of independent discrete Laplace variables.
+
+    Chernoff: 2·exp(n·κ(s) − s(t+1)) ≤ β for any 0 < s < 1/scale, with κ(s) = ln E[e^(sZ)] = 2·ln(1−r) − ln(1−re^s) −
+    ln(1−re^(−s)), r = e^(−1/scale). The best of some s is taken; in floats, whose error is far below the part in 10^9
+    that is added.
+    """
+    rate = 1 / float_above(scale)
+    wanted = math.log(2 / float(beta))
+
+    def least(s: float) -> float:
+        return (draws * (_cumulant(rate, s) + 1e-13) + wanted) / s
+
+    ratio = (math.sqrt(5) - 1) / 2
+    low, high = rate * 1e-6, rate * (1 - 1e-9)
+    for _ in range(80):  # `least` falls, then rises; a wrong turn would cost width, never truth
+        a, b = high - ratio * (high - low), low + ratio * (high - low)
+        low, high = (low, b) if least(a) <= least(b) else (a, high)
+    return math.ceil(least((low + high) / 2) * (1 + 1e-9)) - 1
+
+
+def _cumulant(rate: float, s: float) -> float:
+    return 2 * math.log(-math.expm1(-rate)) - math.log(-math.expm1(s - rate)) - math.log(-math.expm1(-s - rate))
+
+
+def bernstein_reach(variance: Fraction, largest: Fraction, beta: Fraction) -> Fraction:
+    """A t with Pr[|S − E[S]| > t] ≤ β for a sum of independent variables, each within `largest` of its mean, whose
+    variances add up to at most `variance`: t = M·L/3 + √((M·L/3)² + 2·V·L), L = ln(2/β) (Bernstein 1924)."""
+    length = ln_above(2 / beta)
+    part = largest * length / 3
+    square = part * part + 2 * variance * length
+    grain = 10**6
+    return part + Fraction(isqrt(ceiling(square * grain * grain)) + 1, grain)
+
+
+def swap_reach(mixed: Fraction, size: int, people: int, beta: Fraction) -> Fraction:
+    """How far (c − np)/(1 − λ) can be from the number of rows with a value, except with chance β: c counts the
+    published rows that show it, each true with 1−λ+p or by chance with p = λ/size, independently."""
+    p = mixed / size
+    truth = 1 - mixed + p
+    each = max(p * (1 - p), truth * (1 - truth))
+    return bernstein_reach(people * each, Fraction(1), beta) / (1 - mixed)

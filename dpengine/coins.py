@@ -1,6 +1,7 @@
 """The only door to randomness. Integers leave it, drawn exactly from the law that was asked for.
 
-Additive noise comes from OpenDP's exact samplers. Selection is drawn here, because its running time must not tell
+Additive noise comes from OpenDP's exact samplers; where there is a row of noise for every row of a table, from an
+equally exact inversion in bulk (`inversion.py`). Selection is drawn here, because its running time must not tell
 which score won: every draw does the same array work and asks for the same number of bits, except with a probability
 below 2^-39 (a million blocks), when a comparison is too close for floats and is settled in exact arithmetic.
 """
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.exact import ceiling, exp_decimal, float_above, floor, ln_above
+from dpengine.inversion import WORD, Words, geometric
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -50,6 +52,48 @@ class Coins(ABC):
     def below(self, bound: int) -> int:
         """A uniform integer in [0, bound), exactly."""
         return self._below(bound, bound.bit_length() + _SPARE)
+
+    def words(self, count: int) -> Words:
+        """Uniform 64-bit words."""
+        return np.frombuffer(self.bits(WORD * count).to_bytes(WORD // 8 * count, "little"), dtype="<u8")
+
+    def many_laplace(self, values: Integers, scale: Fraction) -> Integers:
+        """`laplace` for millions of values, with exactly the scale that was asked for."""
+        count = len(values)
+        return values + geometric(scale, count, self.words) - geometric(scale, count, self.words)
+
+    def geometric(self, scale: Fraction) -> int:
+        """One draw with Pr[g] ∝ exp(-g/scale), g ≥ 0."""
+        return int(geometric(scale, 1, self.words)[0])
+
+    def many_flips(self, chance: Fraction, count: int) -> npt.NDArray[np.bool_]:
+        """Independent coins that come up with exactly this probability, a multiple of 2^-64."""
+        edge = chance * 2**WORD
+        if not 0 <= chance <= 1 or edge.denominator != 1:
+            raise ValueError("a coin needs a probability that 64 bits can hold")
+        if chance == 1:
+            return np.ones(count, dtype=np.bool_)
+        return self.words(count) < np.uint64(int(edge))
+
+    def many_below(self, bound: int, count: int) -> Integers:
+        """Uniform integers in [0, bound), bound below 2^32: a word's remainder, and words that would favour some
+        remainders are drawn again (each with probability below 2^-32)."""
+        if not 0 < bound < 2**32:
+            raise ValueError("a bulk draw needs a bound between 1 and 2^32")
+        fair = np.uint64(2**WORD - 1 - 2**WORD % bound)  # the last word of the last whole round
+        drawn = self.words(count)
+        while len(again := np.flatnonzero(drawn > fair)):
+            drawn = drawn.copy()
+            drawn[again] = self.words(len(again))
+        return (drawn % np.uint64(bound)).astype(np.int64)
+
+    def order(self, count: int) -> Integers:
+        """A uniformly random order of so many things: that of as many words, drawn again where two are alike."""
+        while True:
+            drawn = self.words(count)
+            order = np.argsort(drawn)
+            if count < 2 or (np.diff(drawn[order]) > 0).all():
+                return order.astype(np.int64)
 
     def choose(self, gaps: Integers, sizes: Integers, rate: Fraction, most: int | None = None) -> tuple[int, int]:
         """The exponential mechanism over blocks of equally good candidates.
@@ -135,6 +179,9 @@ class SystemCoins(Coins):
 
     def bits(self, count: int) -> int:
         return secrets.randbits(count)
+
+    def words(self, count: int) -> Words:
+        return np.frombuffer(secrets.token_bytes(WORD // 8 * count), dtype="<u8")
 
     def laplace(self, values: Sequence[int], scale: Fraction) -> list[int]:
         return _opendp_laplace(laplace_scale(scale))(np.array(values, dtype=np.int64))

@@ -92,6 +92,7 @@ class Card:
     picture: str  # number, bars, point or label: how the answer is drawn
     trust: str = "central"
     relations: tuple[Relation, ...] = RELATIONS
+    several: bool = True  # may a person have several rows?
     caveats: tuple[str, ...] = ()
 
     @property
@@ -167,6 +168,22 @@ class NearBest:
 
 
 @dataclass(frozen=True)
+class Blurred:
+    """Every published cell is off by so much on average; what is computed from all of them is far better."""
+
+    columns: tuple[str, ...]
+    errors: tuple[Fraction, ...]  # of one cell: in the column's unit, or the chance that it is not the true value
+    floors: tuple[Fraction, ...]  # no mechanism with the same ε and δ errs less in its worst case
+    share: Fraction  # of the range: how far the average of all rows can be off, for the worst column, but for chance β
+    beta: Fraction
+    kind: ClassVar[str] = "blurred"
+
+    @property
+    def amount(self) -> Fraction:
+        return self.share
+
+
+@dataclass(frozen=True)
 class NoPromise:
     """Nothing can be promised beforehand, and why."""
 
@@ -178,7 +195,7 @@ class NoPromise:
         return Fraction(0)
 
 
-Promise = Within | Rank | NearBest | NoPromise
+Promise = Within | Rank | NearBest | Blurred | NoPromise
 
 
 @dataclass(frozen=True)
@@ -217,6 +234,8 @@ class Query(ABC):
                 raise AllowanceError("query.missing", name=parameter.label)
         if facts.relation not in cls.card.relations:
             raise AllowanceError("query.relation", title=cls.card.title)
+        if facts.unit != Unit.rows() and not cls.card.several:
+            raise AllowanceError("query.several", title=cls.card.title)
         by = given.pop("by", None)
         if by in (None, ""):
             by = None
@@ -392,6 +411,14 @@ def read_delta(value: Any) -> Fraction:
     return delta
 
 
+def read_row_delta(value: Any) -> Fraction:
+    """The δ of a mechanism that guards every row by itself; 0 or nothing is none."""
+    delta = Fraction(0) if value in (None, "") else read_number(value, "δ")
+    if not 0 <= delta < 1:
+        raise AllowanceError("delta.row")
+    return delta
+
+
 def read_beta(value: Any) -> Fraction:
     if value is None or value == "":
         return BETA
@@ -405,11 +432,18 @@ def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -
     """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it."""
     grain = 10**6
     low, high = int(LEAST_EPSILON * grain), int(most * grain)
-    if query.at(Fraction(high, grain)).promise().amount > wish:
+
+    def enough(epsilon: int) -> bool:
+        try:
+            return query.at(Fraction(epsilon, grain)).promise().amount <= wish
+        except AllowanceError:  # some questions have no answer at so small a spend
+            return False
+
+    if not enough(high):
         return None
     while low < high:
         middle = (low + high) // 2
-        if query.at(Fraction(middle, grain)).promise().amount <= wish:
+        if enough(middle):
             high = middle
         else:
             low = middle + 1

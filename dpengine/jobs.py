@@ -143,6 +143,7 @@ class _Job:
     def __init__(self) -> None:
         self.state = "queued"
         self.error: AllowanceError | None = None
+        self.progress = (0, 1)  # of a public total
         self.ended = threading.Event()
 
 
@@ -191,6 +192,17 @@ class Jobs:
         if refused is not None and (state == "unknown" or refused.code == "request.reused"):
             return JobState("refused", refused)
         return JobState(state, AllowanceError(_ENDED_BADLY[state]) if state in _ENDED_BADLY else None)
+
+    def note(self, request: str, done: int, total: int) -> None:
+        """How far a long release has come; both numbers are public."""
+        with self._lock:
+            if request in self._jobs:
+                self._jobs[request].progress = done, total
+
+    def progress(self, request: str) -> tuple[int, int]:
+        with self._lock:
+            job = self._jobs.get(request)
+            return (0, 1) if job is None else job.progress
 
     def wait(self, request: str, timeout: float) -> JobState:
         """The state once it is over, or whatever it is after `timeout` seconds."""

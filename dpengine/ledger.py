@@ -292,14 +292,17 @@ class Ledger:
         return found[0] if found else None
 
     def charges(
-        self, budget: str | None = None, table: str | None = None, limit: int = 100, offset: int = 0
+        self, budget: str | None = None, table: str | None = None, limit: int = 100, offset: int = 0, keys: str = "*"
     ) -> list[Entry]:
-        """Newest first, `offset` of them passed over."""
+        """Newest first, `offset` of them passed over; `keys` is a pattern for what was asked."""
         wanted, values = ["kind = 'charge'"], []
         for expression, value in (("budget", budget), ("json_extract(body, '$.table')", table)):
             if value is not None:
                 wanted.append(f"{expression} = ?")
                 values.append(value)
+        if keys != "*":
+            wanted.append("json_extract(body, '$.claim.key') GLOB ?")
+            values.append(keys)
         sql = f"SELECT * FROM entries WHERE {' AND '.join(wanted)} ORDER BY seq DESC LIMIT ? OFFSET ?"
         with self._file.reading() as db:
             return self._entries(db, _sound_rows(db, sql, [*values, limit, offset]))

@@ -271,6 +271,23 @@ class RanksBy:
         return tuple(moved)
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Every row's codes of several columns, one array for each column: what is published row by row."""
+
+    columns: tuple[str, ...]
+    sizes: tuple[int, ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(row[column] for row in rows) for column in self.columns)
+
+    def imagine(self, people: int, shape: str) -> tuple[tuple[int, ...], ...]:
+        """A few rows, each column running through its values."""
+        few = min(people, 10)
+        return tuple(tuple((size - 1) * place // max(few - 1, 1) for place in range(few)) for size in self.sizes)
+
+
 OfRows = Count | Counts | Histogram | Cells | ItemCounts | Hits | Moments | Ranks | RanksBy | Faults
-Need = Nothing | OfRows
-Statistic = int | tuple[int, ...] | Spread | tuple[Spread, ...]
+Need = Nothing | OfRows | Rows
+Statistic = int | tuple[int, ...] | Spread | tuple[Spread, ...] | tuple[Integers, ...]

@@ -3,7 +3,8 @@
 Forgetting is written in the ledger first, so nothing more is asked of the table; then its folder goes: the raw rows,
 every coding of them, what was derived, and what DuckDB spilled there. A kill in between is made good at the next start.
 The registry keeps the declaration and the keyed fingerprint: old answers still open, the name stays taken, and the
-same content uploaded again finds its old budget. What a disk or a backup keeps of deleted files is beyond this program.
+same content uploaded again finds its old budget. A table that was published stays too: it is an answer, paid for, and
+others may hold it already. What a disk or a backup keeps of deleted files is beyond this program.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpengine.errors import AllowanceError
@@ -55,6 +56,16 @@ def sweep_spill(tmp: Path) -> None:
         named = re.fullmatch(r"spill-(\d+)-[0-9a-f]{8}", folder.name)
         if named and not _alive(int(named[1])):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep_published(folder: Path, known: Callable[[], set[str]]) -> None:
+    """Remove what is no answer: a release was killed while it wrote. The files are listed before the ledger is read:
+    whoever writes one was charged before, so none that is being made is taken for one that was left."""
+    found = list(folder.iterdir()) if folder.is_dir() else []
+    kept = known() if found else set()
+    for file in found:
+        if file.with_suffix(".parquet").name not in kept:
+            file.unlink(missing_ok=True)
 
 
 def _alive(pid: int) -> bool:

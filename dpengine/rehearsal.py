@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dpengine.coins import SystemCoins
+from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query, Released
 from dpengine.dates import Date
 from dpengine.schema import Number
+
+
+def coins() -> Coins:
+    return SystemCoins()
 
 
 def rehearse(query: Query, times: int) -> list[Released]:
     column = query.facts.schema.columns.get(getattr(query, "column", ""))
     shape = column.shape if isinstance(column, (Number, Date)) else "even"
     statistic = query.need().imagine(query.facts.about, shape)
-    coins = SystemCoins()
-    return [query.release(statistic, coins) for _ in range(times)]
+    drawn = coins()
+    return [query.release(statistic, drawn) for _ in range(times)]

@@ -147,6 +147,7 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
         value, interval = body["value"], body["interval"]
         figures = value.items() if isinstance(value, dict) else [("", value)]
         for label, figure in figures:
+            figure = ", ".join(figure) if isinstance(figure, list) else figure  # the columns of a published table
             low, high = (interval.get(label) if isinstance(interval, dict) else interval) or ("", "")
             yield [
                 charge.seq, charge.at, charge.table, charge.claim.get("sentence", ""), label, figure, low, high,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpengine import rehearsal, statement
@@ -20,6 +21,7 @@ from dpengine.answers import (
     make_answer,
     make_meter,
     make_preview,
+    released_as_json,
 )
 from dpengine.cheapest import cheapest, closing
 from dpengine.contract import Facts, Query, Released, canonical, least_epsilon
@@ -31,7 +33,10 @@ from dpengine.ledger import Act, BudgetRecord, Entry, Standing
 from dpengine.looks import Reading, read_together
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.of_rows import OfRows
 from dpengine.plan import MOST_ROWS, Planner, Run
+from dpengine.published import Published
+from dpengine.publishing import imagined, publish
 from dpengine.registry import Record
 from dpengine.schema import Schema
 from dpengine.sessions import Session, fitted, refuse_hopeless, session_of
@@ -110,6 +115,10 @@ class Table:
     def rehearse(self, query: Query, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""
         return rehearsal.rehearse(query, times)
+
+    def rehearse_rows(self, query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
+        """A few made-up rows, and what would be published of each. Costs nothing, says nothing."""
+        return imagined(query, rehearsal.coins())
 
     def ask(self, query: Query, request_id: str | None = None) -> Answer:
         """Charge, commit, then draw. The same request id is the same answer; a new one is a new, paid draw."""
@@ -190,6 +199,17 @@ class Table:
             workspace.ledger, workspace.jobs, workspace.ledger.find(request_id) or entry, query,
             lambda need: workspace.read(need, record, facts.schema), workspace.coins, ready,
         )  # fmt: skip
+
+    def published(self, answer: Answer) -> Published:
+        """A table that was published, with what can be computed from it: free."""
+        if not isinstance(answer.query, OfRows):
+            raise AllowanceError("publish.unknown")
+        return Published(answer.query, self._workspace.published_file(answer.request_id), answer.value)
+
+    def publications(self, most: int = 20) -> list[Answer]:
+        """Tables that were published from this one under this budget, newest first: free to see and to ask."""
+        found = self._workspace.ledger.charges(self._budget.id, self.name, keys="publish_*", limit=most)
+        return [self.answer_of(entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
 
     def recall(self, query: Query) -> list[Answer]:
         """Answers already paid for to this very question: free."""
@@ -285,6 +305,10 @@ class Table:
         workspace, facts, record = self._workspace, self.facts, self._record
 
         def draw(statistic: Any) -> dict[str, Any]:
+            if isinstance(query, OfRows):
+                told = partial(workspace.jobs.note, request)
+                file = workspace.published_file(request)
+                return released_as_json(query.finish(publish(query, statistic, workspace.coins, file, told)))
             return drawn_as_json(query, query.draw(statistic, workspace.coins))
 
         return lambda: Release(

@@ -2,6 +2,7 @@
 
     var/ledger.sqlite     every charge and answer, chained        var/tables/<random>/   raw and coded Parquet
     var/registry.sqlite   what was declared                       var/secret             the fingerprint key
+    var/published/        tables that were published
     var/*.head            how far each of the two has come        var/open.lock          held by whoever has it open
     var/samples-only      in the folder of a workshop: no table but the bundled ones comes in
 The folder is its user's alone (0700).
@@ -339,7 +340,14 @@ class Workspace:
             answer = None if entry is None else self.answer_of(entry)
             if answer is None:
                 return Job(request_id, "unknown")
-        return Job(request_id, state.state, done=int(state.state == "done"), answer=answer, error=state.error)
+        done, total = (1, 1) if state.state == "done" else self.jobs.progress(request_id)
+        return Job(request_id, state.state, done=done, total=total, answer=answer, error=state.error)
+
+    def published_file(self, request_id: str) -> Path:
+        """Where the table that a request published lies."""
+        folder = self.folder / "published"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder / f"{hashlib.sha256(request_id.encode()).hexdigest()[:32]}.parquet"
 
     def verify_ledger(self) -> Verdict:
         """Is the hash chain whole, and where does it break?"""
@@ -364,6 +372,14 @@ class Workspace:
                 gone = {name for name, kind in self.closed().items() if kind == "forget"}
                 known = [record.folder for record in self._registry.all() if record.name not in gone]
                 owner.sweep(self.folder / "tables", self.folder / "tmp", known)
+        with suppress(AllowanceError):  # a damaged ledger does not say what is an answer: nothing is removed
+            owner.sweep_published(self.folder / "published", self._published)
+
+    def _published(self) -> set[str]:
+        """The files of published tables that are answers, or are being made."""
+        found = (one.charge.request for one in self.ledger.charges(limit=-1, keys="publish_*"))
+        kept = (request for request in found if self.jobs.state(request).state in ("running", "done"))
+        return {self.published_file(request).name for request in kept}
 
     @contextmanager
     def loading(self, exclusive: bool = False) -> Iterator[bool]:

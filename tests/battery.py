@@ -59,9 +59,12 @@ def check_sensitivity(query: Query) -> None:
 
 
 def check_law_against_loss(query: Query, order: Fraction = ORDER) -> None:
-    """The exact law's divergences between neighbours stay within the claimed loss: ε, and Rényi at an order."""
+    """The exact law's divergences between neighbours stay within the claimed loss: ε, and Rényi at an order; or δ."""
     claimed, found = cost(query.loss(), order), worst(query, order)
     slack = Decimal("1e-20")  # decimal rounding of the law, not of the claim
+    if claimed.delta and found.delta is not None:  # then ε and Rényi are claimed of all but δ of it
+        assert found.delta.high <= decimal_of(claimed.delta) + slack, "the law exceeds the claimed δ"
+        return
     if claimed.epsilon is not None:
         assert found.epsilon <= decimal_of(claimed.epsilon) + slack, "the law exceeds the claimed ε"
     assert found.renyi <= float(claimed.renyi) + 1e-11, "the law exceeds the Rényi loss"

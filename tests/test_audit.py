@@ -270,9 +270,13 @@ def test_a_ledger_that_admits_everything_is_seen_in_plays(monkeypatch: pytest.Mo
 
 def test_the_report_has_a_line_for_every_question_relation_and_unit() -> None:
     found = spots()
-    assert {(spot.key, spot.relation, spot.unit) for spot in found} == set(
-        product(catalogue, RELATIONS, ("rows", "people"))
-    )
+    asked = {
+        (key, relation, unit)
+        for key, kind in catalogue.items()
+        for relation, unit in product(kind.card.relations, ("rows", "people"))
+        if unit == "rows" or kind.card.several
+    }
+    assert {(spot.key, spot.relation, spot.unit) for spot in found} == asked
     line = audited(next(spot for spot in found if spot.key == "fit_check"), 200)
     assert line.kept and line.used == 1 and len(line.row()) == 7
     assert not replace(line, claimed=-1.0).kept and not replace(line, used=1.1).kept

@@ -9,7 +9,7 @@ import math
 import re
 from fractions import Fraction
 from html import unescape
-from itertools import cycle, product
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from demos.neighbours import EXAMPLES, OTHER_NOISE, UNITS, Example
+from demos.neighbours import EXAMPLES, OTHER_NOISE, Example, settings
 from demos.twins import TWINS, FloatNoise, twins, watched
 from demos.watching import BulkCoins, claimed
 from dpengine.audit.exact import hockey_stick
@@ -29,7 +29,7 @@ from ui import audit_state, audit_words
 from ui.audit_state import CARE, Drawn, draw_more, evidence, prepared
 
 ROOT = Path(__file__).resolve().parent.parent
-EVERY = list(product(EXAMPLES, RELATIONS, UNITS))
+EVERY = [(key, relation, unit) for key in EXAMPLES for relation, unit in settings(key)]
 ENDS = (CARE[0], CARE[-1])
 
 
@@ -53,7 +53,7 @@ at_the_ends = [pytest.param(epsilon, marks=pytest.mark.long) for epsilon in ENDS
 @pytest.mark.parametrize("epsilon", ["1", *at_the_ends])
 @pytest.mark.parametrize("key", EXAMPLES)
 def test_as_built_no_more_is_lost_than_claimed_and_a_twin_loses_more(key: str, epsilon: str) -> None:
-    for relation, unit in product(RELATIONS, UNITS):
+    for relation, unit in settings(key):
         for example, twin in subjects(key, relation, unit, epsilon):
             ready = prepared(example, twin)
             if not ready.view.known:
@@ -67,7 +67,7 @@ def test_as_built_no_more_is_lost_than_claimed_and_a_twin_loses_more(key: str, e
 @pytest.mark.parametrize("key", EXAMPLES)
 def test_cells_hide_nothing_of_the_exact_loss(key: str) -> None:
     """Against the engine's own divergences, which know nothing of cells."""
-    for relation, unit in product(RELATIONS, UNITS):
+    for relation, unit in settings(key):
         for example, twin in subjects(key, relation, unit, "1"):
             ready, subject = prepared(example, twin), watched(example, twin)
             one, other = (subject.law(value) for value in ready.values) if ready.view.known else (None, None)
@@ -135,7 +135,7 @@ QUICK = [key for key in EXAMPLES if key != "find_range"]  # a hundred numbers a 
 @pytest.mark.parametrize("key", QUICK)
 def test_draws_follow_the_law_of_the_picture_twins_too(key: str) -> None:
     """120 draws a table; over all keys and twins the chance of a false alarm stays below 1e-6."""
-    for example, twin in subjects(key, "add_remove", "two", "1"):
+    for example, twin in subjects(key, *settings(key)[-1], "1"):
         if prepared(example, twin).view.known:
             assert far_out(example, twin, twin, 120) > 1e-9, twin
 

@@ -28,7 +28,7 @@ from battery import (
 
 from dpengine.accountant.costs import cost
 from dpengine.coins import SystemCoins
-from dpengine.contract import Query, least_epsilon
+from dpengine.contract import Blurred, Query, least_epsilon
 from dpengine.errors import AllowanceError
 from dpengine.loss import loss_as_json, loss_from_json
 from dpengine.mechanisms import catalogue
@@ -47,6 +47,18 @@ every_public_case = pytest.mark.parametrize("case", PUBLIC_SUPPORT, ids=case_nam
 every_relation = pytest.mark.parametrize("relation", RELATIONS)
 
 
+def in_each_relation(cases: list[tuple[str, dict[str, Any]]]) -> Any:
+    """Each case under the relations that its card names."""
+    both = [(case, relation) for case in cases for relation in catalogue[case[0]].card.relations]
+    names = [f"{case_name(case)}-{relation}" for case, relation in both]
+    return pytest.mark.parametrize(("case", "relation"), both, ids=names)
+
+
+every_case_and_relation = in_each_relation(CASES)
+every_public_case_and_relation = in_each_relation(PUBLIC_SUPPORT)
+of_several_rows = in_each_relation([case for case in PUBLIC_SUPPORT if catalogue[case[0]].card.several])
+
+
 def test_every_entry_is_under_the_battery() -> None:
     assert {key for key, _ in CASES} == set(catalogue)
     root = Path(__file__).resolve().parent.parent
@@ -63,8 +75,7 @@ def test_card_is_complete(case: tuple[str, dict[str, Any]]) -> None:
     assert card.version >= 1 and card.relations
 
 
-@every_case
-@every_relation
+@every_case_and_relation
 def test_parameters_round_trip(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
     assert type(query).build(facts(relation), query.parameters()) == query
@@ -72,14 +83,12 @@ def test_parameters_round_trip(case: tuple[str, dict[str, Any]], relation: str) 
     assert query.sentence()
 
 
-@every_public_case
-@every_relation
+@every_public_case_and_relation
 def test_sensitivity_by_brute_force(case: tuple[str, dict[str, Any]], relation: str) -> None:
     check_sensitivity(build(*case, relation))
 
 
-@every_public_case
-@every_relation
+@of_several_rows
 def test_a_person_with_several_rows_is_one_person(case: tuple[str, dict[str, Any]], relation: str) -> None:
     """The same two checks where a person has up to two rows: sensitivity and law, over all small tables of people."""
     query = build(*case, relation, unit=SEVERAL)
@@ -87,15 +96,13 @@ def test_a_person_with_several_rows_is_one_person(case: tuple[str, dict[str, Any
     check_law_against_loss(query)
 
 
-@every_public_case
-@every_relation
+@every_public_case_and_relation
 @pytest.mark.parametrize("epsilon", ["0.1", "4"])  # 1 is tried with people of several rows
 def test_law_keeps_the_claimed_loss(case: tuple[str, dict[str, Any]], relation: str, epsilon: str) -> None:
     check_law_against_loss(build(*case, relation, epsilon))
 
 
-@every_case
-@every_relation
+@every_case_and_relation
 def test_the_pure_price_is_the_chosen_epsilon(case: tuple[str, dict[str, Any]], relation: str) -> None:
     other = case[1].get("noise") == "gaussian" or "ask" in case[1]  # no finite ε; one answer of several
     for epsilon in () if other else ("0.1", "0.333333333", "1"):
@@ -103,15 +110,13 @@ def test_the_pure_price_is_the_chosen_epsilon(case: tuple[str, dict[str, Any]], 
         assert told is not None and Fraction(epsilon) <= told <= Fraction(epsilon) + Fraction(3, 10**12)
 
 
-@every_public_case
-@every_relation
+@every_public_case_and_relation
 def test_samples_follow_the_law(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
     check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=800)
 
 
-@every_public_case
-@every_relation
+@every_public_case_and_relation
 def test_the_shape_of_answers_is_public(case: tuple[str, dict[str, Any]], relation: str) -> None:
     check_the_shape_is_public(build(*case, relation))
 
@@ -176,7 +181,10 @@ def test_quantile_keeps_rank_promise_and_range_covers(relation: str, share: str,
 
 
 # These have tests of their own.
-UNCOVERED = ("median", "quantile", "top_item", "noisy_argmax", "find_range", "find_values", "adaptive_session")
+UNCOVERED = (
+    "median", "quantile", "top_item", "noisy_argmax", "find_range", "find_values", "adaptive_session",
+    "publish_number", "publish_category", "publish_table", "local_count", "shuffle_count", "shuffle_histogram",
+)  # fmt: skip
 COVERED = [case for case in CASES if case[0] not in UNCOVERED]
 
 
@@ -232,8 +240,8 @@ def test_top_item_keeps_its_promise(relation: str) -> None:
     assert missed <= allowed_failures(draws, 0.2)
 
 
-@every_case
-@every_relation
+# Where a coin is solved for numerically the promise is a staircase; `tests/engine/test_shuffle.py` has its own check.
+@in_each_relation([case for case in CASES if not case[0].startswith("shuffle")])
 def test_least_epsilon_is_the_least(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation, about=10_000)
     wish = query.at(Fraction(1, 5)).promise().amount
@@ -243,11 +251,13 @@ def test_least_epsilon_is_the_least(case: tuple[str, dict[str, Any]], relation: 
     assert least_epsilon(query, Fraction(-1)) is None
 
 
-@every_case
-@every_relation
+@every_case_and_relation
 def test_nobody_can_promise_better_than_the_floor(case: tuple[str, dict[str, Any]], relation: str) -> None:
     for epsilon in ("0.05", "0.5", "2"):
         promise = build(*case, relation, epsilon).promise()
+        if isinstance(promise, Blurred):
+            assert all(error >= floor for error, floor in zip(promise.errors, promise.floors, strict=True))
+            continue
         mine = getattr(promise, "rows", None)
         assert (promise.amount if mine is None else mine) >= promise.floor - 1  # an integer against a real
 

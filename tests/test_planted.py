@@ -19,6 +19,8 @@ from battery import PUBLIC_SUPPORT, build, case_name
 from dpengine.audit.sections import ROOT
 from dpengine.coins import SystemCoins
 from dpengine.laws import Laplace, Normal
+from dpengine.mechanisms import catalogue
+from dpengine.unit import RELATIONS
 from tests.planted import registry
 from tests.planted.checks import (
     SOME_ROWS,
@@ -46,6 +48,7 @@ NAMED = (  # what the project says it has planted, word for word
     "a selection whose draws depend on the scores", "remeasure at naive β each look",
     "session step drawn before it is burned", "cap raised with α chosen anew", "a category list made from the data",
     "suggestions from values", "budget of an edited dialect copy", "deleting instead of chaining ledger rows",
+    "the continuous scale on the grid", "rows published in their order", "a file written before its charge",
 )  # fmt: skip
 
 
@@ -122,8 +125,12 @@ def test_an_escape_is_told_in_the_table(tmp_path: Path) -> None:
 # The newer checks, on every question of the catalogue
 
 
-@pytest.mark.parametrize("relation", ["add_remove", "replace"])
-@pytest.mark.parametrize("case", PUBLIC_SUPPORT, ids=case_name)
+IN_EACH_RELATION = [(case, one) for case in PUBLIC_SUPPORT for one in sorted(catalogue[case[0]].card.relations)]
+
+
+@pytest.mark.parametrize(
+    ("case", "relation"), IN_EACH_RELATION, ids=lambda one: one if one in RELATIONS else case_name(one)
+)
 def test_what_is_told_and_what_can_come_out(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
     check_supports_are_one_public_grid(query)
@@ -149,7 +156,7 @@ def test_the_numbers_of_one_answer_have_noise_of_their_own() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("case", SEVERAL_NUMBERS, ids=case_name)
 def test_the_numbers_of_any_answer_have_noise_of_their_own(case: tuple[str, dict[str, Any]]) -> None:
-    for relation in ("add_remove", "replace"):
+    for relation in catalogue[case[0]].card.relations:
         check_noise_is_independent(build(*case, relation), draws=2_000)
 
 

@@ -38,6 +38,11 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f'<p class="headline">{escape(headline(answer))}</p>'
         f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
     )
+    if answer.query.card.picture == "file":
+        where = {"table": table, "published": answer.request_id}
+        st.page_link(nav.page("publish"), label=say("publish_page.open"), query_params=where)
+        receipt(answer, key)
+        return
     with st.container(key=f"card-{key}"):
         picture(answer, key)
     receipt(answer, key)
@@ -123,6 +128,8 @@ def receipt(answer: dp.Answer, key: str) -> None:
 
 
 def _full(answer: dp.Answer) -> str:
+    if answer.query.card.picture == "file":
+        return say("answer.file_full", sha=answer.value["sha256"])
     if isinstance(answer.value, dict):
         return say("answer.bars", bars=len(answer.value))
     if answer.interval is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from demos.neighbours import ANA, SCHEMA, Example, Table
+from demos.neighbours import ANA, SCHEMA, Example, Table, settings
 from demos.twins import twins
 from dpengine.messages import plain, say
 from dpengine.schema import Category
@@ -50,13 +50,15 @@ def controls(given: dict[str, str]) -> dict[str, str]:
             format_func=lambda one: say("check.care", times=audit_words.times(math.exp(float(one))), epsilon=one),
         )  # fmt: skip
     chosen = {}
-    for column, name in zip(st.columns([1, 1]), ("relation", "unit"), strict=True):
+    given = audit_state.fitted(given | {"q": str(question), "e": str(care)})
+    pairs = settings(given["q"])
+    for place, (column, name) in enumerate(zip(st.columns([1, 1]), ("relation", "unit"), strict=True)):
+        offered = [one for one in CHOICES[name] if one in {pair[place] for pair in pairs}]
         with column:
             chosen[name] = st.segmented_control(
-                say(f"check.field.{name}"), CHOICES[name], default=given[name], required=True,
-                key=audit_state.widget(name), format_func=_named(name),
+                say(f"check.field.{name}"), offered, default=given[name], required=True,
+                key=audit_state.widget(name if len(offered) > 1 else f"{name}-only"), format_func=_named(name),
             )  # fmt: skip
-    given = given | {"q": str(question), "e": str(care)}
     given |= {name: str(value or given[name]) for name, value in chosen.items()}
     return given | {"twin": audit_state.twin_of(given, given["twin"])}
 

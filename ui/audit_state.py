@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from demos.neighbours import EXAMPLES, UNITS, Example
+from demos.neighbours import EXAMPLES, UNITS, Example, settings
 from demos.twins import twins, watched
 from demos.watching import BulkCoins, Claim, View, Watched, claimed
 from dpengine.audit.empirical import Evidence, lower_bound
@@ -128,8 +128,14 @@ def state() -> dict[str, str]:
 
 def clean(arriving: dict[str, str]) -> dict[str, str]:
     """Nothing of an address is trusted: what cannot be chosen becomes the usual."""
-    given = USUAL | {name: text for name, text in arriving.items() if text in CHOICES.get(name, ())}
+    given = fitted(USUAL | {name: text for name, text in arriving.items() if text in CHOICES.get(name, ())})
     return given | {"twin": twin_of(given, arriving.get("twin", ""))}
+
+
+def fitted(given: dict[str, str]) -> dict[str, str]:
+    """A question that is not for such a table is put to the usual one."""
+    fits = (given["relation"], given["unit"]) in settings(given["q"])
+    return given if fits else given | {name: USUAL[name] for name in ("relation", "unit")}
 
 
 def twin_of(given: dict[str, str], wished: str) -> str:

@@ -100,6 +100,8 @@ def when(at: str) -> str:
 def answer_link(charge: Charge) -> str:
     if questions_of(charge.claim) is not None:
         return escape("session?" + urlencode({"table": charge.table, "session": charge.request}), quote=True)
+    if str(charge.claim.get("key")).startswith("publish_"):
+        return published_address(charge.table, charge.request)
     return answer_address(charge.table, charge.request)
 
 
@@ -111,6 +113,11 @@ def receipt_link(address: str, hashed: str) -> str:
 def answer_address(table: str, request: str) -> str:
     """The address of an answer, fit for an HTML attribute: a table may be called “R&D #1”."""
     return escape("ask?" + urlencode({"table": table, "answer": request}), quote=True)
+
+
+def published_address(table: str, request: str) -> str:
+    """The address of a published table."""
+    return escape("publish?" + urlencode({"table": table, "published": request}), quote=True)
 
 
 def outcome(entry: dp.Entry) -> str:

@@ -11,8 +11,8 @@ from dpengine.messages import say
 from ui import room
 from ui.state import ROOT
 
-NAMES = ("start", "wall", "data", "ask", "session", "plan", "whatif", "ledger", "lessons")
-UNLISTED = ("overfitting", "audit", "glossary")  # reached by a link on another page
+NAMES = ("start", "wall", "data", "ask", "publish", "session", "plan", "whatif", "ledger", "lessons")
+UNLISTED = ("overfitting", "audit", "glossary", "thesis")  # reached by a link on another page
 
 
 @cache

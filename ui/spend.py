@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import LEAST_EPSILON, NearBest, Rank, Within
+from dpengine.contract import LEAST_EPSILON, Blurred, NearBest, Rank, Within
 from dpengine.exact import read_number, text_of
 from dpengine.loss import Gaussian
 from dpengine.messages import say
@@ -35,20 +35,24 @@ STEPS = (
     "2",
     "3",
 )
-_TABLE = "ask-epsilon-table"
-_EPSILON = "ask-epsilon"  # the one that counts, as text
+ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
 
 
-def start_from(table: dp.Table, given: Any) -> None:
+def _epsilon(place: str) -> str:
+    """Under which the ε that counts is kept, as text."""
+    return f"{place}-epsilon"
+
+
+def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
     """Take ε from a link or from how the form was left; else what a first question of this table is worth asking at."""
-    if _EPSILON not in st.session_state or st.session_state.get(_TABLE) != table.name:
-        st.session_state[_EPSILON] = str(given or usual(table))
-        st.session_state[_TABLE] = table.name
+    if _epsilon(place) not in st.session_state or st.session_state.get(f"{place}-epsilon-table") != table.name:
+        st.session_state[_epsilon(place)] = str(given or usual(table))
+        st.session_state[f"{place}-epsilon-table"] = table.name
 
 
 def start_anew(table: dp.Table, key: str) -> None:
     """Another kind of question was picked: what the one before was worth says nothing about this one."""
-    st.session_state[_EPSILON] = usual(table, key)
+    st.session_state[_epsilon(ASK)] = usual(table, key)
 
 
 def usual(table: dp.Table, key: str = "") -> str:
@@ -58,9 +62,9 @@ def usual(table: dp.Table, key: str = "") -> str:
     return "0.1" if first is None else text_of(first.epsilon)
 
 
-def choose(table: dp.Table) -> str:
+def choose(table: dp.Table, place: str = ASK) -> str:
     """The slider; its value is the text that counts, also when typed exactly."""
-    now = st.session_state[_EPSILON]
+    now = st.session_state[_epsilon(place)]
     options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon] or [
         text_of(table.budget.rule.epsilon)
     ]
@@ -71,20 +75,22 @@ def choose(table: dp.Table) -> str:
         except (dp.AllowanceError, ValueError):
             now = options[0]
     st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
-    st.session_state["ask-slider"] = now
+    slider = f"{place}-slider"
+    st.session_state[slider] = now
     st.select_slider(
         say("spend.slider"),
         options,
-        key="ask-slider",
+        key=slider,
         label_visibility="collapsed",
         format_func=lambda step: say("spend.step", epsilon=local(step)),
         on_change=_from_slider,
+        args=(place,),
     )
-    return str(st.session_state[_EPSILON])
+    return str(st.session_state[_epsilon(place)])
 
 
-def _from_slider() -> None:
-    st.session_state[_EPSILON] = st.session_state["ask-slider"]
+def _from_slider(place: str) -> None:
+    st.session_state[_epsilon(place)] = st.session_state[f"{place}-slider"]
 
 
 def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
@@ -100,7 +106,7 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     st.html("".join(lines))
 
 
-def exactly(table: dp.Table, query: dp.Query) -> None:
+def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
     """The same two numbers typed: ε, or the promise in its own unit."""
     with st.expander(say("spend.exactly")):
         left, right = st.columns(2)
@@ -108,19 +114,19 @@ def exactly(table: dp.Table, query: dp.Query) -> None:
             st.text_input(
                 say("spend.epsilon"),
                 text_of(query.epsilon),
-                key=f"ask-typed-{text_of(query.epsilon)}",
+                key=f"{place}-typed-{text_of(query.epsilon)}",
                 on_change=_typed,
                 help=say("gloss.epsilon.means"),
-                args=(f"ask-typed-{text_of(query.epsilon)}",),
+                args=(f"{place}-typed-{text_of(query.epsilon)}", place),
             )
         with right:
             label, now = wish_field(query)
-            key = f"ask-wish-{query.digest()[:12]}"
-            st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query))
+            key = f"{place}-wish-{query.digest()[:12]}"
+            st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query, place))
 
 
-def _typed(key: str) -> None:
-    st.session_state[_EPSILON] = st.session_state[key].strip().replace(",", ".")
+def _typed(key: str, place: str) -> None:
+    st.session_state[_epsilon(place)] = st.session_state[key].strip().replace(",", ".")
 
 
 def wish_field(query: dp.Query) -> tuple[str, str]:
@@ -131,6 +137,8 @@ def wish_field(query: dp.Query) -> tuple[str, str]:
     if isinstance(promise, Within):
         label = unmarked(say("spend.wish.within", unit=amount(promise, query).split(" ", 1)[1]))
         return label, amount(promise).split(" ", 1)[0]
+    if isinstance(promise, Blurred):
+        return say("spend.wish.blurred"), f"{float(promise.share) * 100:.3g}"
     assert isinstance(promise, NearBest)
     return say("spend.wish.near_best"), str(promise.gap)
 
@@ -138,10 +146,10 @@ def wish_field(query: dp.Query) -> tuple[str, str]:
 def read_wish(query: dp.Query, typed: str) -> Fraction:
     """The accepted error in the promise's own unit, from what was typed."""
     wish = read_number(typed.strip().replace(",", ".").rstrip("%").strip(), say("spend.wish.name"))
-    return wish / 100 if isinstance(query.promise(), Rank) else wish
+    return wish / 100 if isinstance(query.promise(), Rank | Blurred) else wish
 
 
-def _wished(key: str, table: dp.Table, query: dp.Query) -> None:
+def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:
     try:
         least = table.least_epsilon(query, read_wish(query, st.session_state[key]))
     except dp.AllowanceError as refusal:
@@ -150,4 +158,4 @@ def _wished(key: str, table: dp.Table, query: dp.Query) -> None:
     if least is None:
         st.session_state["refusal"] = say("spend.wish.out_of_reach")
         return
-    st.session_state[_EPSILON] = text_of(max(least, LEAST_EPSILON))
+    st.session_state[_epsilon(place)] = text_of(max(least, LEAST_EPSILON))

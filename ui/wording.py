@@ -10,7 +10,7 @@ from math import ceil, floor
 from typing import Any
 
 import dpengine as dp
-from dpengine.contract import NearBest, NoPromise, Promise, Rank, Within
+from dpengine.contract import Blurred, NearBest, NoPromise, Promise, Rank, Within
 from dpengine.exact import decimal_of, text_of
 from dpengine.looks import Reading
 from dpengine.messages import plain, say
@@ -160,8 +160,22 @@ def promise_words(promise: Promise, query: dp.Query | None = None) -> str:
     if isinstance(promise, NearBest):
         unit = unit_words(query)
         return say("promise.near_best", gap=promise.gap, unit=unit, chance=chance(promise.beta))
+    if isinstance(promise, Blurred):
+        return _blurred("promise.blurred", promise)
     assert isinstance(promise, NoPromise)
     return promise.why
+
+
+def _blurred(code: str, promise: Blurred) -> str:
+    """What all rows of a published table tell together; nothing where that could be anything."""
+    if promise.share >= 1:
+        return say(f"{code}_nothing")
+    return say(code, share=percent_up(promise.share), chance=chance(promise.beta))
+
+
+def percent_up(share: Fraction) -> str:
+    """A size of error in percent, to two figures and never below the truth."""
+    return two_figures(share * 100) + " %"
 
 
 def _guess(promise: Within | Rank) -> str:
@@ -202,16 +216,20 @@ def unit_words(query: dp.Query | None) -> str:
 
 def amount(promise: Within, query: dp.Query | None = None) -> str:
     """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
-    told = plain(promise.alpha)
-    if promise.alpha and promise.unit != "people":
-        exact = decimal_of(promise.alpha)
-        two = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=ROUND_CEILING)
-        told = local(f"{two:,f}")
+    told = plain(promise.alpha) if promise.unit == "people" else two_figures(promise.alpha)
     if not promise.unit:  # nobody named the column
         return told
     code = promise.unit if promise.unit in ("people", "percent") else "column"
     code = "rows" if code == "people" and counts_rows(query) else code
     return say(f"amount.{code}", alpha=told, column=promise.unit)
+
+
+def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
+    """An amount of error; upwards unless it is one that nobody can beat."""
+    if not size:
+        return plain(size)
+    exact = decimal_of(size)
+    return local(f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=rounding):,f}")
 
 
 def points(share: Fraction) -> str:
@@ -227,6 +245,8 @@ def short_promise(promise: Promise, query: dp.Query | None = None) -> str:
         return say("promise.short.rank", share=percent(min(promise.share, Fraction(1))))
     if isinstance(promise, NearBest):
         return say("promise.short.near_best", gap=promise.gap, unit=unit_words(query))
+    if isinstance(promise, Blurred):
+        return _blurred("promise.short.blurred", promise)
     return say("promise.short.none")
 
 
@@ -242,6 +262,8 @@ def floor_words(promise: Promise, people: int) -> str:
 def headline(answer: dp.Answer) -> str:
     """The answer in two or three words."""
     value = answer.value
+    if answer.query.card.picture == "file":
+        return say("answer.file", rows=value["rows"], columns=len(value["columns"]))
     if answer.query.card.picture == "range":
         stands = value["lower"] is not None
         return say("answer.found_range", **value) if stands else say("answer.no_range")
@@ -308,6 +330,8 @@ def range_words(answer: dp.Answer) -> str:
             return say("answer.misfits", high=high, chance=chance(answer.query.beta))
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
     promise = answer.promise
+    if isinstance(promise, Blurred):
+        return _blurred("answer.blurred", promise)
     if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):
         return say("answer.ranges", of=len(answer.interval), chance=chance(answer.query.beta))
     if isinstance(promise, Within):

@@ -19,8 +19,9 @@ from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
 from dpengine.exact import text_of
 from dpengine.loss import counted
+from dpengine.mechanisms import catalogue
 from dpengine.messages import say
-from dpengine.unit import RELATIONS, Unit
+from dpengine.unit import Unit
 
 UNITS: dict[str, Unit] = {"rows": Unit.rows(), "people": SEVERAL}
 SEEN_DELTA = Fraction(1, 1000)  # at which a loss without a finite ε is told and looked for
@@ -64,7 +65,13 @@ def spots() -> list[Spot]:
     found = dict.fromkeys((key, _kind(build(key, given, "replace"))) for key, given in CASES)
     order = list(dict.fromkeys(key for key, _ in CASES))
     kinds = sorted(found, key=lambda one: order.index(one[0]))
-    return [Spot(key, kind, relation, unit) for key, kind in kinds for relation in RELATIONS for unit in UNITS]
+    return [
+        Spot(key, kind, relation, unit)
+        for key, kind in kinds
+        for relation in catalogue[key].card.relations
+        for unit in UNITS
+        if unit == "rows" or catalogue[key].card.several
+    ]
 
 
 def audited(spot: Spot, draws: int, coins: Coins | None = None) -> Line:

@@ -114,6 +114,17 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("adaptive_session", {"questions": 1, "ask": {"largest": [[["c", "in", ["a"]]], [["x", ">", 0]]]}}),
     ("adaptive_session", {"calibration": "gaussian", "questions": 2, "ask": {"average": "z"}}),
     ("adaptive_session", {"calibration": "lecture", "delta": "1e-12", "questions": 2, "ask": {"share": [SOME]}}),
+    ("publish_number", {"columns": ["z"]}),
+    ("publish_number", {"columns": ["x", "z"], "grid": 2}),
+    ("publish_number", {"columns": ["x"], "delta": "0.1"}),
+    ("publish_category", {"columns": ["t", "c"]}),
+    ("publish_category", {"columns": ["t"], "delta": "0.2"}),
+    ("publish_table", {"columns": ["x", "c"]}),
+    ("local_count", {"where": [["c", "in", ["a"]]]}),
+    ("shuffle_count", {"where": [["c", "in", ["a"]]], "delta": "0.5"}),
+    ("shuffle_histogram", {"column": "t", "delta": "0.7"}),
+    ("shuffle_histogram", {"column": "t", "delta": "0.7", "solution": "second"}),
+    ("shuffle_histogram", {"column": "c", "delta": "0.8", "calibration": "halved"}),
 ]
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and

@@ -21,6 +21,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from dpengine.errors import AllowanceError
 from dpengine.needs import (
@@ -37,6 +38,7 @@ from dpengine.needs import (
     OfRows,
     Ranks,
     RanksBy,
+    Rows,
     Spread,
     Statistic,
 )  # fmt: skip
@@ -80,6 +82,8 @@ class DuckEngine:
         if isinstance(need, Nothing):
             return ()
         coded = every_row(coded) if isinstance(need, ItemCounts) and need.people else coded
+        if isinstance(need, Rows):
+            return _rows(need, coded, schema)
         if not coded.is_file():  # an absent name with a * in it would be taken for a pattern
             raise AllowanceError("engine.unreadable")
         try:
@@ -121,6 +125,17 @@ class DuckEngine:
         if any(values.dtype.kind not in "iu" for values in found.values()):
             raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
         return {name: np.array(values, dtype=np.int64) for name, values in found.items()}
+
+
+def _rows(need: Rows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
+    """Codes as narrow as they are stored, column by column, in the order of the file."""
+    places = list(schema.columns)
+    try:
+        return tuple(
+            pq.read_table(coded, columns=[f"c{places.index(name)}"]).column(0).to_numpy() for name in need.columns
+        )
+    except (OSError, pa.ArrowException):
+        raise AllowanceError("engine.unreadable") from None
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,16 @@ from dpengine.mechanisms.find_range import FindRange
 from dpengine.mechanisms.find_values import FindValues
 from dpengine.mechanisms.fit_check import FitCheck
 from dpengine.mechanisms.histogram import Histogram
+from dpengine.mechanisms.local_count import LocalCount
 from dpengine.mechanisms.mean import Mean
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.proportion import Proportion
+from dpengine.mechanisms.publish_category import PublishCategory
+from dpengine.mechanisms.publish_number import PublishNumber
+from dpengine.mechanisms.publish_table import PublishTable
 from dpengine.mechanisms.quantile import Median, Quantile
+from dpengine.mechanisms.shuffle_count import ShuffleCount
+from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
 from dpengine.mechanisms.variance import Variance
@@ -25,7 +31,8 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
         query.card.key: query
         for query in (
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
-            FitCheck, FindRange, FindValues, AdaptiveSession,
+            FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
+            LocalCount, ShuffleCount, ShuffleHistogram,
         )
     }
 )

@@ -7,7 +7,7 @@ import io
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,6 +26,7 @@ from dpengine.contract import read_delta, read_epsilon
 from dpengine.copies import opened
 from dpengine.dialect import Dialect
 from dpengine.ledger import Ledger
+from dpengine.published import Published
 from dpengine.receipts import MOST_BYTES, read_receipts
 from dpengine.unit import Unit
 from dpengine.verify import _bytes
@@ -338,6 +339,18 @@ def _card(bench: Bench, **parts: Any) -> None:
 Cause = Callable[[Bench], Any]
 N, C, S = dp.Number, dp.Category, dp.ItemSet
 
+
+def _published(bench: Bench, column: str) -> Published:
+    answer = bench.table.ask(bench.ask("publish_table", columns=[column]))
+    return bench.table.published(answer)
+
+
+def _changed_file(bench: Bench) -> Any:
+    found = _published(bench, "home")
+    found.path.write_bytes(b"PAR1")
+    return found.counts("home")
+
+
 CAUSES: dict[str, Cause] = {
     # A file that comes in, with a fault of form in a line that holds a canary.
     "load.absent": lambda b: b.add(b.folder / "nobody.csv"),
@@ -488,6 +501,21 @@ CAUSES: dict[str, Cause] = {
         "count", where=[["a", "has", [str(one) for one in range(99)]]], epsilon="0.1"),
     "delta.missing": lambda b: read_delta(""),
     "delta.range": lambda b: b.ask("find_values", column="note", delta="2"),
+    # Publishing.
+    "query.relation": lambda b: b.stage.tables[1].query("publish_table", columns=["home"], epsilon="0.1"),
+    "query.several": lambda b: b.people.query("publish_table", columns=["home"], epsilon="0.1"),
+    "publish.columns": lambda b: b.ask("publish_table", columns=[]),
+    "publish.kind": lambda b: b.ask("publish_table", columns=["likes"]),
+    "publish.grid": lambda b: b.ask("publish_number", columns=["far"], grid="0"),
+    "publish.everyone": lambda b: replace(b.ask("publish_number", columns=["far"]), by="home"),
+    "publish.large": lambda b: replace(
+        b.ask("publish_number", columns=["far"]), facts=replace(b.table.facts, about=10**9)),
+    "publish.changed": _changed_file,
+    "publish.fine": lambda b: _published(b, "pay").quantile("pay", Fraction(1, 2)),
+    "publish.no_list": lambda b: _published(b, "far").counts("far"),
+    "publish.no_number": lambda b: _published(b, "home").mean("home"),
+    "publish.unknown": lambda b: b.table.published(b.table.ask(b.ask("count", by="home"))),
+    "delta.row": lambda b: b.ask("publish_number", columns=["far"], delta="1"),
     "budget.exceeded": lambda b: _refused(b, b.small().query("median", column="pay", epsilon="1"), b.small()),
     "budget.exceeded_delta": lambda b: _refused(
         b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()),
@@ -573,7 +601,6 @@ CANNOT: dict[str, str] = {
     "loss.range": "a programming error: every question states its own loss",
     "loss.unknown": BY_HAND,
     "lecture.epsilon_range": NUMBERS_ALONE,
-    "query.relation": "no question of today's catalogue asks for one relation alone",
     "verify.ledger_cut": BY_HAND,
     "verify.ledger_unreadable": BY_HAND,
 }

@@ -26,7 +26,8 @@ from dpengine.errors import AllowanceError
 from dpengine.statement import ROW_COLUMNS
 
 SIDES = ("one", "two")  # of one length: the workspace's path is on the Data page
-OWN_TABLES = ("overfitting", "lessons", "audit")  # pages that draw on made-up tables of their own, anew each time
+# Pages that draw on made-up tables of their own, anew each time.
+OWN_TABLES = ("overfitting", "lessons", "audit", "thesis")
 
 
 class SameCoins(Coins):

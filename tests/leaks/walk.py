@@ -38,6 +38,10 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("overfitting", {}),
     ("lessons", {}),
     ("audit", {}),
+    ("publish", {"columns": '["home", "far"]', "epsilon": "1"}),
+    ("publish", {"published": "{published}", "of": "home"}),
+    ("publish", {"published": "{published}", "of": "far", "what": "bars"}),
+    ("thesis", {}),
 )
 SHORT = 3  # of them in `make test`
 
@@ -68,6 +72,8 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
     for answer in answers:
         yield "answer as CSV", exports.answer_csv(answer)
         yield "receipts", json.dumps(answer.receipt)
+        if answer.query.card.picture == "file":
+            yield "published table", exports.table_csv(table.published(answer).table()).decode()
     yield "ledger as CSV", exports.as_csv(ROW_COLUMNS, table.ledger_rows())
     yield "answers as CSV", exports.as_csv(ANSWER_COLUMNS, table.answer_rows())
     yield "answers as JSON lines", "".join(table.answer_lines())

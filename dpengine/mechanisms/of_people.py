@@ -1,0 +1,32 @@
+"""What the questions without a trusted curator share: they reveal how many people take part, and one row is one
+person."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from math import comb
+
+from dpengine.contract import Query
+from dpengine.errors import AllowanceError
+from dpengine.exact import decimal_of
+
+MOST_PEOPLE = 10_000_000  # messages are held in memory
+MOST_LISTED = 400  # people, for a law that is written out
+
+
+def check_people(query: Query) -> None:
+    if query.facts.about > MOST_PEOPLE:
+        raise AllowanceError("shuffle.large", most=MOST_PEOPLE)
+    if query.by is not None:
+        raise AllowanceError("shuffle.by")
+    if query.where.everyone and query.card.picture == "number":
+        raise AllowanceError("count.public", people=query.facts.about)
+
+
+def sums_of_coins(people: int, chance: Fraction) -> list[Decimal] | None:
+    """The law of Bin(people, chance), or None where it is long."""
+    if people > MOST_LISTED:
+        return None
+    p, q = decimal_of(chance), decimal_of(1 - chance)
+    return [comb(people, ones) * p**ones * q ** (people - ones) for ones in range(people + 1)]

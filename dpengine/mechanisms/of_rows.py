@@ -1,0 +1,185 @@
+"""What publishing shares: every row of the chosen columns is changed at random by itself, and the rows are shuffled.
+
+Guarantee   (ε, δ)-DP under replace-one, for the published table and for whatever is ever computed from it: that is
+            post-processing (thesis, Thm 4.3). Under add/remove the number of rows would tell who is in it: refused. One
+            row is one person: with an id column a person's number of rows would show.
+Loss        k columns, each at (ε/k, δ/k): a person's row passes k independent row mechanisms.
+Statistic   the codes of all rows. One person changes one row, a cell by at most its column's D.
+Draw        `rowwise.Blur` for a number, `rowwise.Swap` for a listed value. A number may first be rounded to a coarser
+            public grid of G steps: each row by itself, so nothing changes but D = G. A row without a number counts as
+            one in the middle of the range: an empty cell must not show.
+Order       the order of a file may tell what its rows hold (it may be sorted), so the changed rows are put in a
+            uniformly random order, in which they are published. It depends on no value: the law of the published
+            table is a function of the *multiset* of rows, and for any one order of them the row mechanisms' (ε, δ)
+            holds.
+Accuracy    of a cell: its expected error, beside what nobody can beat (S3.8). Of an average over all n rows: Chernoff's
+            bound on the sum of n independent errors (`published.py`).
+Cost        one pass; the codes are held in memory, so rows × columns are bounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine import needs
+from dpengine.bounds import swap_reach, total_reach
+from dpengine.coins import Coins
+from dpengine.contract import Blurred, Card, Facts, Parameter, Query, Released, Sensitivity, read_row_delta
+from dpengine.errors import AllowanceError
+from dpengine.exact import read_number, text_of
+from dpengine.laws import Independent
+from dpengine.loss import Approximate, Loss, Pure, Together
+from dpengine.messages import say
+from dpengine.rowwise import Blur, Row, Swap
+from dpengine.schema import MISSING, MOST_STEPS, Category, Number
+
+Integers = npt.NDArray[np.int64]
+
+MOST_COLUMNS = 20
+MOST_CELLS = 50_000_000
+
+PARAMETERS = (
+    Parameter("columns", "columns.rows", required=True),
+    Parameter("grid", "grid"),
+    Parameter("delta", "delta.row", default="0"),
+    Parameter("epsilon", "epsilon", required=True),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfRows(Query):
+    kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Number, Category)
+
+    columns: tuple[str, ...]
+    grid: int | None = None  # numbers are published on so many steps; None: on those declared
+    delta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if self.where.rows or self.by is not None:
+            raise AllowanceError("publish.everyone")
+        if self.facts.about * len(self.columns) > MOST_CELLS:
+            raise AllowanceError("publish.large", most=MOST_CELLS // self.facts.about or 1, cells=MOST_CELLS)
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        names = given["columns"]
+        names = (names,) if isinstance(names, str) else names
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise AllowanceError("publish.columns", most=MOST_COLUMNS)
+        if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+            raise AllowanceError("publish.columns", most=MOST_COLUMNS)
+        for name in names:
+            column = facts.schema[name]
+            if not isinstance(column, cls.kinds):
+                raise AllowanceError("publish.kind", column=name)
+        return {"columns": tuple(names), "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
+
+    def own_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"columns": list(self.columns)}
+        told |= {} if self.grid is None else {"grid": self.grid}
+        return told | ({"delta": text_of(self.delta)} if self.delta else {})
+
+    def sentence(self) -> str:
+        return say("sentence.publish", columns=list(self.columns))
+
+    def row(self, name: str) -> Row:
+        """How one cell of a column is changed."""
+        column, many = self.facts.schema[name], len(self.columns)
+        if isinstance(column, Number):
+            return Blur(self.steps(name), self.epsilon / many, self.delta / many)
+        return Swap(column.size, self.epsilon / many, self.delta / many)
+
+    def steps(self, name: str) -> int:
+        """D: the published grid of a number has D+1 points; for a list, how far codes lie apart at most."""
+        column = self.facts.schema[name]
+        coarse = isinstance(column, Number) and self.grid is not None
+        return min(self.grid or 0, column.size - 1) if coarse else column.size - 1
+
+    def coarsened(self, name: str, codes: Any) -> Integers:
+        """Each code by itself on the published grid: the nearest point, halves upwards; a missing one in the middle."""
+        given, column = np.asarray(codes, dtype=np.int64), self.facts.schema[name]
+        steps, declared = self.steps(name), column.size - 1
+        if isinstance(column, Number):
+            given = np.where(given == MISSING, declared // 2, given)
+        return given if steps == declared else (2 * given * steps + declared) // (2 * declared)
+
+    def need(self) -> needs.Rows:
+        return needs.Rows(self.columns, tuple(self.facts.schema[name].size for name in self.columns))
+
+    def measured(self, value: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+        each = zip(self.columns, value, strict=True)
+        return tuple(code for name, codes in each for code in self.coarsened(name, codes).tolist())
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l1", sum(self.steps(name) for name in self.columns))
+
+    def loss(self) -> Loss:
+        many = len(self.columns)
+        epsilon, delta = self.epsilon / many, self.delta / many
+        each: Loss = Approximate(epsilon, delta) if delta else Pure(epsilon)
+        return Together((each,) * many) if many > 1 else each
+
+    def promise(self) -> Blurred:
+        rows = [self.row(name) for name in self.columns]
+        grains = [self.grain(name) for name in self.columns]
+        return Blurred(
+            self.columns,
+            tuple(row.error * grain for row, grain in zip(rows, grains, strict=True)),
+            tuple(row.floor * grain for row, grain in zip(rows, grains, strict=True)),
+            max(self.reach(name) for name in self.columns),
+            self.beta,
+        )
+
+    def grain(self, name: str) -> Fraction:
+        column = self.facts.schema[name]
+        return column.diameter / self.steps(name) if isinstance(column, Number) else Fraction(1)
+
+    def reach(self, name: str) -> Fraction:
+        """How far the mean of a number, or the share of any listed value, can be off: as a part of the range."""
+        row, people = self.row(name), self.facts.about
+        if isinstance(row, Blur):
+            return Fraction(total_reach(row.scale, people, self.beta), people * row.steps)
+        return swap_reach(row.mixed, row.size, people, self.beta / row.size) / people
+
+    def coarse(self) -> Fraction:
+        return Fraction(1, 10)
+
+    def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
+        """Every cell by itself, in the order given; whoever publishes shuffles the rows afterwards."""
+        return tuple(code for column in self.perturbed(value, coins) for code in column.tolist())
+
+    def perturbed(self, value: Any, coins: Coins) -> tuple[Integers, ...]:
+        return tuple(
+            self.row(name).perturb(self.coarsened(name, codes), coins)
+            for name, codes in zip(self.columns, value, strict=True)
+        )
+
+    def law(self, value: tuple[tuple[int, ...], ...]) -> Independent:
+        each = [(self.row(name), self.coarsened(name, codes)) for name, codes in zip(self.columns, value, strict=True)]
+        return Independent(tuple(row.law(code) for row, codes in each for code in codes.tolist()))
+
+    def finish(self, raw: Any) -> Released:
+        """What is released is a file: its name, its SHA-256 and its number of rows."""
+        return Released(raw)
+
+
+def _grid(given: dict[str, Any]) -> int | None:
+    wanted = given.get("grid")
+    if wanted in (None, ""):
+        return None
+    steps = read_number(wanted, say("param.grid.label"))
+    if steps.denominator != 1 or not 1 <= steps <= MOST_STEPS:
+        raise AllowanceError("publish.grid", most=MOST_STEPS)
+    return int(steps)
+
+
+def card(key: str, caveats: tuple[str, ...]) -> Card:
+    return Card(
+        key=key, version=1, picture="file", trust="local", relations=("replace",), several=False,
+        parameters=PARAMETERS, caveats=(*caveats, "row"),
+    )  # fmt: skip

@@ -1,0 +1,132 @@
+"""How many people meet a condition, where only a shuffler is trusted.
+
+Guarantee   (ε, δ)-DP under replace-one for the permuted messages, if everybody is honest (`shuffle`).
+Theorem     lecture 8: send the bit and a coin of probability p; Cheu, Smith, Ullman, Zeber, Zhilyaev 2019 for the
+            model. Here p is the least that keeps (ε, δ) exactly (`binomials`), ½ at most; refused where ½ does not.
+            The lecture's own p = 48·ln(2/δ)/(ε²n) is offered where it keeps (ε, δ), and refused where not: near 1 its
+            noise vanishes.
+Statistic   everybody's bit. One person changes the sum by 1.
+Draw        the number of ones among the 2n permuted messages: the true number plus Bin(n, p).
+Accuracy    minus np it has no bias; its range is that of the binomial's exact tails, whatever n: like the central
+            model.
+Cost        2n messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+from dpengine import binomials, needs, shuffle
+from dpengine.coins import Coins
+from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within, read_row_delta
+from dpengine.errors import AllowanceError
+from dpengine.exact import text_of
+from dpengine.laws import Finite
+from dpengine.loss import Approximate, Loss
+from dpengine.mechanisms.of_people import check_people, sums_of_coins
+from dpengine.messages import say
+from dpengine.wording import who
+
+CALIBRATIONS = ("tight", "lecture")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffleCount(Query):
+    card: ClassVar[Card] = Card(
+        key="shuffle_count",
+        version=1,
+        picture="number",
+        trust="shuffle",
+        relations=("replace",),
+        several=False,
+        caveats=("honest", "shuffler"),
+        parameters=(
+            Parameter("where", "where", required=True),
+            Parameter("calibration", "calibration", default="tight"),
+            Parameter("delta", "delta", required=True),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    delta: Fraction
+    calibration: str = "tight"
+
+    def __post_init__(self) -> None:
+        check_people(self)
+        self.chance  # noqa: B018 - refused at birth where no p will do
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given)}
+
+    def own_json(self) -> dict[str, Any]:
+        told = {"delta": text_of(self.delta)}
+        return told if self.calibration == "tight" else told | {"calibration": self.calibration}
+
+    def sentence(self) -> str:
+        return say("sentence.shuffle_count", who=who(self.where))
+
+    @cached_property
+    def chance(self) -> Fraction:
+        """p: with which every person's coin comes up."""
+        n = self.facts.about
+        if self.calibration == "lecture":
+            if not binomials.lecture_holds(n, self.epsilon, self.delta):
+                raise AllowanceError("shuffle.lecture", people=n)
+            return binomials.lecture_chance(n, self.epsilon, self.delta)
+        found = binomials.least_chance(n, self.epsilon, self.delta)
+        if found is None:
+            raise AllowanceError("shuffle.few", least=binomials.least_people(self.epsilon, self.delta))
+        return found
+
+    def need(self) -> needs.Count:
+        return needs.Count(self.where)
+
+    def measured(self, value: int) -> tuple[int, ...]:
+        return (value,)
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l1", 1)
+
+    def loss(self) -> Loss:
+        return Approximate(self.epsilon, self.delta)
+
+    def reach(self) -> tuple[int, int]:
+        return binomials.reach(self.facts.about, self.chance, self.beta)
+
+    def promise(self) -> Within:
+        low, high = self.reach()
+        middle = self.facts.about * self.chance
+        return Within(max(middle - low, high - middle), 1, self.beta, Fraction(0))
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 4)
+
+    def draw(self, value: int, coins: Coins) -> int:
+        sent = shuffle.randomise(shuffle.holders(value, self.facts.about), self.chance, coins)
+        return shuffle.count_ones(shuffle.shuffled(sent, coins))
+
+    def law(self, value: int) -> Finite | None:
+        noise = sums_of_coins(self.facts.about, self.chance)
+        return None if noise is None else Finite({value + ones: chance for ones, chance in enumerate(noise)})
+
+    def finish(self, raw: int) -> Released:
+        low, high = self.reach()
+        return Released(float(raw - self.facts.about * self.chance), (raw - high, raw - low))
+
+
+def read_shuffle_delta(value: Any) -> Fraction:
+    delta = read_row_delta(value)
+    if not delta:
+        raise AllowanceError("shuffle.delta")
+    return delta
+
+
+def read_calibration(given: dict[str, Any]) -> str:
+    found = str(given.get("calibration") or "tight")
+    if found not in CALIBRATIONS:
+        raise AllowanceError("shuffle.calibration", calibrations=list(CALIBRATIONS))
+    return found

@@ -1,0 +1,105 @@
+"""A published table as a file: written once, named by its request, known by its SHA-256.
+
+Each cell is changed by itself (`of_rows`), the rows are put in random order, and only then is anything written. The
+file is made under another name and moved into place when it is whole; a release that stops half way leaves nothing to
+read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpengine.coins import Coins
+from dpengine.mechanisms.of_rows import OfRows
+from dpengine.schema import Category
+
+Integers = npt.NDArray[np.int64]
+Progress = Callable[[int, int], None]
+
+CHUNK = 1 << 17
+
+
+def publish(
+    query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Progress
+) -> dict[str, Any]:
+    """Draw and write; returns what the ledger keeps. `progress(done, total)` counts rows, whose number is public."""
+    people = len(value[0]) if value else 0
+    order = coins.order(people)
+    part = target.with_suffix(".part")
+    schema = pa.schema([(name, _kind(query, name)) for name in query.columns])
+    with pq.ParquetWriter(part, schema, compression="zstd") as file:
+        for start in range(0, max(people, 1), CHUNK):
+            rows = order[start : start + CHUNK]
+            drawn = query.perturbed(tuple(codes[rows] for codes in value), coins)
+            told = [_values(query, name, codes) for name, codes in zip(query.columns, drawn, strict=True)]
+            file.write_batch(pa.record_batch(told, schema))
+            progress(min(start + CHUNK, people), people)
+    part.chmod(0o600)
+    digest = file_digest(part)
+    os.replace(part, target)
+    return {"file": target.name, "sha256": digest, "rows": people, "columns": list(query.columns)}
+
+
+def imagined(query: OfRows, coins: Coins) -> tuple[list[list[Any]], list[list[Any]]]:
+    """A few made-up rows and what would be published of them, in the same order, so that they can be compared."""
+    made = query.need().imagine(query.facts.about, "even")
+    grid = tuple(query.coarsened(name, codes) for name, codes in zip(query.columns, made, strict=True))
+    return _told(query, grid), _told(query, query.perturbed(made, coins))
+
+
+def _told(query: OfRows, columns: tuple[Integers, ...]) -> list[list[Any]]:
+    told = [_values(query, name, codes).to_pylist() for name, codes in zip(query.columns, columns, strict=True)]
+    return [list(row) for row in zip(*told, strict=True)]
+
+
+def file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _kind(query: OfRows, name: str) -> Any:
+    column = query.facts.schema[name]
+    if isinstance(column, Category):
+        return pa.dictionary(pa.int32(), pa.string())
+    return pa.int64() if _whole(query, name) else pa.float64()
+
+
+def _whole(query: OfRows, name: str) -> bool:
+    lower = query.facts.schema.number(name).lower
+    return (lower.denominator, query.grain(name).denominator) == (1, 1)
+
+
+def _values(query: OfRows, name: str, codes: Integers) -> Any:
+    """Codes as a person reads them: labels, or numbers on the published grid."""
+    column = query.facts.schema[name]
+    if isinstance(column, Category):
+        return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(list(column.labels)))
+    lower, grain = query.facts.schema.number(name).lower, query.grain(name)
+    if _whole(query, name):
+        return pa.array(codes * int(grain) + int(lower))
+    # Exact in integers, one division at the end: the nearest float of the grid point.
+    bottom = math.lcm(lower.denominator, grain.denominator)
+    return pa.array((codes * int(grain * bottom) + int(lower * bottom)) / bottom)
+
+
+def codes_of(query: OfRows, name: str, values: Any) -> Integers:
+    """The inverse of `_values`, for what is computed from the file."""
+    column = query.facts.schema[name]
+    if isinstance(column, Category):
+        places = {label: place for place, label in enumerate(column.labels)}
+        encoded = values.unify_dictionaries().combine_chunks()
+        codes: Integers = np.array([places[label] for label in encoded.dictionary.to_pylist()], dtype=np.int64)
+        return np.asarray(codes[encoded.indices.to_numpy()])
+    lower = float(query.facts.schema.number(name).lower)
+    places_on_grid = (values.to_numpy().astype(np.float64) - lower) / float(query.grain(name))
+    return np.asarray(np.rint(places_on_grid), dtype=np.int64)

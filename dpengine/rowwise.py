@@ -1,0 +1,153 @@
+"""Noise for every row by itself: what makes a table publishable, with its exact law, its least size and what nobody
+can beat.
+
+A row mechanism R is (ε, δ)-DP for the whole table, and for every question ever asked of what it published, iff for all
+values d, d′ and sets S: Pr[R(d) ∈ S] ≤ e^ε·Pr[R(d′) ∈ S] + δ (thesis, Thms 4.1 and 4.3: the identity query and tables
+of one row decide). For one pair the least such δ is Σ_x [P(x) − e^ε·P′(x)]₊.
+
+Blur        a number on a grid of D+1 points: d + Z, Pr[Z=z] ∝ r^|z|, r = e^(−1/t). With a shift by D the log-ratio at x
+            is (D−2x)/t between 0 and D, so the sum runs over x ≤ k, k the largest integer below (D−εt)/2, and
+                δ(t) = 1 − (r^(k+1) + e^ε·r^(D−k))/(1+r),     0 where εt ≥ D.
+            A smaller shift loses no more: the laws of shifts 0, s, D have monotone likelihood ratios. A larger t loses
+            no more: discrete Laplace noise of a larger scale is that of the smaller one plus an independent variable
+            (its geometric halves are). So the least t with δ(t) ≤ δ is found by bisection, rounded up.
+            Thesis, Ex. 4.9: t = D/(ε − ln(1−δ)) is enough. The least for *continuous* noise is D/(ε − 2·ln(1−δ)), which
+            on a coarse grid is too little.
+Swap        one of m+1 listed values: the truth with probability 1−pm, each other one with p. (ε, δ)-DP iff
+            p ≥ (1−δ)/(m+e^ε) (thesis, Ex. 4.10). Drawn as: with probability λ = (m+1)p any value, all alike; else the
+            truth. λ is rounded up to a multiple of 2^−62.
+Floor       no (ε, δ)-DP mechanism has a smaller worst expected error than (1−δ)·diam/(2(1+e^ε)) (Thm 5.3) or, on a list
+            with distances 1, (1−δ)·m/(m+e^ε) (Thm 5.5), which Swap meets but for the rounding of λ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine.coins import Coins
+from dpengine.exact import ceiling, decimal_of, down, exp_decimal, ln_above, up
+from dpengine.inversion import dyadic_above
+from dpengine.laws import Finite, Laplace
+
+Integers = npt.NDArray[np.int64]
+
+_GUARD = Decimal(10) ** -40  # far above the rounding of a few 60-digit operations
+_GRAIN = 10**9  # t is a multiple of 10^-9
+
+
+@dataclass(frozen=True)
+class Blur:
+    """Discrete Laplace noise of scale t, in steps of the grid."""
+
+    steps: int  # D: the grid has D+1 points
+    epsilon: Fraction
+    delta: Fraction
+
+    @cached_property
+    def scale(self) -> Fraction:
+        return least_scale(self.steps, self.epsilon, self.delta)
+
+    def perturb(self, codes: Integers, coins: Coins) -> Integers:
+        return coins.many_laplace(codes, self.scale)
+
+    def law(self, code: int) -> Laplace:
+        return Laplace(code, self.scale)
+
+    @property
+    def error(self) -> Fraction:
+        """The expected |Z|, 2r/(1−r²), in steps, rounded up; the same for every row."""
+        return expected_error(self.scale)
+
+    @property
+    def floor(self) -> Fraction:
+        """Nobody can do better, in steps."""
+        spread = 1 + Fraction(exp_decimal(self.epsilon))
+        return down((1 - self.delta) * self.steps / (2 * spread), _GRAIN)
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Randomised response over m+1 listed values."""
+
+    size: int  # m+1
+    epsilon: Fraction
+    delta: Fraction
+
+    @cached_property
+    def mixed(self) -> Fraction:
+        """λ: the chance of a value drawn at random, the true one among them."""
+        return dyadic_above(self.size * self.least_chance)
+
+    @property
+    def least_chance(self) -> Fraction:
+        """(1−δ)/(m+e^ε), rounded up."""
+        return (1 - self.delta) / (self.size - 1 + Fraction(exp_decimal(self.epsilon) - _GUARD))
+
+    @property
+    def chance(self) -> Fraction:
+        """p: of each value that is not the true one."""
+        return self.mixed / self.size
+
+    @property
+    def truth(self) -> Fraction:
+        return 1 - self.mixed + self.chance
+
+    def perturb(self, codes: Integers, coins: Coins) -> Integers:
+        mixed = coins.many_flips(self.mixed, len(codes))
+        return np.where(mixed, coins.many_below(self.size, len(codes)), codes)
+
+    def law(self, code: int) -> Finite:
+        other, truth = decimal_of(self.chance), decimal_of(self.truth)
+        return Finite({place: truth if place == code else other for place in range(self.size)})
+
+    @property
+    def error(self) -> Fraction:
+        """The chance that a published value is not the true one."""
+        return 1 - self.truth
+
+    @property
+    def floor(self) -> Fraction:
+        m = self.size - 1
+        return down((1 - self.delta) * m / (m + Fraction(exp_decimal(self.epsilon) + _GUARD)), _GRAIN)
+
+
+Row = Blur | Swap
+
+
+def expected_error(scale: Fraction) -> Fraction:
+    ratio = exp_decimal(-1 / scale)
+    return up(Fraction(2 * ratio / (1 - ratio * ratio)), _GRAIN)
+
+
+def excess(steps: int, scale: Fraction, epsilon: Fraction) -> Decimal:
+    """δ(t): what noise of this scale leaves over e^ε, for the two farthest values."""
+    if epsilon * scale >= steps:
+        return Decimal(0)
+    last = ceiling((steps - epsilon * scale) / 2) - 1
+    ratio = exp_decimal(-1 / scale)
+    kept = exp_decimal(-Fraction(last + 1) / scale) + exp_decimal(epsilon - Fraction(steps - last) / scale)
+    return 1 - kept / (1 + ratio)
+
+
+@lru_cache(maxsize=1024)
+def least_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The least t, in multiples of 10^-9, with δ(t) ≤ δ."""
+    low, high = 0, ceiling(steps / epsilon * _GRAIN)  # enough without any δ
+    while delta and low + 1 < high:
+        middle = (low + high) // 2
+        if Fraction(excess(steps, Fraction(middle, _GRAIN), epsilon) + _GUARD) <= delta:
+            high = middle
+        else:
+            low = middle
+    return Fraction(high, _GRAIN)
+
+
+def thesis_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """t = D/(ε − ln(1−δ)), rounded up; where δ = 0 that is D/ε."""
+    return up(steps / (epsilon - ln_above(1 - delta)) if delta else steps / epsilon, _GRAIN)

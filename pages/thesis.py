@@ -1,0 +1,7 @@
+"""The tables of the thesis on publishing, computed and drawn again."""
+
+from __future__ import annotations
+
+from ui import thesis
+
+thesis.show()

@@ -1,0 +1,238 @@
+"""Shuffled and local messages: exact calibration, the stages apart, no bias, ranges that hold."""
+
+from __future__ import annotations
+
+import inspect
+from decimal import Decimal
+from fractions import Fraction
+from math import comb, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpengine import binomials, shuffle
+from dpengine.binomials import excess, excess_of_two, least_chance, least_people, lecture_chance, lecture_holds
+from dpengine.coins import SystemCoins
+from dpengine.contract import Facts, least_epsilon
+from dpengine.errors import AllowanceError
+from dpengine.exact import decimal_of, exp_decimal
+from dpengine.mechanisms import catalogue
+from dpengine.schema import Category, Schema
+from dpengine.unit import Unit
+from tests.battery import allowed_failures
+
+DELTA = Fraction(1, 10**6)
+ONE, TENTH = Fraction(1), Fraction(1, 10)
+STEP = Fraction(1, 2**binomials.BITS)
+
+
+def deviation(n: int, p: Fraction) -> float:
+    return sqrt(n * p * (1 - p))
+
+
+# --- the exact loss
+
+
+def plain(n: int, p: Fraction, x: int) -> Fraction:
+    return comb(n, x) * p**x * (1 - p) ** (n - x) if 0 <= x <= n else Fraction(0)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 21])
+@pytest.mark.parametrize("p", [Fraction(1, 2), Fraction(1, 3), Fraction(1, 16)], ids=str)
+@pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(1, 2), Fraction(2)], ids=str)
+def test_the_loss_by_brute_force(n: int, p: Fraction, epsilon: Fraction) -> None:
+    factor, places = Fraction(exp_decimal(epsilon)), range(n + 2)
+
+    def left(one: Fraction, other: Fraction) -> Fraction:
+        return max(one - factor * other, Fraction(0))
+
+    here = [plain(n, p, x) for x in range(-1, n + 2)]  # here[x + 1] = P(x)
+    one = max(sum(left(here[x + 1], here[x]) for x in places), sum(left(here[x], here[x + 1]) for x in places))
+    two = sum(left(here[a] * here[b + 1], here[a + 1] * here[b]) for a in places for b in places)
+    for found, exact in ((excess(n, p, epsilon), one), (excess_of_two(n, p, epsilon), two)):
+        assert 0 <= found - decimal_of(exact) < Decimal("1e-35")
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "tight", "lecture"),
+    [(ONE, 10**6, "5.84", "26.4"), (TENTH, 10**6, "37.5", "254.5")],
+    ids=["one", "tenth"],
+)
+def test_the_least_coin_against_the_lecture(epsilon: Fraction, n: int, tight: str, lecture: str) -> None:
+    p = least_chance(n, epsilon, DELTA)
+    assert p is not None
+    assert f"{deviation(n, p):.3g}" == tight
+    told = lecture_chance(n, epsilon, DELTA)
+    assert f"{deviation(n, told):.{len(lecture) - 1}g}" == lecture and lecture_holds(n, epsilon, DELTA)
+    assert excess(n, p, epsilon) <= decimal_of(DELTA) < excess(n, p - STEP, epsilon), "just below it fails"
+
+
+def test_small_tables_are_served_where_the_lecture_cannot() -> None:
+    assert round(float(lecture_chance(10**4, TENTH, DELTA)), 2) == 6.96
+    assert least_chance(10**4, TENTH, DELTA) is not None and not lecture_holds(10**4, TENTH, DELTA)
+    assert (least_people(ONE, DELTA), least_people(TENTH, DELTA)) == (80, 5279)
+    assert least_chance(79, ONE, DELTA) is None and least_chance(80, ONE, DELTA) is not None
+
+
+@pytest.mark.parametrize(("n", "left"), [(697, 0.557), (711, 5e-4)])
+def test_a_coin_below_one_may_still_hide_nothing(n: int, left: float) -> None:
+    p = lecture_chance(n, ONE, DELTA)
+    assert p < 1 and float(excess(n, p, ONE)) == pytest.approx(left, rel=0.1)
+    assert not lecture_holds(n, ONE, DELTA)
+
+
+def test_joint_calibration_of_two_sums() -> None:
+    n = 10**5
+    joint, halved = least_chance(n, ONE, DELTA, 2), least_chance(n, ONE / 2, DELTA / 2)
+    assert joint is not None and halved is not None
+    assert (f"{deviation(n, joint):.2f}", f"{deviation(n, halved):.2f}") == ("6.53", "9.83")
+    assert excess_of_two(n, joint, ONE) <= decimal_of(DELTA) < excess_of_two(n, joint - STEP, ONE)
+    assert excess_of_two(n, halved, ONE) < decimal_of(DELTA), "halving is safe"
+    beta = Fraction(1, 20)
+    assert (binomials.rare(n, joint, beta) - 1, binomials.rare(n, halved, beta) - 1) == (54, 113)
+
+
+def test_tails_are_those_of_the_binomial() -> None:
+    n, p, beta = 30, Fraction(1, 4), Fraction(1, 10)
+    low, high = binomials.reach(n, p, beta)
+    below, over = (sum(plain(n, p, x) for x in places) for places in (range(low), range(high + 1, n + 1)))
+    assert below <= beta / 2 < below + plain(n, p, low)
+    assert over <= beta / 2 < over + plain(n, p, high)
+    u = binomials.rare(n, p, beta)
+    assert sum(plain(n, p, x) for x in range(u, n + 1)) <= beta < sum(plain(n, p, x) for x in range(u - 1, n + 1))
+
+
+# --- the stages
+
+
+def test_the_analyser_takes_messages_and_nothing_else() -> None:
+    assert list(inspect.signature(shuffle.count_ones).parameters) == ["messages"]
+    assert "people" not in inspect.signature(shuffle.shuffled).parameters
+
+
+def test_messages_are_the_bit_and_a_coin() -> None:
+    truth = shuffle.holders(3, 10)
+    sent = shuffle.randomise(truth, Fraction(1, 2), SystemCoins())
+    assert sent.shape == (10, 2) and (sent[:, 0] == truth).all()
+    turned = shuffle.randomise(truth, Fraction(1, 2), SystemCoins(), inverted=True)
+    assert (turned[:, 0] == ~truth).all()
+
+
+def test_after_the_shuffle_nobody_can_be_found() -> None:
+    """Where the one true bit of four people stands among the eight messages: anywhere, alike."""
+    coins, truth = SystemCoins(), shuffle.holders(1, 4)
+    draws = 4_000
+    places = np.zeros(8)
+    for _ in range(draws):
+        sent = shuffle.randomise(truth, Fraction(0), coins)
+        places += shuffle.shuffled(sent, coins)
+    spread = 6 * sqrt(draws / 8 * 7 / 8)  # six deviations: 2e-9 each
+    assert (abs(places - draws / 8) < spread).all()
+    unshuffled = shuffle.randomise(truth, Fraction(0), coins).reshape(-1) * draws
+    assert (abs(unshuffled - draws / 8) > spread).any(), "without the shuffle it would be seen"
+
+
+# --- the questions
+
+
+def facts(people: int, relation: str = "replace", unit: Unit | None = None) -> Facts:
+    schema = Schema({"c": Category(["a", "b", "d", "e"], unknown="e", missing="e")})
+    return Facts("t", schema, unit or Unit.rows(), relation, people)  # type: ignore[arg-type]
+
+
+def build(key: str, people: int, **parameters: Any) -> Any:
+    return catalogue[key].build(facts(people), {"epsilon": "1"} | parameters)
+
+
+SOME = [["c", "in", ["a"]]]
+COUNTS = [
+    ("local_count", {"where": SOME}),
+    ("shuffle_count", {"where": SOME, "delta": "1e-6"}),
+    ("shuffle_count", {"where": SOME, "delta": "1e-6", "calibration": "lecture"}),
+]
+
+
+@pytest.mark.parametrize(("key", "parameters"), COUNTS, ids=["local", "shuffle", "lecture"])
+def test_counts_have_no_bias_and_ranges_that_hold(key: str, parameters: dict[str, Any]) -> None:
+    people, true, draws, coins = 2_000, 700, 400, SystemCoins()
+    query = build(key, people, **parameters)
+    told = [query.release(true, coins) for _ in range(draws)]
+    missed = sum(not one.interval[0] <= true <= one.interval[1] for one in told)
+    assert missed <= allowed_failures(draws, 0.05)
+    off = query.promise().alpha
+    assert abs(sum(one.value for one in told) / draws - true) < 6 * float(off) / sqrt(draws)
+    if key == "shuffle_count":  # a wrong centre is seen: the power of the check above
+        assert abs(sum(one.value for one in told) / draws + float(query.chance * people) - true) > float(off) / 2
+
+
+@pytest.mark.parametrize("solution", ["first", "second"])
+@pytest.mark.parametrize("calibration", ["joint", "halved"])
+def test_bars_and_what_a_zero_may_hide(solution: str, calibration: str) -> None:
+    people, draws, coins = 2_000, 200, SystemCoins()
+    query = build("shuffle_histogram", people, column="c", delta="1e-6", solution=solution, calibration=calibration)
+    value = (1_500, 480, 20, 0)
+    told = [query.release(value, coins) for _ in range(draws)]
+    missed = 0
+    for one in told:
+        ranges = [one.interval[label] for label in "abde"]
+        missed += any(not low <= true <= high for (low, high), true in zip(ranges, value, strict=True))
+    assert missed <= allowed_failures(draws, 0.05)
+    if solution == "second":
+        assert all(one.value["e"] == 0 for one in told), "what nobody holds is told as 0 with certainty"
+        zeros = [one for one in told if one.value["d"] == 0]
+        assert zeros and all(one.interval["d"] == (0, query.rare) for one in zeros)
+    else:
+        assert any(one.value["e"] != 0 for one in told)
+
+
+def test_the_reversed_sign_of_the_source_would_be_seen() -> None:
+    query = build("shuffle_histogram", 2_000, column="c", delta="1e-6", solution="second")
+    value, interval = query._told(2_000 - 1_500 + int(2_000 * query.chance))
+    assert abs(value - 1_500) < 1 and interval[0] <= 1_500 <= interval[1]
+
+
+LECTURE = {"where": SOME, "delta": "1e-6", "calibration": "lecture"}
+def test_the_least_spend_for_a_wish() -> None:
+    query = build("shuffle_count", 5_000, where=SOME, delta="1e-6")
+    wish = query.at(Fraction(1, 2)).promise().amount
+    found = least_epsilon(query, wish)
+    assert found is not None and query.at(found).promise().amount <= wish
+    assert query.at(found * Fraction(9, 10)).promise().amount > wish
+
+
+REFUSED = [
+    ("shuffle_count", 50, {"where": SOME, "delta": "1e-6"}, "shuffle.few"),
+    ("shuffle_count", 697, LECTURE, "shuffle.lecture"),
+    ("shuffle_count", 711, LECTURE, "shuffle.lecture"),
+    ("shuffle_count", 10**6, LECTURE | {"epsilon": "2"}, "shuffle.lecture"),
+    ("shuffle_count", 2_000, {"where": SOME, "delta": "1"}, "delta.row"),
+    ("shuffle_count", 2_000, {"where": SOME, "delta": "0"}, "shuffle.delta"),
+    ("shuffle_count", 2_000, {"where": [], "delta": "1e-6"}, "count.public"),
+    ("shuffle_count", 10**8, {"where": SOME, "delta": "1e-6"}, "shuffle.large"),
+    ("shuffle_histogram", 50, {"column": "c", "delta": "1e-6"}, "shuffle.few"),
+    ("shuffle_histogram", 2_000, {"column": "c", "delta": "1e-6", "solution": "third"}, "shuffle.solution"),
+    ("shuffle_histogram", 2_000, {"column": "c", "delta": "1e-6", "calibration": "x"}, "shuffle.calibration"),
+    ("local_count", 2_000, {"where": []}, "count.public"),
+]
+
+
+@pytest.mark.parametrize(("key", "people", "parameters", "code"), REFUSED, ids=lambda one: str(one)[:40])
+def test_what_cannot_be_done_is_one_sentence(key: str, people: int, parameters: dict[str, Any], code: str) -> None:
+    with pytest.raises(AllowanceError) as refused:
+        build(key, people, **parameters)
+    assert refused.value.code == code and str(refused.value).endswith(".")
+    if code == "shuffle.few":
+        told = str(binomials.least_people(ONE, DELTA, 1 if key == "shuffle_count" else 2))
+        assert told in str(refused.value), "the least number of people is said"
+
+
+@pytest.mark.parametrize("key", ["local_count", "shuffle_count", "shuffle_histogram", "publish_category"])
+def test_only_where_the_number_of_people_is_public(key: str) -> None:
+    parameters = {"epsilon": "1", "delta": "1e-6", "where": SOME, "column": "c", "columns": ["c"]}
+    known = {one.name for one in catalogue[key].card.parameters}
+    given = {name: value for name, value in parameters.items() if name in known}
+    for where in (facts(2_000, "add_remove"), facts(2_000, unit=Unit.column("who", at_most=2))):
+        with pytest.raises(AllowanceError) as refused:
+            catalogue[key].build(where, given)
+        assert refused.value.code in ("query.relation", "query.several")

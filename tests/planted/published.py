@@ -1,0 +1,158 @@
+"""Wrong twins of publishing: what a row tells too much, and what a file tells beside its rows."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+from battery import check_law_against_loss, check_sensitivity
+
+import dpengine as dp
+from dpengine.coins import Coins, SystemCoins
+from dpengine.exact import ln_above, up
+from dpengine.jobs import carry_release
+from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.publish_category import PublishCategory
+from dpengine.mechanisms.publish_number import PublishNumber
+from dpengine.publishing import publish
+from dpengine.rowwise import Blur, Row, Swap
+from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
+from tests.planted.ledgers import charged_after
+from tests.planted.questions import made
+from tests.planted.registry import Planted
+
+# A row that tells too much
+
+
+class ContinuousBlur(Blur):
+    @property
+    def scale(self) -> Fraction:  # type: ignore[override]
+        return up(self.steps / (self.epsilon - 2 * ln_above(1 - self.delta)), 10**9)
+
+
+class HairSwap(Swap):
+    @property
+    def mixed(self) -> Fraction:  # type: ignore[override]
+        return super().mixed - Fraction(1, 2**40)
+
+
+def _as(kind: type[Row], row: Row) -> Any:
+    return kind(**{one.name: getattr(row, one.name) for one in fields(row)})
+
+
+class ContinuousScale(PublishNumber):
+    """The least scale for continuous noise: on a coarse grid it is too little."""
+
+    def row(self, name: str) -> Row:
+        return _as(ContinuousBlur, super().row(name))
+
+
+class TooTrue(PublishCategory):
+    def row(self, name: str) -> Row:
+        return _as(HairSwap, super().row(name))
+
+
+class OneNoiseForAllRows(PublishNumber):
+    """Every row is right by itself; the difference of two is bare."""
+
+    def perturbed(self, value: Any, coins: Coins) -> tuple[Any, ...]:
+        [shift] = coins.many_laplace(np.zeros(1, dtype=np.int64), self.row(self.columns[0]).scale)  # type: ignore[union-attr]
+        return tuple(self.coarsened(name, codes) + shift for name, codes in zip(self.columns, value, strict=True))
+
+
+class UntilInRange(PublishNumber):
+    """A number outside the range looks odd, so it is drawn again. (Cutting it off afterwards would be fine.)"""
+
+    def perturbed(self, value: Any, coins: Coins) -> tuple[Any, ...]:
+        drawn = super().perturbed(value, coins)
+        while any((codes < 0).any() or (codes > self.steps(name)).any()
+                  for name, codes in zip(self.columns, drawn, strict=True)):  # fmt: skip
+            again = super().perturbed(value, coins)
+            drawn = tuple(
+                np.where((codes < 0) | (codes > self.steps(name)), new, codes)
+                for name, codes, new in zip(self.columns, drawn, again, strict=True)
+            )
+        return drawn
+
+
+class EmptyBelow(PublishNumber):
+    """An empty cell is published one step below the range: it lies farther from the top than the noise is for."""
+
+    def coarsened(self, name: str, codes: Any) -> Any:
+        return np.asarray(codes, dtype=np.int64)
+
+
+# A file that tells something beside its rows
+
+Publisher = Callable[[OfRows, Any, Path], None]
+
+
+def check_the_order_of_rows_is_lost(write: Publisher) -> None:
+    """At ε = 50 rows come out as they went in: 100 of one value, then 100 of another. They stay in that order with
+    chance 1/C(200, 100), below 1e-58; a value is changed with chance below 1e-18."""
+    query = made(PublishCategory, {"columns": ["c"], "epsilon": "50"})
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "p.parquet"
+        write(query, (np.repeat([0, 1], 100),), target)
+        told = pq.read_table(target).column(0).to_pylist()
+    assert told != sorted(told) and told != sorted(told, reverse=True), "rows lie as they lay in the table"
+
+
+def shuffled(query: OfRows, value: Any, target: Path) -> None:
+    publish(query, value, SystemCoins(), target, lambda done, total: None)
+
+
+class InOrder(SystemCoins):
+    def order(self, count: int) -> Any:
+        return np.arange(count)
+
+
+def unshuffled(query: OfRows, value: Any, target: Path) -> None:
+    publish(query, value, InOrder(), target, lambda done, total: None)
+
+
+def check_no_file_without_its_charge(carry: Any) -> None:
+    """A table that the allowance cannot bear leaves nothing on the disk."""
+    with tempfile.TemporaryDirectory() as folder, mock.patch("dpengine.table.carry_release", carry):
+        workspace = dp.Workspace(Path(folder))
+        frame = pd.DataFrame({"c": ["a", "b"] * 10})
+        schema = dp.Schema({"c": dp.Category(["a", "b"])})
+        table = workspace.add_table(
+            "t", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"), relation="replace"
+        )
+        with suppress(dp.AllowanceError):
+            table.ask(table.query("publish_category", columns=["c"], epsilon="2"))
+        left = list((Path(folder) / "published").glob("*"))
+        workspace.close()
+    assert not left, "a file was written before the charge"
+
+
+NUMBERS, LISTED = {"columns": ["x"], "delta": "0.1"}, {"columns": ["c"], "delta": "0.1"}
+BLURRED, SWAPPED = made(PublishNumber, NUMBERS), made(PublishCategory, LISTED)
+law = (check_law_against_loss, "exceeds")
+
+PLANTED = [
+    Planted("the continuous scale on the grid", "Numbers are published with the least scale of continuous noise.",
+            *law, BLURRED, made(ContinuousScale, NUMBERS)),
+    Planted("randomised response a hair too true", "The chance of another value lies 2^-40 below its bound.",
+            *law, SWAPPED, made(TooTrue, LISTED)),
+    Planted("one noise for all rows", "All published rows get the same noise, so their differences are bare.",
+            check_noise_is_independent, "hangs together", BLURRED, made(OneNoiseForAllRows, NUMBERS)),
+    Planted("published numbers drawn again until in range", "What leaves the range is drawn anew.",
+            check_samples_follow_the_law, "law", BLURRED, made(UntilInRange, NUMBERS)),
+    Planted("an empty cell below the range", "A missing number is published outside what the noise is for.",
+            check_sensitivity, "moves it by", BLURRED, made(EmptyBelow, NUMBERS)),
+    Planted("rows published in their order", "The file's order, which may be sorted by what it holds, stays.",
+            check_the_order_of_rows_is_lost, "as they lay", shuffled, unshuffled),
+    Planted("a file written before its charge", "The table is drawn and written, then charged.",
+            check_no_file_without_its_charge, "before the charge", carry_release, charged_after),
+]  # fmt: skip

@@ -1,0 +1,221 @@
+"""The Publish page before anything is spent: which columns, how exact, what a row and all rows will tell, the price."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.mechanisms.of_rows import MOST_COLUMNS, OfRows
+from dpengine.messages import say
+from dpengine.schema import Category, Number
+from ui import frame, history, job, nav, owner, publish_preview, publish_result, spend
+from ui.language import address
+from ui.state import workspace
+from ui.wording import in_short, percent, power_of_ten
+
+PLACE = "publish"
+_STATE = "publish-form"
+_SHORT = 15  # values of a list that is offered first
+
+
+def show(table: dp.Table) -> None:
+    request = st.query_params.get("published")
+    if request and _published(table, request):
+        _earlier(table, request)
+        return
+    st.html(f"<h1>{escape(say('publish_page.title'))}</h1><p class='lead'>{escape(say('publish_page.lead'))}</p>")
+    frame.pick_table(table, PLACE)
+    if table.closed:
+        owner.closed(table)
+    elif why := _never(table):
+        job.hint(why)
+    else:
+        _form(table)
+    _earlier(table)
+    st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
+
+
+def _published(table: dp.Table, request: str) -> bool:
+    """The published table in the URL, or how far it has come; False where there is none, and the page says why."""
+    asked = workspace().job(request)
+    if not asked.over:
+        frame.show_price(table, None)
+        _wait(request)
+        return True
+    job.renew(request)
+    found = asked.answer
+    if found is None or not isinstance(found.query, OfRows) or found.receipt["table"] != table.name:
+        job.refused(str(asked.error or dp.AllowanceError("publish.unknown")))
+        return False
+    frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
+    publish_result.show(table, found)
+    return True
+
+
+@st.fragment(run_every=0.3)
+def _wait(request: str) -> None:
+    asked = workspace().job(request)
+    if asked.over:
+        st.rerun()
+    st.progress(asked.done / max(asked.total, 1), say("publish_page.working", share=percent(asked.done / asked.total)))
+
+
+def _never(table: dp.Table) -> str | None:
+    """Why nothing of this table can be published, whatever is chosen."""
+    offered = _offered(table)
+    if not offered:
+        return say("publish_page.no_columns")
+    try:
+        table.query("publish_table", columns=offered[:1], epsilon="1")
+    except dp.AllowanceError as refusal:
+        return say(f"publish_page.{refusal.code}") if refusal.code in ("query.relation", "query.several") else None
+    return None
+
+
+def _offered(table: dp.Table) -> list[str]:
+    return table.schema.of_kind(Number, Category)
+
+
+def _form(table: dp.Table) -> None:
+    given = _given(table)
+    left, right = st.columns([5, 6], gap="medium")
+    query = None
+    with left, st.container(key="card-publish"):
+        columns = st.multiselect(
+            say("publish_page.columns"), _offered(table), given["columns"], max_selections=MOST_COLUMNS,
+            key=_widget("columns"), placeholder=say("publish_page.columns_none"),
+        )  # fmt: skip
+        spend.start_from(table, given.get("epsilon") or _usual(table, columns), PLACE)
+        given = {"columns": columns, "epsilon": spend.choose(table, PLACE), **_more(given)}
+        _remember(table, given)
+        try:
+            query = made(table, given)
+        except dp.AllowanceError as complaint:
+            job.hint(say("publish_page.choose") if not columns else str(complaint))
+        if query is not None:
+            _buy(table, query)
+        refusal = st.session_state.pop("refusal", None)
+        if refusal:
+            job.refused(refusal)
+    with right, st.container(key="card-publish-preview"):
+        st.html(f"<h3>{escape(say('publish_page.worth'))}</h3>")
+        if query is not None:
+            publish_preview.show(table, query)
+
+
+def made(table: dp.Table, given: dict[str, Any]) -> OfRows:
+    """The question for the chosen columns: of numbers, of lists, or of both."""
+    kinds = {type(table.schema[name]) for name in given["columns"]}
+    key = {frozenset({Number}): "number", frozenset({Category}): "category"}.get(frozenset(kinds), "table")
+    found = table.query(f"publish_{key}", **{name: value for name, value in given.items() if value != ""})
+    assert isinstance(found, OfRows)
+    return found
+
+
+def _usual(table: dp.Table, columns: list[str]) -> str:
+    """The least spend at which all rows together tell something, within half of what is left; else the most of it."""
+    fitting = [step for step in spend.STEPS if Fraction(step) * 2 <= table.meter().left] or [spend.STEPS[0]]
+    for step in fitting if columns else ():
+        query = made(table, {"columns": columns, "epsilon": step})
+        if 2 * query.promise().amount <= query.coarse():
+            return step
+    return fitting[-1]
+
+
+def _more(given: dict[str, Any]) -> dict[str, str]:
+    """What a clerk never needs: a coarser grid, and the chance of more."""
+    with st.expander(say("publish_page.more")):
+        grid = st.text_input(
+            say("param.grid.label"), given["grid"], key=_widget("grid"), help=say("param.grid.help"), width=220
+        )
+        delta = st.text_input(say("publish_page.delta"), given["delta"], key=_widget("delta"), width=220)
+        st.html(f'<p class="muted">{escape(say("publish_page.delta_means"))}</p>')
+    return {"grid": grid.strip(), "delta": delta.strip().replace(",", ".")}
+
+
+def _buy(table: dp.Table, query: OfRows) -> None:
+    price = table.preview(query)
+    frame.show_price(table, price, "_publish")
+    spend.describe(table, query, price)
+    spend.exactly(table, query, PLACE)
+    if query.delta * query.facts.about >= 1:
+        rows = int(query.delta * query.facts.about)
+        st.html(f'<p class="warn">{escape(say("publish_page.teaching", rows=rows))}</p>')
+    label = say("publish_page.button", share=percent(price.fraction))
+    job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
+    if not price.admissible:
+        job.refused(_short(table, query))
+
+
+def _short(table: dp.Table, query: OfRows) -> str:
+    """Which part of the allowance is too small for it."""
+    meter = table.meter()
+    room = meter.delta_reserve - meter.spent_delta
+    if query.delta > room:
+        return say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room))
+    left = meter.left / meter.epsilon
+    return say("publish_page.too_much", left=percent(left)) if left else say("ask.nothing_left")
+
+
+def _earlier(table: dp.Table, but: str = "") -> None:
+    """Published before: free to open."""
+    found = [one for one in table.publications() if one.request_id != but]
+    if not found:
+        return
+    names = ("when", "question", "answer", "receipt")
+    head = "".join(f"<th>{escape(say(f'history.{name}'))}</th>" for name in names)
+    rows = ""
+    for one in found:
+        where = history.published_address(table.name, one.request_id)
+        link = history.receipt_link(where, one.receipt["charge"]["hash"])
+        cells = (escape(history.when(one.at)), escape(one.sentence), escape(in_short(one)), link)
+        rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    title = escape(say("publish_page.earlier"))
+    st.html(f'<h3>{title}</h3><div class="scroll"><table class="plain"><tr>{head}</tr>{rows}</table></div>')
+
+
+# --- the address ------------------------------------------------------------------------------------------------------
+
+
+def _given(table: dp.Table) -> dict[str, Any]:
+    """From the URL on arrival, else as it was left, else one column to begin with. Nothing of an address is trusted."""
+    kept = st.session_state.get(_STATE)
+    names = ("columns", "grid", "delta", "epsilon")
+    arriving = {name: st.query_params[name] for name in names if name in st.query_params}
+    if kept is None or kept["table"] != table.name or (arriving and arriving != kept["url"]):
+        for key in [key for key in st.session_state if str(key).startswith("publish-") and key != _STATE]:
+            if not str(key).startswith("publish-table"):
+                del st.session_state[key]
+        turn = kept["turn"] + 1 if kept else 0  # new widgets: a browser goes on showing what it has
+        filled = arriving | {"columns": _columns(table, arriving)}
+        kept = {"table": table.name, "url": arriving, "given": filled, "turn": turn}
+        st.session_state[_STATE] = kept
+    return {"grid": "", "delta": "", **kept["given"]}
+
+
+def _widget(name: str) -> str:
+    return f"publish-{name}-{st.session_state[_STATE]['turn']}"
+
+
+def _columns(table: dp.Table, arriving: dict[str, str]) -> list[str]:
+    offered = _offered(table)
+    try:
+        wanted = json.loads(arriving.get("columns", ""))
+    except ValueError:
+        wanted = None
+    if isinstance(wanted, list):
+        return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))[:MOST_COLUMNS]
+    lists = [name for name in table.schema.of_kind(Category) if table.schema[name].size <= _SHORT]
+    return (lists or offered)[:1]
+
+
+def _remember(table: dp.Table, given: dict[str, Any]) -> None:
+    told = {name: str(value) for name, value in given.items() if value and name != "columns"}
+    told["columns"] = json.dumps(given["columns"], ensure_ascii=False)
+    st.session_state[_STATE] |= {"url": told, "given": given}
+    address({"table": table.name} | told)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import random
 import socket
@@ -92,18 +93,18 @@ async def _wall(one: Visitor, times: Times, given: argparse.Namespace) -> None:
 
 
 async def _watch(one: Visitor, times: Times, seconds: float) -> None:
-    """Rerun what asks to be rerun, as a browser does."""
-    until = time.monotonic() + seconds
-    due = {name: time.monotonic() + every for name, every in one.again.items()}
-    while due and min(due.values()) < until:
+    """Rerun what asks to be rerun, as a browser does: at fixed times, however long a run takes."""
+    begun = time.monotonic()
+    due = {name: begun + every for name, every in one.again.items()}
+    while due and min(due.values()) < begun + seconds:
         name = min(due, key=lambda name: due[name])
         await asyncio.sleep(max(due[name] - time.monotonic(), 0))
         times[STEPS[4]].append(await one.rerun(name))
         now = time.monotonic()
-        due = {other: max(due.get(other, 0.0), now) for other in one.again}
-        if name in one.again:
-            due[name] = now + one.again[name]
-    await asyncio.sleep(max(until - time.monotonic(), 0))
+        if name in one.again:  # a time that passed meanwhile is left out
+            due[name] += one.again[name] * max(1, math.ceil((now - due[name]) / one.again[name]))
+        due = {other: due.get(other, now + every) for other, every in one.again.items()}
+    await asyncio.sleep(max(begun + seconds - time.monotonic(), 0))
 
 
 def report(

@@ -5,6 +5,7 @@ set aside once, so that a collection looks at what came since.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import threading
 
@@ -13,6 +14,9 @@ _once = threading.Lock()
 
 def settle(again: bool = False) -> None:
     """After the first page was drawn, and `again` once a workshop's tables are in: nobody's data is there yet."""
-    if _once.acquire(blocking=False) or again:
-        gc.collect()
-        gc.freeze()
+    if _once.acquire(blocking=False):
+        atexit.register(gc.unfreeze)  # libraries that count what is left at the end find it
+    elif not again:
+        return
+    gc.collect()
+    gc.freeze()

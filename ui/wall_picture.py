@@ -41,7 +41,10 @@ def wall(dots: tuple[Dot, ...], truth: float | None, title: str, lang: str) -> s
     half = width(dots)
     mean = rounded(fmean(dot.value for dot in dots), half)
     shown = [dot.value for dot in dots] + ([] if truth is None else [truth])
-    axis = Axis(min(shown) - 1.15 * half, max(shown) + 1.15 * half, 0, 100, days=False)
+    low, high = min(shown) - 1.15 * half, max(shown) + 1.15 * half
+    room = 0.05 * (high - low)  # no range goes beyond what is possible, and neither does the axis, by more than this
+    ends = [*shown, *(dot.low for dot in dots), *(dot.high for dot in dots)]
+    axis = Axis(max(low, min(ends) - room), min(high, max(ends) + room), 0, 100, days=False)
     drawn = "".join(
         _mark(axis, at, say(f"workshop.mark.{kind}", **{kind: at}), kind)
         for kind, at in (("truth", truth), ("mean", mean))

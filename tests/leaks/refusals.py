@@ -605,6 +605,7 @@ CANNOT: dict[str, str] = {
     "verify.ledger_unreadable": BY_HAND,
 }
 PREFIXES_CANNOT = dict.fromkeys(("whatif.", "validity.", "overfitting.", "audit."), NUMBERS_ALONE)
+PREFIXES_CANNOT["workshop."] = "a workshop has no table but the bundled samples"
 
 
 def _copied(path: Path) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench import data, page, report, startup
+from bench import data, page, publishing, report, startup
 from bench.tasks import BUILD, CONTENDERS, LONGEST, ROOT, SIZES
 
 PEERS = ROOT / "build" / "bench-venv" / "bin" / "python"
@@ -45,6 +45,12 @@ def main() -> None:
             tenth = times.get(str(rows // 10))
             work = lambda key=key, rows=rows, tenth=tenth: _contend(key, rows, tenth)  # noqa: E731
             times[str(rows)] = _part(f"{key}-{rows}", work)
+    _say("publishing")
+    rows = publishing.ROWS if publishing.ROWS in sizes else sizes[-1]
+    results["publishing"] = {
+        who: _part(f"publishing-{who}", lambda who=who, peer=peer: _publish(who, peer, rows))
+        for who, (_, peer) in publishing.WHO.items()
+    }
     _say("errors")
     results["accuracy"] = _part("accuracy-ours", lambda: _json(Path(sys.executable), "bench.accuracy_ours"))
     if PEERS.exists():
@@ -102,6 +108,17 @@ def _contend(key: str, rows: int, tenth: dict[str, Any] | None) -> dict[str, Any
     assert isinstance(told, dict)
     for task, time_before in left_out.items():
         told["tasks"][task] = {"failed": f"not run ({time_before:.0f} s at a tenth of the rows)"}
+    return told
+
+
+def _publish(who: str, peer: bool, rows: int) -> dict[str, Any]:
+    if peer and not PEERS.exists():
+        return {"failed": NO_PEERS}
+    try:
+        told = _json(PEERS if peer else Path(sys.executable), "bench.publishing", who, str(rows))
+    except (subprocess.SubprocessError, ValueError) as error:
+        return {"failed": f"failed ({type(error).__name__}, build/bench/{who}.log)"}
+    assert isinstance(told, dict)
     return told
 
 

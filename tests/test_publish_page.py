@@ -173,8 +173,17 @@ def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], a
     row = next(one for one in table.answer_rows() if one[4] == "columns")
     assert row[5] == "pay, =word"
     assert answer.value["sha256"] in exports.answer_csv(answer)
+    told = json.dumps(answer.receipt).encode()
+    [found] = dp.open_workspace(table._workspace.folder).check_receipts(told, "receipt.json")
+    assert found.ok
     entry = next(one for one in table.history() if one.charge.request == answer.request_id)
     assert history.answer_link(entry.charge) == "publish?table=rows&amp;published=published%3D%26one"
+
+
+def test_a_plan_may_hold_a_published_table(tables: dict[str, dp.Table]) -> None:
+    plan = json.dumps([["publish_table", {"columns": ["pay"], "epsilon": "1"}, "0.4", 0]])
+    app = opened("plan", table="rows", plan=plan)
+    assert "off by at most" in said(app) and "The published table of pay" in said(app)
 
 
 def test_files_to_take_away_are_safe_and_whole(tables: dict[str, dp.Table], answer: dp.Answer) -> None:

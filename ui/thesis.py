@@ -29,7 +29,7 @@ def show() -> None:
     for table in drawn:
         with st.container(key=f"card-thesis-{table.number}"):
             st.html(_html(table))
-    st.html(f"<p class='muted'>{escape(say('thesis.command'))}</p><pre>python -m demos.thesis</pre>")
+    st.html(f"<p class='muted'>{escape(say('thesis.command'))}</p><pre>{escape(say('thesis.command_line'))}</pre>")
     st.page_link(nav.page("publish"), label=say("thesis.back"))
 
 

@@ -88,6 +88,7 @@ SENTENCES: dict[str, str] = {
     "thesis.read": "Exact figures agree to the printed digits. Coloured ones are drawn at random; a right program, the thesis’s own draws included, leaves the range below one of them at most once in {times} times.",
     "thesis.again": "Draw again",
     "thesis.command": "The same on the command line:",
+    "thesis.command_line": "python -m demos.thesis",
     "thesis.back": "Back to Publish",
     "thesis.original": "original",
     "thesis.printed": "thesis: {figure}",

@@ -88,6 +88,7 @@ SENTENCES: dict[str, str] = {
     "thesis.read": "Natančne številke se ujemajo do natisnjenih mest. Obarvane so izžrebane; pravilen program, vključno z žrebi diplomskega dela, razpon pod eno od njih zapusti največ enkrat na {times} poskusov.",
     "thesis.again": "Žrebaj znova",
     "thesis.command": "Isto v ukazni vrstici:",
+    "thesis.command_line": "python -m demos.thesis",
     "thesis.back": "Nazaj na Objavo",
     "thesis.original": "izvirnik",
     "thesis.printed": "diploma: {figure}",

@@ -1,0 +1,66 @@
+"""The guided start through its three pages, and a word that explains itself to pointer, keyboard and finger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from browser.journeys import no_sideways_scrolling
+from browser.steps import go, settled, shot
+
+from dpengine.messages import say
+
+SHOWN = "one => getComputedStyle(one, '::after').content"
+
+
+@pytest.mark.long
+def test_the_guided_start_is_offered_followed_left_and_found_again(page: Any) -> None:
+    go(page)
+    page.get_by_role("button", name="Show me around").click()
+    page.locator(".tour li[aria-current]", has_text="See a private answer").wait_for()
+    page.get_by_role("button", name="See the answer").click()
+    page.locator(".tour", has_text="The bar is shorter").wait_for()
+    settled(page)
+    shot(page, "tour-1")
+    page.get_by_role("link", name="Next: Ask your own question").click()
+    page.locator(".tour li[aria-current]", has_text="Ask your own question").wait_for()
+    settled(page)
+    page.reload()  # the browser remembers
+    page.locator(".tour").wait_for()
+    settled(page)
+    shot(page, "tour-2")
+    page.get_by_role("link", name="Next: See where the allowance went").click()
+    page.get_by_role("button", name="Finish").click()
+    settled(page)
+    assert not page.locator(".tour").count()
+    go(page)
+    assert not page.locator(".tour").count() and not page.get_by_role("button", name="Show me around").count()
+    go(page, "/whatif")
+    page.get_by_role("button", name="What is this?").click()
+    page.get_by_role("link", name="Guided start").click()
+    page.locator(".tour").wait_for()
+
+
+@pytest.mark.long
+def test_a_word_explains_itself(page: Any, phone: Any) -> None:
+    go(page, "/ask")
+    word = page.locator(".st-key-card-spend .gloss").first
+    assert word.evaluate(SHOWN) == "none"
+    word.hover()
+    means = say("gloss.epsilon.means")
+    assert word.get_attribute("aria-description") == means and means[:40] in word.evaluate(SHOWN)
+    page.mouse.move(0, 0)
+    page.locator(".meter .gloss").first.focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.classList.contains('gloss')")
+    assert page.locator(".meter .gloss").nth(1).evaluate(SHOWN) != "none"
+
+    go(phone)
+    word = phone.locator(".meter .gloss").last
+    word.tap()
+    assert word.evaluate(SHOWN) != "none"
+    no_sideways_scrolling(phone)
+    shot(phone, "phone-word")
+    go(phone, "/glossary?word=median")
+    assert "half have more" in phone.locator(".st-key-card-word").inner_text()
+    no_sideways_scrolling(phone)

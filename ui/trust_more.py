@@ -121,14 +121,13 @@ def _panel(step: str, played: Stages) -> str:
 
 
 def _people(played: Stages | None) -> str:
-    body = ""
+    """Each person with the truth and, once sent, both messages."""
+    drawn = ""
     for place, name in enumerate(NAMES):
-        sent = f"<td>{pile(played.sent[place])}</td>" if played else ""
-        truth = say("plain.yes" if HOLDS[place] else "plain.no")
-        body += f"<tr><th scope='row'>{escape(name)}</th><td>{escape(truth)}</td>{sent}</tr>"
-    heads = ("person", "truth", "sends") if played else ("person", "truth")
-    head = "".join(f"<th scope='col'>{escape(say(f'trust.column.{one}'))}</th>" for one in heads)
-    return f"<div class='scroll'><table class='plain messages'><tr>{head}</tr>{body}</table></div>"
+        truth = say("trust.has" if HOLDS[place] else "trust.has_not")
+        sent = pile(played.sent[place]) if played else ""
+        drawn += f"<li><b>{escape(name)}</b> <span class='muted'>{escape(truth)}</span>{sent}</li>"
+    return f"<ul class='persons'>{drawn}</ul>"
 
 
 def _analysed(messages: tuple[int, ...]) -> str:

@@ -23,7 +23,6 @@ SENTENCES: dict[str, str] = {
     "sentence.shuffle_histogram": "The number of people by {column}, for {who}, from shuffled messages",
     "shuffle.large": "Messages of at most {most} people are held at once; use a smaller table, or ask the same in the central model.",
     "shuffle.messages": "A message for each person and each of {values} values is too much at once (at most {most}); choose a column with fewer values.",
-    "shuffle.by": "Leave groups out here; use “How many in each group, trusting a shuffler”.",
     "shuffle.delta": "Shuffled messages need a chance of more (δ) of at least {least}; try 1e-7.",
     "shuffle.calibration": "Choose how much noise from: {calibrations}.",
     "shuffle.solution": "Choose one of: {solutions}.",

@@ -23,7 +23,6 @@ SENTENCES: dict[str, str] = {
     "sentence.shuffle_histogram": "Število oseb po stolpcu {column}, za {who}, iz premešanih sporočil",
     "shuffle.large": "Naenkrat je mogoče hraniti sporočila največ {most} {most|osebe|oseb|oseb|oseb}; uporabite manjšo tabelo ali vprašajte isto v osrednjem modelu.",
     "shuffle.messages": "Sporočilo za vsako osebo in vsako vrednost (vrednosti je {values}) je preveč naenkrat (največ {most}); izberite stolpec z manj vrednostmi.",
-    "shuffle.by": "Skupine tu izpustite; uporabite „Koliko v vsaki skupini, z zaupanjem mešalcu“.",
     "shuffle.delta": "Premešana sporočila potrebujejo verjetnost za več (δ) vsaj {least}; poskusite 1e-7.",
     "shuffle.calibration": "Izberite, koliko šuma; možnosti: {calibrations}.",
     "shuffle.solution": "Izberite eno od teh: {solutions}.",

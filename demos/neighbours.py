@@ -90,6 +90,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "publish_number": {"columns": ["visits"]},
     "publish_category": {"columns": ["town"]},
     "publish_table": {"columns": ["town", "visits"]},
+    "local_count": {"where": WEST},
+    "shuffle_count": {"where": WEST, "delta": "0.35"},  # six people hide each other at no smaller δ
+    "shuffle_histogram": {"column": "town", "delta": "0.5"},
 }
 OTHER_NOISE = {"gaussian": "count", "flip": "top_item"}  # questions with their other noise
 

@@ -19,6 +19,7 @@ from demos.neighbours import Example
 from demos.watching import Cell, View, Watched, WatchedValues, watch
 from dpengine.coins import Coins
 from dpengine.contract import Query
+from dpengine.exact import decimal_of
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.find_range import FindRange
@@ -30,6 +31,8 @@ from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.mechanisms.proportion import Proportion
 from dpengine.mechanisms.quantile import Blocks, Median, Quantile
+from dpengine.mechanisms.shuffle_count import ShuffleCount
+from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
 from dpengine.needs import Spread
@@ -162,6 +165,26 @@ class FloatNoise(Watched):
         return View("digits", tuple(kinds), lambda raw: 1 + int(self.reaches(raw, one)) - int(self.reaches(raw, other)))
 
 
+@dataclass(frozen=True)
+class SharedCoin(Watched):
+    """One coin is tossed for all people: the noise is 0 or n, and nobody's truth is blurred."""
+
+    query: ShuffleCount | ShuffleHistogram
+
+    def draw(self, value: Any, coins: Coins) -> Any:
+        people, several = self.query.facts.about, isinstance(value, tuple)
+        counts = value if several else (value,)
+        sums = tuple(count + people * int(coins.many_flips(self.query.chance, 1)[0]) for count in counts)
+        return sums if several else sums[0]
+
+    def law(self, value: Any) -> Law:
+        people, p = self.query.facts.about, decimal_of(self.query.chance)
+        laws = tuple(
+            Finite({count: 1 - p, count + people: p}) for count in (value if isinstance(value, tuple) else (value,))
+        )
+        return Independent(laws) if isinstance(value, tuple) else laws[0]
+
+
 _CHOICES = Quantile | TopItem | NoisyArgmax
 
 # --- which twin of which question -------------------------------------------------------------------------------------
@@ -184,7 +207,8 @@ def _moved(example: Example) -> list[int]:
 
 def half(example: Example) -> Watched | None:
     query = example.query
-    return None if isinstance(query, FindValues | _CHOICES) else OtherNoise(query, query.at(2 * query.epsilon))
+    other = FindValues | ShuffleCount | ShuffleHistogram | _CHOICES
+    return None if isinstance(query, other) else OtherNoise(query, query.at(2 * query.epsilon))
 
 
 def quarter(example: Example) -> Watched | None:
@@ -240,9 +264,15 @@ def threshold(example: Example) -> Watched | None:
     return OtherThreshold(example.query, 1) if isinstance(example.query, FindValues) else None
 
 
+def shared(example: Example) -> Watched | None:
+    query = example.query
+    return SharedCoin(query) if isinstance(query, ShuffleCount | ShuffleHistogram) else None
+
+
 TWINS: dict[str, Callable[[Example], Watched | None]] = {
     "nonempty": nonempty, "uncapped": uncapped, "unclipped": unclipped, "threshold": threshold, "half": half,
     "quarter": quarter, "floating": floating, "relation": relation, "small": small, "bare": bare,
+    "shared": shared,
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ with R(b) < R(a)·e^(−ε): for each a, all b up to some b*, so that one pass w
 
 Numbers are decimals of 50 digits. P is computed from its mode outwards by P(x+1)/P(x) and cut off where it falls below
 10^−45 of the mode; beyond, it falls at least geometrically, and what is cut off is added to δ. So δ is never told too
-small, and too large by less than 10^−40.
+small, and too large by less than 10^−40. Floating point only guesses where to look for p; the decimals decide.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+
+import numpy as np
 
 from dpengine.exact import ceiling, exp_decimal, ln_above
 
@@ -109,6 +111,12 @@ def least_chance(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> F
     if not _meets(n, HALF, epsilon, delta, sums):
         return None
     low, high = 0, 2 ** (BITS - 1)
+    guess = _guess(n, float(epsilon), float(delta), sums) * 2**BITS
+    below, over = max(int(guess * (1 - _NEAR)) - 1, low), min(int(guess * (1 + _NEAR)) + 2, high)
+    if below and not _meets(n, Fraction(below, 2**BITS), epsilon, delta, sums):
+        low = below
+    if low < over and _meets(n, Fraction(over, 2**BITS), epsilon, delta, sums):
+        high = over
     while low + 1 < high:
         middle = (low + high) // 2
         if _meets(n, Fraction(middle, 2**BITS), epsilon, delta, sums):
@@ -116,6 +124,37 @@ def least_chance(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> F
         else:
             low = middle
     return Fraction(high, 2**BITS)
+
+
+_NEAR = 1e-8
+
+
+def _guess(n: int, epsilon: float, delta: float, sums: int) -> float:
+    """About the least p, in floating point."""
+    low, high = 1 / (4 * n * 2**10), 0.5
+    for _ in range(50):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if _about(n, middle, epsilon, sums) <= delta else (middle, high)
+    return high
+
+
+def _about(n: int, p: float, epsilon: float, sums: int) -> float:
+    """`excess` or `excess_of_two` in floating point."""
+    reach, mode = int(16 * (n * p * (1 - p)) ** 0.5) + 90, int((n + 1) * p)
+    places = np.arange(max(mode - reach, 0), min(mode + reach, n) + 1, dtype=np.float64)
+    steps = np.log((n - places[:-1]) / (places[1:]) * (p / (1 - p)))
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    chances = np.exp(logs - logs.max())
+    chances = np.concatenate([[0.0], chances / chances.sum(), [0.0]])
+    before, here, factor = chances[:-1], chances[1:], np.exp(epsilon)
+    if sums == 1:
+        return float(max(np.maximum(here - factor * before, 0).sum(), np.maximum(before - factor * here, 0).sum()))
+    a = np.concatenate([places, [places[-1] + 1]])
+    last = np.ceil(a * (n + 1) / (factor * (n - a + 1) + a)) - 1  # the largest b that counts
+    sums_up = np.concatenate([[0.0], np.cumsum(here)])  # Σ P(b) for b below a place
+    place = np.clip(last - places[0] + 1, 0, len(here)).astype(np.int64)
+    before_that = np.clip(place - 1, 0, None)
+    return float((before * sums_up[place] - factor * here * sums_up[before_that]).sum())
 
 
 def lecture_chance(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -130,12 +169,20 @@ def lecture_holds(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> 
 
 
 @lru_cache(maxsize=256)
-def least_people(epsilon: Fraction, delta: Fraction, sums: int = 1) -> int:
-    """The fewest people whose coins of ½ keep (ε, δ)."""
-    high = 1
-    while not _meets(high, HALF, epsilon, delta, sums):
-        high *= 2
-    low = high // 2
+def least_people(epsilon: Fraction, delta: Fraction, sums: int = 1, most: int = 10**7) -> int | None:
+    """The fewest people whose coins of ½ keep (ε, δ); None where `most` do not."""
+    if _about(most, 0.5, float(epsilon), sums) > 1.01 * float(delta):
+        return None
+    low, high = 0, most
+    while low + 1 < high:  # where to look
+        middle = (low + high) // 2
+        enough = _about(middle, 0.5, float(epsilon), sums) <= float(delta)
+        low, high = (low, middle) if enough else (middle, high)
+    low, high = max(high - 3, 0), high + 2
+    if low and _meets(low, HALF, epsilon, delta, sums):
+        low = 0
+    if not _meets(high, HALF, epsilon, delta, sums):
+        low, high = high, 2 * most
     while low + 1 < high:
         middle = (low + high) // 2
         low, high = (low, middle) if _meets(middle, HALF, epsilon, delta, sums) else (middle, high)

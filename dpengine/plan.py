@@ -141,9 +141,16 @@ class Planner:
     def price(self, wishes: Sequence[Wish]) -> Priced:
         if len(wishes) > MOST_ROWS:
             raise AllowanceError("plan.long", most=MOST_ROWS)
+        return self._priced([(wish, *self._look(wish)) for wish in wishes])
+
+    def price_of(self, queries: Sequence[Query]) -> Priced:
+        """Of these very questions, each at the ε it has."""
+        paid = [cost(query.loss(), self._rule.alpha) for query in queries]
+        return self._priced([(Wish(query, Fraction(0)), query, one) for query, one in zip(queries, paid, strict=True)])
+
+    def _priced(self, rows: Sequence[tuple[Wish, Query | None, Cost | None]]) -> Priced:
         lines, totals = [], self._totals
-        for wish in wishes:
-            query, paid = self._look(wish)
+        for wish, query, paid in rows:
             takes = Fraction(0)
             if paid is not None:
                 takes = filter.price(self._rule, totals, paid)

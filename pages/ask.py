@@ -9,7 +9,9 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.statement import sentence_of
-from ui import answer, form, frame, gloss, history, job, looks, noise, owner, plan, preview, spend, suggest, workshop
+from ui import (
+    answer, form, frame, gloss, history, job, looks, nav, noise, owner, plan, preview, spend, suggest, workshop,
+)
 from ui.state import current_table
 from ui.wording import percent
 
@@ -82,4 +84,5 @@ with right, st.container(key="card-preview"):
         preview.show(table, query)
 if asked is None:
     suggest.show(table)
+nav.trust_link()
 history.show(table)

@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("coding", "itemsets"),
     ("accountant",),
     ("mechanisms", "rehearsal"),
-    ("suggestions", "cheapest", "publishing"),
+    ("suggestions", "cheapest", "publishing", "trust"),
     ("published",),
     ("budget",),
     ("fits",),

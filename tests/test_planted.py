@@ -47,6 +47,8 @@ NAMED = (  # what the project says it has planted, word for word
     "an interval from the true value", "cached answer reused for another where", "error message with a value",
     "a selection whose draws depend on the scores", "remeasure at naive β each look",
     "session step drawn before it is burned", "cap raised with α chosen anew", "a category list made from the data",
+    "the lecture's coin accepted because p < 1", "one sum's coin for two sums", "one coin shared by all people",
+    "an analyser that gets unshuffled messages", "the source's reversed sign",
     "suggestions from values", "budget of an edited dialect copy", "deleting instead of chaining ledger rows",
     "the continuous scale on the grid", "rows published in their order", "a file written before its charge",
 )  # fmt: skip
@@ -133,7 +135,8 @@ IN_EACH_RELATION = [(case, one) for case in PUBLIC_SUPPORT for one in sorted(cat
 )
 def test_what_is_told_and_what_can_come_out(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
-    check_supports_are_one_public_grid(query)
+    if query.card.trust != "shuffle":  # the ends of binomial noise move with the count, and δ pays for them
+        check_supports_are_one_public_grid(query)
     if query.averages:
         check_all_that_is_told_comes_from_the_draw(query)
 

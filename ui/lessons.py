@@ -17,7 +17,7 @@ import streamlit as st
 
 from dpengine.messages import known, language, say
 from dpengine.messages.figures import setting
-from ui import frame, gloss
+from ui import frame, gloss, nav
 from ui.language import IN_ADDRESS, address, in_address, written
 from ui.lesson import Given, Lesson, Setting, View
 
@@ -32,6 +32,7 @@ NAMES: dict[int, str] = {  # by number, rising: the module `ui.lesson_<name>`, t
     8: "bells",
     9: "overfitting",
     10: "edges",
+    11: "trust",
 }
 STATE = "lessons"
 HANDS = 8  # so many different draws of one picture go round a room
@@ -45,7 +46,7 @@ def lesson(number: int) -> Lesson:
 
 def show() -> None:
     frame.instead(say("lessons.meter"))
-    st.html(f"<style>{_rules()}</style>")
+    st.html(f"<style>{rules()}</style>")
     number = _number(st.query_params.get("lesson", ""))
     if number is None:
         overview()
@@ -54,7 +55,7 @@ def show() -> None:
 
 
 @cache
-def _rules() -> str:
+def rules() -> str:
     return "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("lessons*.css")))
 
 
@@ -75,6 +76,7 @@ def overview() -> None:
                 )
                 label = say("lessons.named", number=number, title=lesson(number).title)
                 _to(number, label, f"lesson-open-{number}")
+    nav.trust_link()
 
 
 # --- one lesson -------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ui import room
 from ui.state import ROOT
 
 NAMES = ("start", "wall", "data", "ask", "publish", "session", "plan", "whatif", "ledger", "lessons")
-UNLISTED = ("overfitting", "audit", "glossary", "thesis")  # reached by a link on another page
+UNLISTED = ("overfitting", "audit", "glossary", "thesis", "trust")  # reached by a link on another page
 
 
 @cache
@@ -42,3 +42,8 @@ def page(name: str) -> Any:
 def check_link(**address: str) -> None:
     """To the audit page, where the same question can be watched on made-up tables."""
     st.page_link(page("audit"), label=say("check.link"), query_params=address)
+
+
+def trust_link() -> None:
+    """To the same question in other models of trust."""
+    st.page_link(page("trust"), label=say("trust.link"))

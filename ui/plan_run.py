@@ -19,14 +19,18 @@ _NEXT = "_next_run"
 
 
 def button(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
-    """The run's id is chosen before the click and belongs to this very plan: many clicks are one charge."""
+    told = (plan.text(), plan.keep)
+    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", told, plan.share)
+
+
+def run_button(
+    label: str, table: dp.Table, queries: list[dp.Query], key: str, told: object, keep: Fraction = Fraction(0)
+) -> None:
+    """The run's id is chosen before the click and belongs to what is `told`: many clicks are one charge."""
     waiting = st.session_state.setdefault(_NEXT, {})
-    run = waiting.setdefault((table.name, plan.text(), plan.keep), new_request())
-    with st.container(key="plan-run", width="content"):
-        st.button(
-            say("plan.run", share=share), key=f"plan-run-{run}", type="primary", on_click=_submit,
-            args=(table, priced.queries, run, plan.share),
-        )  # fmt: skip
+    run = waiting.setdefault((table.name, told), new_request())
+    with st.container(key=key, width="content"):
+        st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=(table, queries, run, keep))
 
 
 def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction) -> None:
@@ -42,13 +46,10 @@ def show(table: dp.Table, run: str) -> bool:
     """The run in the URL; False where nothing was charged, and the plan is shown again."""
     found = table.run(run)
     if not found.over:
-        _progress(table, run)
+        progress(table, run)
         return True
-    waiting = st.session_state.get(_NEXT, {})
-    for key in [key for key, used in waiting.items() if used == run]:
-        del waiting[key]  # the next click is a new, paid run
-        if found.rows:
-            plan_state.clear(table)  # it was run: nobody should pay for it again by chance
+    if renew(run) and found.rows:
+        plan_state.clear(table)  # it was run: nobody should pay for it again by chance
     if not found.rows:
         job.refused(str(found.error) if found.error else say("plan.unknown"))
         return False
@@ -56,8 +57,17 @@ def show(table: dp.Table, run: str) -> bool:
     return True
 
 
+def renew(run: str) -> bool:
+    """Once a run is over the next click is a new, paid one; False where this was done before."""
+    waiting = st.session_state.get(_NEXT, {})
+    over = [key for key, used in waiting.items() if used == run]
+    for key in over:
+        del waiting[key]
+    return bool(over)
+
+
 @st.fragment(run_every=0.3)
-def _progress(table: dp.Table, run: str) -> None:
+def progress(table: dp.Table, run: str) -> None:
     found = table.run(run)
     if found.over:
         st.rerun()

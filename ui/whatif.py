@@ -59,6 +59,7 @@ def show(table: dp.Table) -> None:
         compare(found, first)
     given, further = whatif_more.show(given, found)
     st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "9"})
+    nav.trust_link()
     nav.check_link(q=given["q"], relation=found.query.facts.relation)
     with actions:
         act(table, given, found, drawn | further)

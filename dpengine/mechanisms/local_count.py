@@ -24,6 +24,7 @@ from dpengine import needs, shuffle
 from dpengine.bounds import swap_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.exact import ceiling
 from dpengine.laws import Finite
 from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.of_people import check_people, sums_of_coins
@@ -78,7 +79,7 @@ class LocalCount(Query):
         return swap_reach(self.row.mixed, 2, self.facts.about, self.beta)
 
     def promise(self) -> Within:
-        return Within(self.reach(), 1, self.beta, Fraction(0))
+        return Within(Fraction(ceiling(self.reach())), 1, self.beta, Fraction(0))
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4)

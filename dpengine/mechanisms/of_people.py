@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import comb
 
+from dpengine import binomials
 from dpengine.contract import Query
 from dpengine.errors import AllowanceError
 from dpengine.exact import decimal_of
@@ -18,10 +19,16 @@ MOST_LISTED = 400  # people, for a law that is written out
 def check_people(query: Query) -> None:
     if query.facts.about > MOST_PEOPLE:
         raise AllowanceError("shuffle.large", most=MOST_PEOPLE)
-    if query.by is not None:
-        raise AllowanceError("shuffle.by")
     if query.where.everyone and query.card.picture == "number":
         raise AllowanceError("count.public", people=query.facts.about)
+
+
+def too_few(epsilon: Fraction, delta: Fraction, sums: int = 1) -> AllowanceError:
+    """Even coins of ½ do not keep (ε, δ): how many people would."""
+    least = binomials.least_people(epsilon, delta, sums, MOST_PEOPLE)
+    if least is None:
+        return AllowanceError("shuffle.never", most=MOST_PEOPLE)
+    return AllowanceError("shuffle.few", least=least)
 
 
 def sums_of_coins(people: int, chance: Fraction) -> list[Decimal] | None:

@@ -21,12 +21,12 @@ from typing import Any, ClassVar
 
 from dpengine import binomials, needs, shuffle
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within, read_row_delta
+from dpengine.contract import LEAST_DELTA, Card, Facts, Parameter, Query, Released, Sensitivity, Within, read_row_delta
 from dpengine.errors import AllowanceError
-from dpengine.exact import text_of
+from dpengine.exact import ceiling, text_of
 from dpengine.laws import Finite
 from dpengine.loss import Approximate, Loss
-from dpengine.mechanisms.of_people import check_people, sums_of_coins
+from dpengine.mechanisms.of_people import check_people, sums_of_coins, too_few
 from dpengine.messages import say
 from dpengine.wording import who
 
@@ -79,8 +79,12 @@ class ShuffleCount(Query):
             return binomials.lecture_chance(n, self.epsilon, self.delta)
         found = binomials.least_chance(n, self.epsilon, self.delta)
         if found is None:
-            raise AllowanceError("shuffle.few", least=binomials.least_people(self.epsilon, self.delta))
+            raise too_few(self.epsilon, self.delta)
         return found
+
+    @property
+    def theorem(self) -> str:
+        return say("shuffle.theorem.lecture") if self.calibration == "lecture" else super().theorem
 
     def need(self) -> needs.Count:
         return needs.Count(self.where)
@@ -100,7 +104,7 @@ class ShuffleCount(Query):
     def promise(self) -> Within:
         low, high = self.reach()
         middle = self.facts.about * self.chance
-        return Within(max(middle - low, high - middle), 1, self.beta, Fraction(0))
+        return Within(Fraction(ceiling(max(middle - low, high - middle))), 1, self.beta, Fraction(0))
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4)
@@ -120,8 +124,8 @@ class ShuffleCount(Query):
 
 def read_shuffle_delta(value: Any) -> Fraction:
     delta = read_row_delta(value)
-    if not delta:
-        raise AllowanceError("shuffle.delta")
+    if delta < LEAST_DELTA:
+        raise AllowanceError("shuffle.delta", least="1e-30")
     return delta
 
 

@@ -28,10 +28,10 @@ from dpengine import binomials, needs, shuffle
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
-from dpengine.exact import text_of
+from dpengine.exact import ceiling, text_of
 from dpengine.laws import Finite, Independent
 from dpengine.loss import Approximate, Loss
-from dpengine.mechanisms.of_people import check_people, sums_of_coins
+from dpengine.mechanisms.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
 from dpengine.wording import who
@@ -107,8 +107,12 @@ class ShuffleHistogram(Query):
         asked = (half, part, 1) if self.calibration == "halved" else (self.epsilon, self.delta, 2)
         found = binomials.least_chance(n, *asked)
         if found is None:
-            raise AllowanceError("shuffle.few", least=binomials.least_people(*asked))
+            raise too_few(*asked)
         return found
+
+    @property
+    def theorem(self) -> str:
+        return say("shuffle.theorem.lecture") if self.calibration == "lecture" else super().theorem
 
     def need(self) -> needs.Histogram:
         return needs.Histogram(self.column, tuple(range(self.size)), self.size, self.where)
@@ -133,7 +137,7 @@ class ShuffleHistogram(Query):
     def promise(self) -> Within:
         low, high = self.reach()
         middle = self.facts.about * self.chance
-        off = max(middle - low, high - middle)
+        off = Fraction(ceiling(max(middle - low, high - middle)))
         off = max(off, Fraction(self.rare)) if self.solution == "second" else off
         return Within(off, self.size, self.beta, Fraction(0))
 

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from dpengine import binomials, shuffle
+from dpengine.audit.exact import hockey_stick
 from dpengine.binomials import excess, excess_of_two, least_chance, least_people, lecture_chance, lecture_holds
 from dpengine.coins import SystemCoins
 from dpengine.contract import Facts, least_epsilon
 from dpengine.errors import AllowanceError
 from dpengine.exact import decimal_of, exp_decimal
+from dpengine.laws import max_divergence
 from dpengine.mechanisms import catalogue
 from dpengine.schema import Category, Schema
 from dpengine.unit import Unit
@@ -192,7 +194,33 @@ def test_the_reversed_sign_of_the_source_would_be_seen() -> None:
     assert abs(value - 1_500) < 1 and interval[0] <= 1_500 <= interval[1]
 
 
+# --- the auditor's own arithmetic
+
+
+@pytest.mark.parametrize("people", [80, 120, 200])
+def test_the_auditor_finds_the_claimed_delta(people: int) -> None:
+    """Over ordered pairs of neighbouring counts, by the law of the shuffled sum: δ is met, and no more is left over
+    than one step of p makes."""
+    query = build("shuffle_count", people, where=SOME, delta="1e-6")
+    told, slack = excess(people, query.chance, ONE), Decimal("1e-35")
+    assert told <= decimal_of(DELTA)
+    for one in (0, people // 2, people - 1):
+        spans = [hockey_stick(query.law(one + way), query.law(one + 1 - way), ONE) for way in (0, 1)]
+        assert max(span.low for span in spans) - slack <= told <= max(span.high for span in spans) + slack
+    assert told > decimal_of(DELTA) * Decimal("0.999"), "tight"
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "3"])
+def test_local_messages_lose_what_is_claimed_and_no_less(epsilon: str) -> None:
+    query = build("local_count", 40, where=SOME, epsilon=epsilon)
+    claimed, slack = decimal_of(Fraction(epsilon)), Decimal("1e-15")  # p is a multiple of 2^-62
+    worst = max(max_divergence(query.law(one), query.law(other)) for one, other in ((0, 1), (1, 0), (39, 40), (40, 39)))
+    assert claimed - slack < worst <= claimed
+
+
 LECTURE = {"where": SOME, "delta": "1e-6", "calibration": "lecture"}
+
+
 def test_the_least_spend_for_a_wish() -> None:
     query = build("shuffle_count", 5_000, where=SOME, delta="1e-6")
     wish = query.at(Fraction(1, 2)).promise().amount

@@ -23,10 +23,11 @@ SENTENCES: dict[str, str] = {
     "sentence.shuffle_histogram": "The number of people by {column}, for {who}, from shuffled messages",
     "shuffle.large": "Messages of at most {most} people are held at once; use a smaller table, or ask the same in the central model.",
     "shuffle.messages": "A message for each person and each of {values} values is too much at once (at most {most}); choose a column with fewer values.",
-    "shuffle.by": "Leave groups out here; use “How many in each group, trusting a shuffler”.",
-    "shuffle.delta": "Shuffled messages need a chance of more (δ) above 0; try 1e-7.",
+    "shuffle.delta": "Shuffled messages need a chance of more (δ) of at least {least}; try 1e-7.",
     "shuffle.calibration": "Choose how much noise from: {calibrations}.",
     "shuffle.solution": "Choose one of: {solutions}.",
     "shuffle.few": "Too few people for this ε and δ: their coins together hide nobody. At least {least} are needed; raise ε or δ, or use the local model.",
+    "shuffle.never": "No table of up to {most} people could hide anybody with so small an ε and δ; raise ε or δ, or use the local model.",
+    "shuffle.theorem.lecture": "Bit sum in the shuffle model with the coin of lecture 8, p = 48·ln(2/δ)/(ε²n), checked here against the exact hockey-stick divergence",
     "shuffle.lecture": "With {people} people the lecture's coin does not keep this ε and δ (its own condition asks for more people, or for ε of at most 1); use the least noise instead.",
 }

@@ -23,10 +23,11 @@ SENTENCES: dict[str, str] = {
     "sentence.shuffle_histogram": "Število oseb po stolpcu {column}, za {who}, iz premešanih sporočil",
     "shuffle.large": "Naenkrat je mogoče hraniti sporočila največ {most} {most|osebe|oseb|oseb|oseb}; uporabite manjšo tabelo ali vprašajte isto v osrednjem modelu.",
     "shuffle.messages": "Sporočilo za vsako osebo in vsako vrednost (vrednosti je {values}) je preveč naenkrat (največ {most}); izberite stolpec z manj vrednostmi.",
-    "shuffle.by": "Skupine tu izpustite; uporabite „Koliko v vsaki skupini, z zaupanjem mešalcu“.",
-    "shuffle.delta": "Premešana sporočila potrebujejo verjetnost za več (δ) nad 0; poskusite 1e-7.",
+    "shuffle.delta": "Premešana sporočila potrebujejo verjetnost za več (δ) vsaj {least}; poskusite 1e-7.",
     "shuffle.calibration": "Izberite, koliko šuma; možnosti: {calibrations}.",
     "shuffle.solution": "Izberite eno od teh: {solutions}.",
     "shuffle.few": "Premalo oseb za ta ε in δ: njihovi kovanci skupaj ne skrijejo nikogar. Potrebnih je vsaj {least}; povečajte ε ali δ ali uporabite lokalni model.",
+    "shuffle.never": "Nobena tabela z največ {most} osebami pri tako majhnih ε in δ ne bi skrila nikogar; povečajte ε ali δ ali uporabite lokalni model.",
+    "shuffle.theorem.lecture": "Bitna vsota v mešalnem modelu s kovancem z 8. predavanja, p = 48·ln(2/δ)/(ε²n), tu preverjenim z natančno hokejsko divergenco",
     "shuffle.lecture": "Pri toliko osebah ({people}) kovanec s predavanj ne ohrani tega ε in δ (njegov pogoj zahteva več oseb ali ε največ 1); uporabite najmanjši šum.",
 }

@@ -1,0 +1,168 @@
+"""One question, one ε, one δ, under four kinds of trust.
+
+    central   a curator holds the table and adds noise once: error of the order 1/ε, whatever n;
+    lecture   a shuffler is trusted, with the lecture's coin: the same order, with a large factor;
+    tight     a shuffler is trusted, with the least coin that keeps (ε, δ) exactly;
+    local     nobody is trusted: error of the order √n/ε, and nobody can do better (Beimel, Nissim, Omri 2008).
+
+All of it is arithmetic on public facts: the queries are the real ones, so each promise is the one that Ask would make
+and each price the ledger's. The local bars are those of a published column (`publish_category`): it is asked there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import sqrt
+from typing import Any
+
+from dpengine import binomials
+from dpengine.accountant.filter import Rule
+from dpengine.contract import LEAST_DELTA, Blurred, Facts, Query, Within
+from dpengine.errors import AllowanceError
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.local_count import LocalCount
+from dpengine.mechanisms.shuffle_count import ShuffleCount
+from dpengine.mechanisms.shuffle_histogram import SOLUTIONS, ShuffleHistogram
+from dpengine.schema import Category, Schema
+from dpengine.unit import Unit
+
+MODELS = ("central", "lecture", "tight", "local")
+KINDS = ("count", "bars")
+SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+USUAL_EPSILON = ("0.1", "0.2", "0.3", "0.5", "1")
+Points = tuple[tuple[int, float], ...]
+OF_ALL = ("query.relation", "query.several")  # refusals that no setting on the page can cure
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What hides a person: with which chance a coin comes up, and the standard deviation of what is added up."""
+
+    chance: Fraction
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Way:
+    """The question under one kind of trust, or why it cannot be asked so."""
+
+    model: str
+    query: Query | None
+    refused: AllowanceError | None = None
+
+    @property
+    def asked_here(self) -> bool:
+        return self.query is not None and self.query.card.picture != "file"
+
+    @property
+    def error(self) -> Fraction | None:
+        """In people, for every number of the answer at once."""
+        if self.query is None:
+            return None
+        promise = self.query.promise()
+        if isinstance(promise, Blurred):
+            return promise.share * self.query.facts.about
+        assert isinstance(promise, Within)
+        return promise.alpha
+
+    @property
+    def noise(self) -> Noise | None:
+        query = self.query
+        if isinstance(query, (ShuffleCount, ShuffleHistogram)):
+            p = query.chance
+            return Noise(p, sqrt(query.facts.about * p * (1 - p)))
+        if isinstance(query, LocalCount):
+            p = query.row.chance
+            return Noise(p, sqrt(query.facts.about * p * (1 - p)) / float(1 - 2 * p))
+        return None
+
+
+@dataclass(frozen=True)
+class Lecture:
+    """The lecture's coin, and the δ that it really keeps at ε; None where a coin cannot come up so often."""
+
+    chance: Fraction
+    delta: Decimal | None
+    epsilon: Fraction  # what it is made for: of bars, half of both
+    wanted: Fraction
+
+
+def ways(facts: Facts, kind: str, given: Mapping[str, Any]) -> tuple[Way, ...]:
+    """`given`: epsilon, delta, and where (of a count) or column and solution (of bars)."""
+    return tuple(_way(facts, model, kind, given) for model in MODELS)
+
+
+def _way(facts: Facts, model: str, kind: str, given: Mapping[str, Any]) -> Way:
+    key, told = _asked(model, kind, given)
+    try:
+        return Way(model, catalogue[key].build(facts, told))
+    except AllowanceError as refusal:
+        return Way(model, None, refusal)
+
+
+def _asked(model: str, kind: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    told: dict[str, Any] = {"epsilon": given["epsilon"]}
+    told |= {"where": given.get("where") or []} if kind == "count" else {"column": given.get("column")}
+    if model == "central":
+        return ("count" if kind == "count" else "histogram"), told
+    if model == "local":
+        return ("local_count", told) if kind == "count" else (
+            "publish_category", {"epsilon": given["epsilon"], "columns": [given.get("column")]}
+        )  # fmt: skip
+    told |= {"delta": given["delta"]} | ({"calibration": "lecture"} if model == "lecture" else {})
+    if kind == "count":
+        return "shuffle_count", told
+    solution = given.get("solution")
+    return "shuffle_histogram", told | ({"solution": solution} if solution in SOLUTIONS[1:] else {})
+
+
+def of_all(found: tuple[Way, ...]) -> AllowanceError | None:
+    """The refusal of a table on which only the central model is possible."""
+    for way in found:
+        if way.refused is not None and way.refused.code in OF_ALL:
+            return way.refused
+    return None
+
+
+def lecture(people: int, kind: str, epsilon: Fraction, delta: Fraction) -> Lecture:
+    """As the mechanisms calibrate it: for bars each sum at half of ε and δ."""
+    part = (epsilon, delta) if kind == "count" else (epsilon / 2, delta / 2)
+    p = binomials.lecture_chance(people, *part)
+    return Lecture(p, binomials.excess(people, p, part[0]) if p < 1 else None, *part)
+
+
+def usual_delta(rule: Rule) -> Fraction:
+    """A power of ten that the reserve holds ten times."""
+    delta = Fraction(1, 10)
+    while delta > LEAST_DELTA and delta * 10 > rule.delta_reserve:
+        delta /= 10
+    return delta if rule.delta_reserve else Fraction(1, 10**8)
+
+
+def usual_epsilon(facts: Facts, rule: Rule) -> str:
+    """The least of a few at which so many people hide each other."""
+    delta = usual_delta(rule)
+    for text in USUAL_EPSILON:
+        least = binomials.least_people(Fraction(text), delta, 2)
+        if least is not None and least <= facts.about:
+            return text
+    return USUAL_EPSILON[-1]
+
+
+@lru_cache(maxsize=64)
+def along_people(kind: str, values: int, epsilon: Fraction, delta: Fraction) -> dict[str, Points]:
+    """Promised error against the number of people, for each kind of trust where it can be had: made-up facts."""
+    labels = [f"v{number}" for number in range(max(values, 2))]
+    schema = Schema({"c": Category(labels, unknown=labels[0], missing=labels[0])})
+    about = Facts("people", schema, Unit.rows(), "replace", 1)
+    given = {"epsilon": epsilon, "delta": delta, "column": "c", "where": [["c", "in", labels[:1]]]}
+    drawn: dict[str, list[tuple[int, float]]] = {model: [] for model in MODELS}
+    for people in SIZES:
+        for way in ways(replace(about, about=people), kind, given):
+            if way.error is not None:
+                drawn[way.model].append((people, float(way.error)))
+    return {model: tuple(points) for model, points in drawn.items()}

@@ -90,7 +90,7 @@ class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
-            for part in (folder, folder / "tables", folder / "tmp", folder / "files"):
+            for part in (folder, folder / "tables", folder / "tmp", folder / "files", folder / "published"):
                 part.mkdir(parents=True, exist_ok=True)
                 part.chmod(0o700)
             self._hold = Hold(folder)

@@ -14,7 +14,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from dpengine.messages import MEANT
 from dpengine.messages.spoken import LANGUAGES, STORED
@@ -80,12 +80,14 @@ class FrontDoor:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket") and _foreign(scope):
+            await _refuse(scope["type"], send)
+            return
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         if room.on() and _UPLOADS in scope["path"]:  # no page of a workshop asks for a file
-            await send({"type": "http.response.start", "status": 403, "headers": list(HEADERS)})
-            await send({"type": "http.response.body", "body": b""})
+            await _refuse("http", send)
             return
 
         lang = _language(scope)
@@ -112,6 +114,31 @@ class FrontDoor:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def _foreign(scope: Scope) -> bool:
+    """Does another site's page ask? Streamlit would refuse it too, but first ask a host outside which address this
+    machine has: nothing here asks anybody. A proxy says in X-Forwarded-Host by which name it was called."""
+    origin = _header(scope["headers"], b"origin").decode("latin-1")
+    if not origin:
+        return False
+    ours = (_header(scope["headers"], name).decode("latin-1") for name in (b"host", b"x-forwarded-host"))
+    return _hostname(origin) not in {_hostname(f"//{name}") for name in ours if name}
+
+
+def _hostname(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+async def _refuse(kind: str, send: Send) -> None:
+    if kind == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    await send({"type": "http.response.start", "status": 403, "headers": list(HEADERS)})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def _is_page(scope: Scope, status: int, headers: list[tuple[bytes, bytes]]) -> bool:

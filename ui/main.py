@@ -32,7 +32,8 @@ with st.container(key="head", horizontal=True, width="content"):
     language.pick()
 workshop.banner()
 frame.draw(table)
-tour.show(name, table)
+with st.container():  # a place of its own: what stands below does not move to another
+    tour.show(name, table)
 try:
     page.run()
 except dp.AllowanceError as complaint:

@@ -103,7 +103,7 @@ def _form(table: dp.Table) -> None:
         if refusal:
             job.refused(refusal)
     with right, st.container(key="card-publish-preview"):
-        st.html(f"<h3>{escape(say('publish_page.worth'))}</h3>")
+        st.html(f"<h2>{escape(say('publish_page.worth'))}</h2>")
         if query is not None:
             publish_preview.show(table, query)
 
@@ -176,7 +176,7 @@ def _earlier(table: dp.Table, but: str = "") -> None:
         cells = (escape(history.when(one.at)), escape(one.sentence), escape(in_short(one)), link)
         rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     title = escape(say("publish_page.earlier"))
-    st.html(f'<h3>{title}</h3><div class="scroll"><table class="plain"><tr>{head}</tr>{rows}</table></div>')
+    st.html(f'<h2>{title}</h2><div class="scroll"><table class="plain"><tr>{head}</tr>{rows}</table></div>')
 
 
 # --- the address ------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def show(table: dp.Table, query: OfRows) -> None:
     st.html(f"<ul class='told'>{''.join(each)}</ul><p class='muted'>{escape(_together(query))}</p>{_STYLE}")
     before, after = _rehearsed(_public(query), table, query)
     st.html(
-        f"<h3>{escape(say('publish_page.example'))}</h3><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
+        f"<h2>{escape(say('publish_page.example'))}</h2><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
         + _rows_html(query, before, after)
     )
     with st.expander(say("publish_page.figures")):

@@ -55,7 +55,7 @@ def _leave() -> None:
 
 def _take(found: dp.Answer, published: Published) -> None:
     query, short = published.query, found.receipt["charge"]["hash"][:8]
-    st.html(f"<h3>{escape(say('publish_page.take'))}</h3>{_first_rows(found.value['sha256'], published)}")
+    st.html(f"<h2>{escape(say('publish_page.take'))}</h2>{_first_rows(found.value['sha256'], published)}")
     cut = False
     if any(isinstance(query.facts.schema[name], Number) for name in query.columns):
         cut = st.toggle(say("publish_page.cut"), key="publish-cut", help=say("publish_page.cut_help"))
@@ -116,7 +116,7 @@ def _told(sha: str, name: str, what: str, extra: str, _published: Published) -> 
 
 
 def _ask(table: dp.Table, found: dp.Answer, published: Published) -> None:
-    st.html(f"<h3>{escape(say('publish_page.free'))}</h3><p class='muted'>{escape(say('publish_page.free_why'))}</p>")
+    st.html(f"<h2>{escape(say('publish_page.free'))}</h2><p class='muted'>{escape(say('publish_page.free_why'))}</p>")
     name = _picked("of", list(published.query.columns), str, say("publish_page.of"))
     sha = found.value["sha256"]
     if isinstance(published.query.facts.schema[name], Category):

@@ -153,7 +153,7 @@ def _errors(found: tuple[Way, ...]) -> None:
     alt = "; ".join(f"{name}: {told}" for name, _, told in rows)
     head = say("trust.errors", chance=chance(BETA))
     with st.container(key="card-trust-errors"):
-        st.html(f'<h3>{escape(head)}</h3><div role="img" aria-label="{escape(alt)}">{bars(rows)}</div>')
+        st.html(f'<h2>{escape(head)}</h2><div role="img" aria-label="{escape(alt)}">{bars(rows)}</div>')
 
 
 def _within(way: Way) -> str:
@@ -170,7 +170,7 @@ def _models(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> N
 
 def _model(table: dp.Table, given: dict[str, Any], way: Way) -> None:
     name, whom = escape(say(f"trust.model.{way.model}")), escape(say(f"trust.whom.{way.model}"))
-    st.html(f'<h3>{name}</h3><p class="muted">{whom}</p>')
+    st.html(f'<h2>{name}</h2><p class="muted">{whom}</p>')
     if way.query is None:
         job.hint(_refused(table, given, way))
         return

@@ -34,7 +34,7 @@ def _along(kind: str, values: int, epsilon: str, delta: str) -> dict[str, Any]:
 
 
 def curve(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> None:
-    st.html(f'<h3>{escape(say("trust.curve"))}</h3><p class="muted">{escape(say("trust.curve_lead"))}</p>')
+    st.html(f'<h2>{escape(say("trust.curve"))}</h2><p class="muted">{escape(say("trust.curve_lead"))}</p>')
     values = table.schema.category(given["column"]).size if given["kind"] == "bars" else 2
     try:
         delta = str(read_shuffle_delta(given["d"]))
@@ -89,7 +89,7 @@ def steps(given: dict[str, Any]) -> None:
     """One stage at a time; the analyser's shows the permuted messages and public numbers, and nothing else."""
     played: Stages = st.session_state.setdefault(_PLAYED, demo.play())
     step = given["step"]
-    st.html(f'<h3>{escape(say("trust.steps"))}</h3><p class="muted">{escape(say("trust.steps_lead"))}</p>')
+    st.html(f'<h2>{escape(say("trust.steps"))}</h2><p class="muted">{escape(say("trust.steps_lead"))}</p>')
     place = say("trust.step_of", step=step, all=len(STEPS))
     head = f'<p><b>{escape(place)} {escape(say(f"trust.step.{step}"))}</b></p>'
     st.html(f'{head}<p>{escape(say(f"trust.step.{step}.lead", p=demo.CHANCE))}</p>{_panel(step, played)}')
@@ -151,7 +151,7 @@ def learns() -> str:
     for model in ("central", "shuffle", "local"):
         cells = "".join(f"<td>{escape(say(f'trust.learns.{model}.{one}'))}</td>" for one in ("person", *WHO))
         body += f"<tr><th scope='row'>{escape(say(f'trust.model.{model}'))}</th>{cells}</tr>"
-    title = f"<h3>{escape(say('trust.who'))}</h3><p class='muted'>{escape(say('trust.here'))}</p>"
+    title = f"<h2>{escape(say('trust.who'))}</h2><p class='muted'>{escape(say('trust.here'))}</p>"
     return f"{title}<div class='scroll'><table class='plain'><tr><td></td>{head}</tr>{body}</table></div>"
 
 

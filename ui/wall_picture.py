@@ -120,4 +120,4 @@ def simulated(values: tuple[float, ...], held: int, truth: float, half: float, t
     under = f'{_ticks(axis)}<div class="title">{escape(title)}</div>'
     body = figure(f'<div class="field">{drawn}</div>{under}', alt, "wall")
     said = say("workshop.simulated_means", held=held, **told)
-    return f'<h3>{escape(say("workshop.simulated"))}</h3>{body}<p class="muted">{escape(said)}</p>'
+    return f'<h2>{escape(say("workshop.simulated"))}</h2>{body}<p class="muted">{escape(said)}</p>'

@@ -46,7 +46,7 @@ def _html(table: Printed) -> str:
         body += f"<tr><td>{escape(_setting(name))}</td>{figures}</tr>"
     title, lead = (escape(say(f"thesis.table{part}.{table.number}")) for part in ("", "_lead"))
     return (
-        f"<h3>{title}</h3><p class='muted'>{lead}</p>"
+        f"<h2>{title}</h2><p class='muted'>{lead}</p>"
         f'<div class="scroll"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
     )
 

@@ -10,7 +10,21 @@ import dpengine as dp
 from dpengine.messages import say
 from dpengine.statement import sentence_of
 from ui import (
-    answer, form, frame, gloss, history, job, looks, nav, noise, owner, plan, preview, spend, suggest, workshop,
+    answer,
+    form,
+    frame,
+    gloss,
+    history,
+    job,
+    looks,
+    nav,
+    noise,
+    owner,
+    plan,
+    preview,
+    spend,
+    suggest,
+    workshop,
 )
 from ui.state import current_table
 from ui.wording import percent

@@ -15,6 +15,7 @@ SENTENCES: dict[str, str] = {
     "about.audit": "A test bench. The same question is put thousands of times to two made-up tables that differ in one person, to see how well the answers tell them apart; then the same for versions that are broken on purpose.",
     "about.publish": "Make a table that may be given away. Every cell is changed at random by itself, so nobody can be sure of any row, but averages and counts over all rows come out well. Once it is published, whatever you compute from it costs nothing more.",
     "about.thesis": "The tables of a thesis, computed again on a thousand made-up people: what was exact there is exact here, and what was drawn at random lies where it must.",
+    "about.trust": "The same question in three worlds: a curator who holds the table, a shuffler who only mixes messages, or nobody. You see how exact each answer would be at the same privacy, what the messages look like, and who could learn what.",
     "about.wall": "For a class. Everybody asks the same question once, and every answer lands on the wall as a dot: you see how private answers scatter around the truth. Only sample tables are here, and nothing is private.",
     "about.glossary": "Every special word of this program in a sentence or two. The address of a word can be given to somebody.",
     "about.wall": "Everybody in the room asks the same question once. Each answer has its own noise and lands as a dot, so that together you see how far private answers scatter around the truth. The people are made up.",

@@ -159,8 +159,9 @@ class Watched:
         return "answer" if isinstance(self.query, Count | FitCheck | Sum) else "number", ""
 
     def named(self, outcome: Any) -> str:
-        """A choice as a person reads it."""
-        return str(self.query.finish(outcome).value)
+        """A choice as a person reads it; of a sum of messages, what it is told as, to a tenth."""
+        value = self.query.finish(outcome).value
+        return f"{value:.1f}" if isinstance(value, float) else str(value)
 
     def view(self, one: Any, other: Any) -> View:
         """How answers look to somebody who knows that one of these two values lies behind them."""

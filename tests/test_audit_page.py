@@ -24,6 +24,7 @@ from dpengine.audit.exact import hockey_stick
 from dpengine.coins import SystemCoins
 from dpengine.laws import max_divergence
 from dpengine.mechanisms import catalogue
+from dpengine.messages import known
 from dpengine.unit import RELATIONS
 from ui import audit_state, audit_words
 from ui.audit_state import CARE, Drawn, draw_more, evidence, prepared
@@ -42,6 +43,8 @@ def subjects(key: str, relation: Any, unit: str, epsilon: str) -> list[tuple[Exa
 
 
 def test_every_question_of_the_catalogue_has_an_example() -> None:
+    assert all(known(f"check.gave.{twin}") and known(f"check.twin.{twin}") for twin in TWINS)
+    assert all(known(f"check.kind.{key}") for key in EXAMPLES)
     assert {OTHER_NOISE.get(key, key) for key in EXAMPLES} == set(catalogue)
     offered = {twin for key, relation, unit in EVERY for _, twin in subjects(key, relation, unit, "1") if twin}
     assert offered == set(TWINS)

@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from demos.lessons.trust import NAMES as PEOPLE
+from demos.lessons import trust
 from dpengine import messages
 from dpengine.messages import figures, plain, say
 from dpengine.messages.spoken import LANGUAGES, carried, current, speaking, stored
@@ -221,7 +221,7 @@ def test_no_page_has_words_of_its_own(view: str, home: str, asked: tuple[Path, s
     columns = {name: column for table in tables for name, column in table.schema.columns.items()}
     named = {*SAMPLES, *columns, *(label for column in columns.values() for label in getattr(column, "labels", ()))}
     named |= {"python", "demos", "thesis"}  # a command is typed the same in every language
-    named |= {*PEOPLE, "South"}  # made-up people, and where they live
+    named |= {*trust.NAMES, "South"}  # made-up people, and where they live
     allowed = {word for name in named for word in re.findall(r"[^\W\d]+", name.replace("_", " "))} | {"UTC"}
     app = opened(*_address(view, home), lang="sl")
     seen = [told for told in texts(app) if told.strip()]

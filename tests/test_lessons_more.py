@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpengine as dp
-from demos.lessons import bells, dice, edges, film
+from demos.lessons import bells, dice, edges, film, trust
 from dpengine import laws
 from dpengine.bounds import BETA
 from dpengine.contract import Facts
@@ -307,3 +307,28 @@ def test_the_axis_says_its_figures(richest: int) -> None:
     assert found.automatic_guess < 1 or f"ends at {richest:,} or at 5,200" in told.one
     assert f"right {percent(found.declared_guess)} of the time" in told.two and percent(found.most) in told.two
     assert told.theorem.count("printed ε = 1,") == len(edges.UNITS) and "true ε = 1,000" in told.theorem
+
+
+# --- 11 whom do you trust ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("people", (trust.PEOPLE[0], 10_000, trust.PEOPLE[-1]))
+def test_trust_says_its_figures(people: int) -> None:
+    """The errors are promises of the questions themselves, built here anew."""
+    schema = dp.Schema({"c": dp.Category(["a", "b"], unknown="b", missing="b")})
+    facts = Facts("t", schema, dp.Unit.rows(), "replace", people)
+    given = {"where": [["c", "in", ["a"]]], "epsilon": "1"}
+    shuffled = ("shuffle_count", given | {"delta": "1e-6"})
+    keys = {"central": ("count", given), "tight": shuffled, "local": ("local_count", given)}
+    found, told = trust.errors(trust.Settings(people)), view(11, people=str(people))
+    for model, (key, parameters) in keys.items():
+        assert found[model] == float(dp.catalogue[key].build(facts, parameters).promise().alpha)
+    assert f"off by up to {found['central']:,.0f} people and the shuffler's by up to {found['tight']:,.0f}" in told.one
+    assert f"{found['local']:,.0f} people, {found['local'] / found['central']:,.0f} times" in told.two
+    assert told.picture.count('class="b') == 24 and "Honest participants are assumed" in told.theorem
+
+
+def test_without_trust_the_error_grows_with_the_root_of_the_people() -> None:
+    few, many = (trust.errors(trust.Settings(people)) for people in (10_000, 1_000_000))
+    assert many["local"] / few["local"] == pytest.approx(10, rel=0.02)
+    assert many["central"] == few["central"] and many["tight"] / few["tight"] == pytest.approx(1, rel=0.05)

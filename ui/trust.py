@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -17,7 +18,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.figures import local
 from dpengine.schema import Category
 from dpengine.trust import Way
-from ui import form, frame, job, lessons, owner, plan_run, trust_more, trust_state
+from ui import form, frame, job, lessons, nav, owner, plan_run, trust_more, trust_state
 from ui.history import answer_address
 from ui.trust_pictures import bars
 from ui.wording import chance, in_short, percent, power_of_ten, printed_range, promise_words
@@ -183,6 +184,8 @@ def _model(table: dp.Table, given: dict[str, Any], way: Way) -> None:
     if not way.asked_here:
         lines.append(f'<p class="muted">{escape(say("trust.publish"))}</p>')
         st.html("".join(lines))
+        asked = {"table": table.name, "columns": json.dumps([given["column"]]), "epsilon": given["e"]}
+        st.page_link(nav.page("publish"), label=say("page.publish"), query_params=asked)
         return
     st.html("".join(lines))
     _ask(table, way)

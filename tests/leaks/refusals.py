@@ -26,6 +26,7 @@ from dpengine.contract import read_delta, read_epsilon
 from dpengine.copies import opened
 from dpengine.dialect import Dialect
 from dpengine.ledger import Ledger
+from dpengine.mechanisms import catalogue
 from dpengine.published import Published
 from dpengine.receipts import MOST_BYTES, read_receipts
 from dpengine.unit import Unit
@@ -516,6 +517,18 @@ CAUSES: dict[str, Cause] = {
     "publish.no_number": lambda b: _published(b, "home").mean("home"),
     "publish.unknown": lambda b: b.table.published(b.table.ask(b.ask("count", by="home"))),
     "delta.row": lambda b: b.ask("publish_number", columns=["far"], delta="1"),
+    # Messages without a curator.
+    "shuffle.delta": lambda b: b.ask("shuffle_histogram", column="home", delta="0"),
+    "shuffle.few": lambda b: b.ask("shuffle_histogram", column="home", delta="1e-8", epsilon="0.01"),
+    "shuffle.never": lambda b: b.ask("shuffle_histogram", column="home", delta="1e-8", epsilon="0.0001"),
+    "shuffle.lecture": lambda b: b.ask("shuffle_histogram", column="home", delta="1e-8", calibration="lecture"),
+    "shuffle.calibration": lambda b: b.ask("shuffle_histogram", column="home", delta="1e-8", calibration="loose"),
+    "shuffle.solution": lambda b: b.ask("shuffle_histogram", column="home", delta="1e-8", solution="third"),
+    "shuffle.large": lambda b: replace(
+        b.ask("local_count", where=[["far", ">", 1]]), facts=replace(b.table.facts, about=10**9)),
+    "shuffle.messages": lambda b: catalogue["shuffle_histogram"].build(
+        replace(b.add(b.frame(a=[b.cell]), {"a": C([str(one) for one in range(99)])}).facts, about=10**7),
+        {"column": "a", "delta": "0.5", "epsilon": "1"}),
     "budget.exceeded": lambda b: _refused(b, b.small().query("median", column="pay", epsilon="1"), b.small()),
     "budget.exceeded_delta": lambda b: _refused(
         b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()),

@@ -42,6 +42,8 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("publish", {"published": "{published}", "of": "home"}),
     ("publish", {"published": "{published}", "of": "far", "what": "bars"}),
     ("thesis", {}),
+    ("trust", {"e": "1"}),
+    ("trust", {"kind": "bars", "column": "home", "step": "4"}),
 )
 SHORT = 3  # of them in `make test`
 

@@ -15,7 +15,7 @@ SENTENCES: dict[str, str] = {
     "about.audit": "A test bench. The same question is put thousands of times to two made-up tables that differ in one person, to see how well the answers tell them apart; then the same for versions that are broken on purpose.",
     "about.publish": "Make a table that may be given away. Every cell is changed at random by itself, so nobody can be sure of any row, but averages and counts over all rows come out well. Once it is published, whatever you compute from it costs nothing more.",
     "about.thesis": "The tables of a thesis, computed again on a thousand made-up people: what was exact there is exact here, and what was drawn at random lies where it must.",
-    "about.trust": "Whom must people trust, and what does it cost? The same question is answered three ways: by somebody who sees all the data, by messages that only a shuffler sees, and by answers that trust nobody. You see how exact each one is before you pay.",
+    "about.trust": "The same question in three worlds: a curator who holds the table, a shuffler who only mixes messages, or nobody. You see how exact each answer would be at the same privacy, what the messages look like, and who could learn what.",
     "about.glossary": "Every special word of this program in a sentence or two. The address of a word can be given to somebody.",
     "about.wall": "Everybody in the room asks the same question once. Each answer has its own noise and lands as a dot, so that together you see how far private answers scatter around the truth. The people are made up.",
     "tour.offer": "Show me around",

@@ -72,6 +72,7 @@ SENTENCES: dict[str, str] = {
     "check.gave.uncapped": "Rows above lose one and rows below gain one, so the score moves by two while the noise was made for one.",
     "check.gave.unclipped": "Ana wrote 60 where at most 6 was declared; noise made for 6 does not hide 60.",
     "check.gave.floating": "The numbers look alike, but their last digits do not: most of those that one table gives are impossible on the other.",
+    "check.gave.shared": "One coin for all adds 0 or 6 to the sum: whoever sees it subtracts that, and knows the truth.",
     "check.gave.threshold": "Ana’s street appears although she is the only one who lives there.",
     "check.what.answer": "An answer",
     "check.what.bar": "A bar for {bar}",

@@ -15,7 +15,7 @@ SENTENCES: dict[str, str] = {
     "about.audit": "Preskuševališče. Isto vprašanje se tisočkrat postavi dvema izmišljenima tabelama, ki se razlikujeta v eni osebi, da se vidi, kako dobro ju odgovori ločijo; nato še namenoma pokvarjenim različicam.",
     "about.publish": "Naredite tabelo, ki jo smete dati naprej. Vsaka celica je naključno spremenjena sama zase, zato o nobeni vrstici nihče ne more biti gotov, povprečja in števila čez vse vrstice pa so dobra. Ko je objavljena, nič, kar iz nje izračunate, ne stane več.",
     "about.thesis": "Tabele diplomskega dela, znova izračunane na tisoč izmišljenih ljudeh: kar je bilo tam natančno, je natančno tudi tu, kar je bilo izžrebano, pa leži tam, kjer mora.",
-    "about.trust": "Komu morajo ljudje zaupati in koliko to stane? Na isto vprašanje se odgovori na tri načine: prek nekoga, ki vidi vse podatke, prek sporočil, ki jih vidi le mešalec, in z odgovori, ki ne zaupajo nikomur. Preden plačate, vidite, kako natančen je vsak.",
+    "about.trust": "Isto vprašanje v treh svetovih: skrbnik, ki hrani tabelo, mešalec, ki samo meša sporočila, ali nihče. Vidite, kako natančen bi bil vsak odgovor pri enaki zasebnosti, kako so videti sporočila in kdo bi lahko izvedel kaj.",
     "about.glossary": "Vsaka posebna beseda tega programa v stavku ali dveh. Naslov besede lahko komu pošljete.",
     "about.wall": "Vsi v prostoru enkrat postavijo isto vprašanje. Vsak odgovor ima svoj šum in pristane kot pika, tako da skupaj vidite, kako daleč od resnice so zasebni odgovori raztreseni. Osebe so izmišljene.",
     "tour.offer": "Pokažite mi, kako gre",

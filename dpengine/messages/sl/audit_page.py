@@ -72,6 +72,7 @@ SENTENCES: dict[str, str] = {
     "check.gave.uncapped": "Vrstice zgoraj izgubijo eno in vrstice spodaj pridobijo eno, zato se ocena premakne za dve, šum pa je bil narejen za eno.",
     "check.gave.unclipped": "Ana je zapisala 60, kjer je bilo navedeno največ 6; šum, narejen za 6, ne skrije 60.",
     "check.gave.floating": "Števila so si podobna, njihove zadnje števke pa ne: večina tistih, ki jih da ena tabela, je na drugi nemogoča.",
+    "check.gave.shared": "En kovanec za vse vsoti prišteje 0 ali 6: kdor jo vidi, to odšteje in pozna resnico.",
     "check.gave.threshold": "Anina ulica se pokaže, čeprav tam živi samo ona.",
     "check.what.answer": "Odgovor",
     "check.what.bar": "Stolpič za {bar}",

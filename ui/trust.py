@@ -250,4 +250,4 @@ def _answers(table: dp.Table, found: tuple[Way, ...]) -> None:
             value = plain(round(answer.value[label]))
             cells += f"<td class='number'>{value}<br><span class='muted'>{low} … {high}</span></td>"
         body += f"<tr><th scope='row'>{escape(label)}</th>{cells}</tr>"
-    st.html(f"<div class='scroll'><table class='plain'><tr><td></td>{head}</tr>{body}</table></div>")
+    st.html(trust_more.scrolled(f"<tr><td></td>{head}</tr>{body}", say("trust.kind.bars")))

@@ -60,6 +60,12 @@ def coin(p: Fraction) -> str:
     return local(f"{float(p):.6f}".rstrip("0") if Fraction(99, 100) < p < 1 else f"{float(p):.4g}")
 
 
+def scrolled(rows: str, name: str) -> str:
+    """A table that may be wider than a phone, and can be reached and moved by keyboard."""
+    region = f'role="region" tabindex="0" aria-label="{escape(name)}"'
+    return f'<div class="scroll" {region}><table class="plain">{rows}</table></div>'
+
+
 def figures(given: dict[str, Any], found: tuple[Way, ...]) -> str:
     """Every calibration with its coin and the noise it makes."""
     body = ""
@@ -78,7 +84,7 @@ def figures(given: dict[str, Any], found: tuple[Way, ...]) -> str:
     heads = [say(f"trust.column.{name}") for name in ("coin", "deviation")] + ["ε", "δ"]
     head = "".join(f"<th scope='col' class='number'>{escape(one)}</th>" for one in heads)
     theorem = f"<th scope='col'>{escape(say('trust.column.theorem'))}</th>"
-    table = f"<div class='scroll'><table class='plain'><tr><td></td>{head}{theorem}</tr>{body}</table></div>"
+    table = scrolled(f"<tr><td></td>{head}{theorem}</tr>{body}", say("trust.figures"))
     return f'{table}<p class="muted">{escape(say("trust.honest"))}</p>'
 
 
@@ -152,7 +158,7 @@ def learns() -> str:
         cells = "".join(f"<td>{escape(say(f'trust.learns.{model}.{one}'))}</td>" for one in ("person", *WHO))
         body += f"<tr><th scope='row'>{escape(say(f'trust.model.{model}'))}</th>{cells}</tr>"
     title = f"<h2>{escape(say('trust.who'))}</h2><p class='muted'>{escape(say('trust.here'))}</p>"
-    return f"{title}<div class='scroll'><table class='plain'><tr><td></td>{head}</tr>{body}</table></div>"
+    return title + scrolled(f"<tr><td></td>{head}</tr>{body}", say("trust.who"))
 
 
 def links() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from browser.journeys import MAIN, kind, meter, no_sideways_scrolling
 from browser.steps import go, settled, shot
 from browser.test_data import CANARY, Bringing, csv_file
@@ -26,6 +27,7 @@ def day(page: Any, field: str, digits: str) -> None:
     settled(page)
 
 
+@pytest.mark.long
 def test_several_rows_each_with_days_and_sets(page: Any, server: Any) -> None:
     bringing = Bringing(page, "visits", "unit", "so-far", "cards", "done")
     bringing.upload(csv_file("our visits.csv", visits(3_000)), "Are these the columns?", "names")

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import pandas as pd
+import pytest
 from browser.journeys import ask, ask_link, kind, meter, read_text, table_of
 from browser.steps import go, settled, shot
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
@@ -126,6 +127,7 @@ def test_a_receipt_is_verified_and_a_forged_one_is_not(page: Any, server: Any) -
     assert json.loads(whole[0])["rows"] == len(whole) - 1
 
 
+@pytest.mark.long
 def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
     table = own_table(server, PEOPLE)
     answer = table.ask(table.query("median", column="age", epsilon="0.5"), request_id="kept")

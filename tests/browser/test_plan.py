@@ -6,6 +6,7 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
 from browser.journeys import ask_link, kind, meter, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
@@ -87,6 +88,7 @@ def test_a_three_question_plan(page: Any, server: Any) -> None:
     page.locator(".headline").wait_for()
 
 
+@pytest.mark.long
 def test_asking_again_is_averaged(page: Any, phone: Any, server: Any) -> None:
     go(page, CARS)
     page.locator(".st-key-ask-go button").click()

@@ -95,6 +95,7 @@ def test_three_numbers_give_the_fourth(page: Any, open_page: Callable[..., Any],
     assert not table_of(page, server).history()
 
 
+@pytest.mark.long
 def test_an_open_table_lends_its_facts_and_ask_agrees(page: Any, server: Any) -> None:
     go(page, "/whatif?q=median&k=5")
     page.locator("[class*='st-key-whatif-from-'] input").click()

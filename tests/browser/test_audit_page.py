@@ -10,6 +10,7 @@ from browser.journeys import kind, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
 
+@pytest.mark.long
 def test_from_what_if_to_a_broken_twin_and_back_by_a_link(
     page: Any, open_page: Callable[..., Any], server: Any
 ) -> None:  # fmt: skip

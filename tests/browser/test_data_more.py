@@ -78,6 +78,7 @@ def brought(server: Any, folder: Any, name: str, rows: int, column: str, kind: A
     )
 
 
+@pytest.mark.long
 def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any, tmp_path: Any) -> None:
     brought(server, tmp_path, "incomes", 8_000, "age", dp.Number(0, 120))
     bringing = Bringing(page, "buying")

@@ -34,6 +34,7 @@ def test_a_cold_deep_link_shows_the_meter(open_page: Callable[..., Any]) -> None
         page.context.close()
 
 
+@pytest.mark.long
 def test_an_empty_budget_refuses_kindly_also_at_night(open_page: Callable[..., Any], server: Any) -> None:
     page = open_page(color_scheme="dark")
     go(page)

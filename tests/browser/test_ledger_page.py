@@ -93,6 +93,7 @@ def own_table(server: Any, name: str) -> dp.Table:
     return home.add_table(name, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
 
 
+@pytest.mark.long
 def test_a_receipt_is_verified_and_a_forged_one_is_not(page: Any, server: Any) -> None:
     ask(page, MEDIAN)
     page.get_by_text("What is this? Receipt and downloads").click()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from browser.journeys import kind, table_of
 from browser.steps import go, settled, shot
 
 SAYS = "p.lesson-say"
 
 
+@pytest.mark.long
 def test_from_what_if_to_the_demonstration_and_back_by_a_link(
     page: Any, open_page: Callable[..., Any], server: Any
 ) -> None:

@@ -22,13 +22,11 @@ QUESTIONS: list[tuple[str, str, dict[str, Any], str]] = [
 ]
 
 
-LONG = ("share", "several-top", "largest", "visits")
+LONG = ("crosstab", "share", "several-top", "largest", "films", "visits")
 CASES = [pytest.param(*one, id=one[0], marks=[pytest.mark.long] if one[0] in LONG else []) for one in QUESTIONS]
 
 
-@pytest.mark.parametrize(
-    ("name", "table", "asked", "expected"), [CASES[0], *(pytest.param(*case, marks=pytest.mark.long) for case in CASES[1:])]
-)
+@pytest.mark.parametrize(("name", "table", "asked", "expected"), CASES)
 def test_a_question_from_its_link_to_its_answer(
     page: Any, name: str, table: str, asked: dict[str, Any], expected: str
 ) -> None:

@@ -21,6 +21,7 @@ def plan(page: Any, link: str, count: str) -> None:
     settled(page)
 
 
+@pytest.mark.long
 def test_a_three_question_plan(page: Any, server: Any) -> None:
     plan(page, CARS, "1 question")
     page.get_by_role("link", name="Plan", exact=True).click()  # another page, and back: nothing is lost

@@ -39,6 +39,7 @@ def find(page: Any, what: str) -> None:
     settled(page)
 
 
+@pytest.mark.long
 def test_three_numbers_give_the_fourth(page: Any, open_page: Callable[..., Any], server: Any) -> None:
     go(page, "/whatif")
     kind(page)

@@ -8,7 +8,6 @@ read.
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -21,12 +20,14 @@ import pyarrow.parquet as pq
 
 from dpengine.coins import Coins
 from dpengine.mechanisms.of_rows import OfRows
+from dpengine.rowwise import Blur
 from dpengine.schema import Category
 
 Integers = npt.NDArray[np.int64]
 Progress = Callable[[int, int], None]
 
 CHUNK = 1 << 17
+FARTHEST = 200  # noise lies beyond so many times its scale with chance e^-200
 
 
 def publish(
@@ -75,8 +76,11 @@ def _kind(query: OfRows, name: str) -> Any:
 
 
 def _whole(query: OfRows, name: str) -> bool:
-    lower = query.facts.schema.number(name).lower
-    return (lower.denominator, query.grain(name).denominator) == (1, 1)
+    """Are all published numbers whole, and far from overflowing 64 bits? From public facts."""
+    column, grain, row = query.facts.schema.number(name), query.grain(name), query.row(name)
+    assert isinstance(row, Blur)
+    farthest = abs(column.lower) + abs(column.upper) + FARTHEST * row.scale * grain
+    return (column.lower.denominator, grain.denominator) == (1, 1) and farthest < 2**62
 
 
 def _values(query: OfRows, name: str, codes: Integers) -> Any:
@@ -87,9 +91,11 @@ def _values(query: OfRows, name: str, codes: Integers) -> Any:
     lower, grain = query.facts.schema.number(name).lower, query.grain(name)
     if _whole(query, name):
         return pa.array(codes * int(grain) + int(lower))
-    # Exact in integers, one division at the end: the nearest float of the grid point.
-    bottom = math.lcm(lower.denominator, grain.denominator)
-    return pa.array((codes * int(grain * bottom) + int(lower * bottom)) / bottom)
+    # Of the place counted from zero, which is below 2^51 (`of_rows`), a float division gives the nearest float.
+    first = lower / grain
+    if first.denominator == 1 and (1 / grain).denominator == 1:
+        return pa.array((codes + int(first)) / float(1 / grain))
+    return pa.array((codes + float(first)) * float(grain))
 
 
 def codes_of(query: OfRows, name: str, values: Any) -> Integers:
@@ -100,6 +106,7 @@ def codes_of(query: OfRows, name: str, values: Any) -> Integers:
         encoded = values.unify_dictionaries().combine_chunks()
         codes: Integers = np.array([places[label] for label in encoded.dictionary.to_pylist()], dtype=np.int64)
         return np.asarray(codes[encoded.indices.to_numpy()])
-    lower = float(query.facts.schema.number(name).lower)
-    places_on_grid = (values.to_numpy().astype(np.float64) - lower) / float(query.grain(name))
-    return np.asarray(np.rint(places_on_grid), dtype=np.int64)
+    lower, grain = query.facts.schema.number(name).lower, query.grain(name)
+    if _whole(query, name):
+        return np.asarray((values.to_numpy() - int(lower)) // int(grain), dtype=np.int64)
+    return np.asarray(np.rint(values.to_numpy() / float(grain) - float(lower / grain)), dtype=np.int64)

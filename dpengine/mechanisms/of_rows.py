@@ -42,6 +42,7 @@ Integers = npt.NDArray[np.int64]
 
 MOST_COLUMNS = 20
 MOST_CELLS = 50_000_000
+MOST_PLACES = 2**49  # steps from zero: a file's numbers have 53 bits, and must tell neighbours apart
 
 PARAMETERS = (
     Parameter("columns", "columns.rows", required=True),
@@ -64,6 +65,12 @@ class OfRows(Query):
             raise AllowanceError("publish.everyone")
         if self.facts.about * len(self.columns) > MOST_CELLS:
             raise AllowanceError("publish.large", most=MOST_CELLS // self.facts.about or 1, cells=MOST_CELLS)
+
+        for name in self.columns:
+            column = self.facts.schema[name]
+            far = isinstance(column, Number) and max(abs(column.lower), abs(column.upper)) / self.grain(name)
+            if far >= MOST_PLACES:
+                raise AllowanceError("publish.digits", column=name)
 
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpengine as dp
+from dpengine import publishing
 from dpengine.coins import SystemCoins
+from dpengine.contract import Facts
 from dpengine.errors import AllowanceError
+from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.published import Published, reach_of, unbiased
 from dpengine.publishing import publish
@@ -156,6 +159,27 @@ def test_a_whole_table_may_be_counted_without_noise(table: Any) -> None:
     _, published = asked(table, "publish_number", columns=["pay"], grid=4)
     (everyone,) = published.bins("pay", [0])
     assert (everyone.value, everyone.low, everyone.high) == pytest.approx((PEOPLE,) * 3)
+
+
+@pytest.mark.parametrize(
+    ("column", "epsilon"),
+    [
+        (dp.Number(0, 10**16, step=10**10), "0.0001"),  # whole numbers with noise beyond 64 bits
+        (dp.Number(-(10**9), 10**9, step=1000), "0.001"),
+        (dp.Number("-0.3", "0.3", step="0.1"), "1"),
+        (dp.Number("0.7", "3.7", step="0.03"), "1"),
+    ],
+    ids=str,
+)
+def test_what_is_written_is_what_was_drawn(column: dp.Number, epsilon: str) -> None:
+    """No number of a file is rounded onto another point of the grid, and none overflows."""
+    facts = Facts("t", dp.Schema({"x": column}), dp.Unit.rows(), "replace", 1_000)
+    query = catalogue["publish_number"].build(facts, {"columns": ["x"], "epsilon": epsilon})
+    codes = np.concatenate([np.arange(-50, 50), np.array([-(10**13), 10**13]), np.array([column.size - 1])])
+    values = publishing._values(query, "x", codes)
+    exact = [float(column.lower + int(code) * column.step) for code in codes]
+    assert np.allclose(values.to_numpy().astype(float), exact, rtol=1e-14, atol=1e-14)
+    assert publishing.codes_of(query, "x", values).tolist() == codes.tolist()
 
 
 REFUSED = [

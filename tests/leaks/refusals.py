@@ -507,6 +507,9 @@ CAUSES: dict[str, Cause] = {
     "query.several": lambda b: b.people.query("publish_table", columns=["home"], epsilon="0.1"),
     "publish.columns": lambda b: b.ask("publish_table", columns=[]),
     "publish.kind": lambda b: b.ask("publish_table", columns=["likes"]),
+    "publish.digits": lambda b: catalogue["publish_number"].build(
+        replace(b.table.facts, schema=dp.Schema({"far": dp.Number(10**20, 10**20 + 5)})),
+        {"columns": ["far"], "epsilon": "1"}),
     "publish.grid": lambda b: b.ask("publish_number", columns=["far"], grid="0"),
     "publish.everyone": lambda b: replace(b.ask("publish_number", columns=["far"]), by="home"),
     "publish.large": lambda b: replace(

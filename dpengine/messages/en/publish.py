@@ -26,6 +26,7 @@ SENTENCES: dict[str, str] = {
     "publish.everyone": "A table is published whole: leave conditions and groups out.",
     "publish.columns": "Choose between 1 and {most} different columns to publish.",
     "publish.kind": "“{column}” cannot be published with this question; choose another column, or “Publish a table”.",
+    "publish.digits": "The numbers of “{column}” lie too far from zero for their steps to be written down exactly; publish with fewer, larger steps.",
     "publish.grid": "Choose a whole number of steps from 1 to {most}.",
     "publish.large": "So many rows can be published with at most {most} columns at once; choose fewer columns.",
     "publish.changed": "The published file is not the one the ledger knows; ask for the table anew, or put the file back.",

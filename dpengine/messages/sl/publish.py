@@ -26,6 +26,7 @@ SENTENCES: dict[str, str] = {
     "publish.everyone": "Tabela se objavi cela: pogoje in skupine izpustite.",
     "publish.columns": "Za objavo izberite od 1 do {most} različnih stolpcev.",
     "publish.kind": "Stolpca „{column}“ s tem vprašanjem ni mogoče objaviti; izberite drugega ali „Objavi tabelo“.",
+    "publish.digits": "Števila v stolpcu „{column}“ so predaleč od nič, da bi bilo njihove korake mogoče natančno zapisati; objavite z manj, večjimi koraki.",
     "publish.grid": "Izberite celo število korakov od 1 do {most}.",
     "publish.large": "Toliko vrstic je mogoče naenkrat objaviti z največ {most} {most|stolpcem|stolpcema|stolpci|stolpci}; izberite manj stolpcev.",
     "publish.changed": "Objavljena datoteka ni tista, ki jo pozna knjiga; zahtevajte tabelo na novo ali vrnite datoteko.",

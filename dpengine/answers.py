@@ -9,7 +9,7 @@ from typing import Any
 
 from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
-from dpengine.contract import Blurred, Promise, Query, Released
+from dpengine.contract import Averaged, Blurred, Promise, Query, Released
 from dpengine.exact import text_of
 from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.loss import loss_as_json
@@ -168,7 +168,7 @@ def released_as_json(released: Released) -> dict[str, Any]:
 
 def drawn_as_json(query: Query, raw: Any) -> dict[str, Any]:
     """What the ledger keeps of a release. The draw itself is what the charge paid for, so it may be kept too."""
-    return released_as_json(query.finish(raw)) | ({"raw": list(raw)} if query.averages else {})
+    return released_as_json(query.finish(raw)) | ({"raw": list(raw)} if isinstance(query, Averaged) else {})
 
 
 def _interval(stored: Any, labels: list[str]) -> Any:

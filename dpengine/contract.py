@@ -296,12 +296,6 @@ class Query(ABC):
     @abstractmethod
     def finish(self, raw: Any) -> Released: ...
 
-    averages: ClassVar[bool] = False  # True: `draw` adds noise to integers, and `around` is there
-
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
-        """What the mean of `looks` independent draws says, with a range that holds except with chance β."""
-        raise NotImplementedError
-
     def used(self) -> set[str]:
         """The columns a question speaks of: their public bounds go into its receipt."""
         single = [getattr(self, "column", None), self.by]
@@ -379,6 +373,18 @@ class Query(ABC):
     def theorem(self) -> str:
         """Why it is private, for the noise it is answered with."""
         return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaged(Query):
+    """A question whose `draw` adds noise to integers: several draws are worth their mean, and the ledger keeps them."""
+
+    @abstractmethod
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        """What the mean of `looks` independent draws says, with a range that holds except with chance β."""
+
+    def finish(self, raw: tuple[Any, ...]) -> Released:
+        return self.around(raw, 1)
 
 
 def canonical(data: Any) -> str:

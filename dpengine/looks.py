@@ -40,7 +40,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.answers import Answer
-from dpengine.contract import Query
+from dpengine.contract import Averaged, Query
 
 Interval = tuple[Any, Any]
 MOST_AVERAGED = 12  # looks at one ε: β/2^m falls so fast that later ones hardly narrow the range
@@ -89,7 +89,7 @@ def _averaged(looks: tuple[Answer, ...], beta: Fraction) -> Reading:
     for look in looks:
         law = look.query.noise, look.query.epsilon
         rows = drawn.setdefault(law, [])
-        assert look.raw is not None
+        assert look.raw is not None and isinstance(look.query, Averaged)
         rows.append(look.raw)
         if len(rows) > MOST_AVERAGED:
             continue
@@ -109,7 +109,7 @@ def foreseen(answers: Sequence[Answer], query: Query, beta: Fraction) -> Any:
     law = query.noise, query.epsilon
     laws += [law] if law not in laws else []
     rows = [look.raw for look in answers if (look.query.noise, look.query.epsilon) == law and look.raw is not None]
-    if not rows:
+    if not rows or not isinstance(query, Averaged):
         return None
     then = replace(query, beta=share_of(beta, laws.index(law) + 1, len(rows) + 1))
     return then.around(mean_of(rows), len(rows) + 1).interval

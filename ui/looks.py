@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import MOST_EPSILON
+from dpengine.contract import MOST_EPSILON, Averaged
 from dpengine.looks import MOST_AVERAGED, Reading, foreseen
 from dpengine.messages import plain, say
 from ui import answer as answers
@@ -79,7 +79,7 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
     price = table.preview(answer.query)
     if not price.admissible:
         return
-    kind = "averaged" if answer.query.averages else "shared" if answer.interval is not None else "apart"
+    kind = "averaged" if isinstance(answer.query, Averaged) else "shared" if answer.interval is not None else "apart"
     label = say("looks.again.apart" if kind == "apart" else "looks.again", share=percent(price.fraction))
     job.ask_button(label, table, answer.query, "look-again", kind="secondary")
     words = say(f"looks.why.{kind}")

@@ -20,21 +20,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine import needs, shuffle
+from dpengine import shuffle
 from dpengine.bounds import swap_reach
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.contract import Card, Facts, Parameter, Released, Within
 from dpengine.exact import ceiling
 from dpengine.laws import Finite
 from dpengine.loss import Loss, Pure
-from dpengine.mechanisms.of_people import check_people, sums_of_coins
+from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins
 from dpengine.messages import say
 from dpengine.rowwise import Swap
 from dpengine.wording import who
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalCount(Query):
+class LocalCount(OfBits):
     card: ClassVar[Card] = Card(
         key="local_count",
         version=1,
@@ -63,15 +63,6 @@ class LocalCount(Query):
     def row(self) -> Swap:
         return Swap(2, self.epsilon, Fraction(0))
 
-    def need(self) -> needs.Count:
-        return needs.Count(self.where)
-
-    def measured(self, value: int) -> tuple[int, ...]:
-        return (value,)
-
-    def sensitivity(self) -> Sensitivity:
-        return Sensitivity("l1", 1)
-
     def loss(self) -> Loss:
         return Pure(self.epsilon)
 
@@ -80,9 +71,6 @@ class LocalCount(Query):
 
     def promise(self) -> Within:
         return Within(Fraction(ceiling(self.reach())), 1, self.beta, Fraction(0))
-
-    def coarse(self) -> Fraction:
-        return Fraction(self.facts.about, 4)
 
     def draw(self, value: int, coins: Coins) -> int:
         told = shuffle.answer_locally(shuffle.holders(value, self.facts.about), self.row.chance, coins)

@@ -115,11 +115,6 @@ class Mean(OfNumbers):
             tuple(law for n, s in _pairs(value) for law in (Laplace(n, scale_n), Laplace(s, scale_s)))
         )
 
-    averages = True
-
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        return self.around(raw, 1)
-
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         """Of several draws N and S are averaged, not their ratios."""
         pairs = [(self.known, raw[0])] if self.known is not None else _pairs(raw)

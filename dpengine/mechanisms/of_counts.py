@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from dpengine.bounds import gaussian_mean_reach, least_count_error, mean_reach
 from dpengine.coins import Coins
-from dpengine.contract import Query, Released, Sensitivity, Within
+from dpengine.contract import Averaged, Released, Sensitivity, Within
 from dpengine.laws import Independent, Laplace, Normal
 from dpengine.loss import Gaussian, Loss, Pure, Together
 
@@ -29,10 +29,8 @@ MOST_PARTS = 100  # of one loss in the ledger; beyond it, one part of ε, which 
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfCounts(Query):
+class OfCounts(Averaged):
     noises: ClassVar[tuple[str, ...]] = ("gaussian",)
-    averages: ClassVar[bool] = True
-
     @property
     @abstractmethod
     def moves(self) -> tuple[int, int]:
@@ -91,9 +89,6 @@ class OfCounts(Query):
         if self.noise:
             return Independent(tuple(Normal(count, self.variance) for count in self.measured(value)))
         return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
-
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        return self.around(raw, 1)
 
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         reach = self.reach(looks)

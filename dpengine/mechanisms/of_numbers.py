@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpengine.contract import Facts, Query
+from dpengine.contract import Averaged, Facts
 
 MOST_ROWS = 10**10
 MOST_SUM = 2**62  # declared bounds times MOST_ROWS stay below it, so that no table can make a sum overflow
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfNumbers(Query):
+class OfNumbers(Averaged):
     column: str
 
     @classmethod

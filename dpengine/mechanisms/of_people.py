@@ -3,17 +3,35 @@ person."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import comb
 
-from dpengine import binomials
-from dpengine.contract import Query
+from dpengine import binomials, needs
+from dpengine.contract import Query, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import decimal_of
 
 MOST_PEOPLE = 10_000_000  # messages are held in memory
 MOST_LISTED = 400  # people, for a law that is written out
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfBits(Query):
+    """How many people meet a condition, from a message of each: one person changes one bit."""
+
+    def need(self) -> needs.Count:
+        return needs.Count(self.where)
+
+    def measured(self, value: int) -> tuple[int, ...]:
+        return (value,)
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l1", 1)
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 4)
 
 
 def check_people(query: Query) -> None:

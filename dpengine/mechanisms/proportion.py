@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from dpengine import needs
 from dpengine.bounds import least_count_error, mean_reach
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.contract import Averaged, Card, Facts, Parameter, Released, Sensitivity, Within
 from dpengine.errors import AllowanceError
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
@@ -32,7 +32,7 @@ NOBODY, ALL = Fraction(0), Fraction(100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proportion(Query):
+class Proportion(Averaged):
     card: ClassVar[Card] = Card(
         key="proportion",
         version=1,
@@ -104,11 +104,6 @@ class Proportion(Query):
 
     def law(self, value: tuple[int, ...]) -> Independent:
         return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
-
-    averages = True
-
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        return self.around(raw, 1)
 
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         """Of several draws hits and misses are averaged, not their ratios."""

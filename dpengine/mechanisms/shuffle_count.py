@@ -19,14 +19,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from dpengine import binomials, needs, shuffle
+from dpengine import binomials, shuffle
 from dpengine.coins import Coins
-from dpengine.contract import LEAST_DELTA, Card, Facts, Parameter, Query, Released, Sensitivity, Within, read_row_delta
+from dpengine.contract import LEAST_DELTA, Card, Facts, Parameter, Released, Within, read_row_delta
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, text_of
 from dpengine.laws import Finite
 from dpengine.loss import Approximate, Loss
-from dpengine.mechanisms.of_people import check_people, sums_of_coins, too_few
+from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.messages import say
 from dpengine.wording import who
 
@@ -34,7 +34,7 @@ CALIBRATIONS = ("tight", "lecture")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShuffleCount(Query):
+class ShuffleCount(OfBits):
     card: ClassVar[Card] = Card(
         key="shuffle_count",
         version=1,
@@ -86,15 +86,6 @@ class ShuffleCount(Query):
     def theorem(self) -> str:
         return say("shuffle.theorem.lecture") if self.calibration == "lecture" else super().theorem
 
-    def need(self) -> needs.Count:
-        return needs.Count(self.where)
-
-    def measured(self, value: int) -> tuple[int, ...]:
-        return (value,)
-
-    def sensitivity(self) -> Sensitivity:
-        return Sensitivity("l1", 1)
-
     def loss(self) -> Loss:
         return Approximate(self.epsilon, self.delta)
 
@@ -105,9 +96,6 @@ class ShuffleCount(Query):
         low, high = self.reach()
         middle = self.facts.about * self.chance
         return Within(Fraction(ceiling(max(middle - low, high - middle))), 1, self.beta, Fraction(0))
-
-    def coarse(self) -> Fraction:
-        return Fraction(self.facts.about, 4)
 
     def draw(self, value: int, coins: Coins) -> int:
         sent = shuffle.randomise(shuffle.holders(value, self.facts.about), self.chance, coins)

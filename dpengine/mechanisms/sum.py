@@ -114,11 +114,6 @@ class Sum(OfNumbers):
     def law(self, value: tuple[int, ...]) -> Independent:
         return Independent(tuple(Laplace(total, self.scale) for total in self.measured(value)))
 
-    averages = True
-
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        return self.around(raw, 1)
-
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         reach = self._reach(looks)
         return self.told([(self._plain(k), (self._plain(k - reach), self._plain(k + reach))) for k in raw])

@@ -105,11 +105,6 @@ class Variance(OfNumbers):
         pairs = zip(self._parts(value), self.scales, strict=True)
         return Independent(tuple(Laplace(part, scale) for part, scale in pairs))
 
-    averages = True
-
-    def finish(self, raw: tuple[int, ...]) -> Released:
-        return self.around(raw, 1)
-
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         """Of several draws the three parts are averaged, not their ratios."""
         return Released(*self._told(raw[0], raw[1], raw[2], looks))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -27,6 +28,8 @@ from dpengine.predicate import EVERYONE, Predicate, read_predicate
 from dpengine.rawneeds import RawNeed
 from dpengine.schema import Number, Schema
 from dpengine.unit import RELATIONS, Relation, Unit
+
+Told = Callable[[int, int], None]  # so many of so many
 
 LEAST_EPSILON = Fraction(1, 10_000)
 MOST_EPSILON = Fraction(50)
@@ -288,6 +291,10 @@ class Query(ABC):
 
     @abstractmethod
     def draw(self, value: Any, coins: Coins) -> Any: ...
+
+    def drawn(self, value: Any, coins: Coins, told: Told) -> Any:
+        """`draw`, by a question that takes long enough to tell how far it has come; both numbers are public."""
+        return self.draw(value, coins)
 
     @abstractmethod
     def law(self, value: Any) -> Law | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +18,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.coins import Coins
+from dpengine.contract import Told
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.rowwise import Blur
 from dpengine.schema import Category
 
 Integers = npt.NDArray[np.int64]
-Progress = Callable[[int, int], None]
 
 CHUNK = 1 << 17
 FARTHEST = 200  # noise lies beyond so many times its scale with chance e^-200
 
 
 def publish(
-    query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Progress
+    query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Told
 ) -> dict[str, Any]:
     """Draw and write; returns what the ledger keeps. `progress(done, total)` counts rows, whose number is public."""
     people = len(value[0]) if value else 0

@@ -305,11 +305,11 @@ class Table:
         workspace, facts, record = self._workspace, self.facts, self._record
 
         def draw(statistic: Any) -> dict[str, Any]:
+            told = partial(workspace.jobs.note, request)
             if isinstance(query, OfRows):
-                told = partial(workspace.jobs.note, request)
                 file = workspace.published_file(request)
                 return released_as_json(query.finish(publish(query, statistic, workspace.coins, file, told)))
-            return drawn_as_json(query, query.draw(statistic, workspace.coins))
+            return drawn_as_json(query, query.drawn(statistic, workspace.coins, told))
 
         return lambda: Release(
             {

@@ -93,9 +93,12 @@ def look(request: str) -> dp.Job:
 
 @st.fragment(run_every=0.3)
 def wait(request: str) -> None:
-    if workspace().job(request).over:
+    asked = workspace().job(request)
+    if asked.over:
         st.rerun()
     st.html(f'<p class="muted" role="status">{html_lines(say("job.waiting"))}</p>')
+    if asked.total > 1:
+        st.progress(min(asked.done / asked.total, 1.0))
 
 
 def hint(sentence: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
+from helpers_page import html_of, open_page
 
 import dpengine as dp
 
@@ -89,12 +89,7 @@ def test_any_address_gives_a_page(
 ) -> None:
     monkeypatch.setenv("ALLOWANCE_HOME", str(home))
     monkeypatch.setattr("ui.state.visitor", lambda: "local")
-    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for key, value in ({"table": "town"} | address[1]).items():
-        page.query_params[key] = value
-    page.run() if address[0] == "start" else page.switch_page(f"../pages/{address[0]}.py").run()
-    assert not page.exception
-    told = "\n".join(element.proto.body for element in page.get("html"))
+    told = html_of(open_page(address[0], **({"table": "town"} | address[1])))
     assert 'class="meter"' in told
     assert "<script" not in told
     assert dp.open_workspace(home).ledger.head()[0] == 0

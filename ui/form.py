@@ -34,6 +34,8 @@ ORDER = (
     "variance",
     "crosstab",
     "noisy_argmax",
+    "cdf_tree",
+    "cdf",
     "fit_check",
 )
 _JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "options")
@@ -167,7 +169,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     for parameter in parameters.values():
         if parameter.kind == "people" and table.facts.unit.id_column is None:
             continue
-        if parameter.kind in ("share", "bins", "switch", "number", "columns", "people"):
+        if parameter.kind in ("share", "bins", "switch", "number", "columns", "people", "points"):
             value = _extra(table, parameter, given, chosen, key)
             if value is not None:
                 chosen[parameter.name] = value
@@ -196,6 +198,9 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
     if parameter.kind == "share":
         text = st.text_input(parameter.label, _percents(given, parameter), help=parameter.help, key=widget, width=260)
         return _shares(text)
+    if parameter.kind == "points":  # what cannot be read is left for the engine to refuse
+        typed = str(given.get(parameter.name) or "")
+        return st.text_input(parameter.label, typed, help=parameter.help, key=widget, width=260).strip() or None
     if parameter.kind == "bins":
         if not isinstance(table.schema[chosen["column"]], Number):
             return None

@@ -12,8 +12,10 @@ import dpengine as dp
 from dpengine.contract import canonical
 from dpengine.messages import say
 from dpengine.messages.figures import day
-from ui import charts
+from ui import charts, curve_answer
 from ui.wording import axis, from_zero, shown
+
+MOST_REHEARSED = 100  # values of a synthetic column that are drawn while somebody waits for the page
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -34,6 +36,13 @@ def fifty(table: dp.Table, query: dp.Query) -> list[float]:
 def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
     """Dots for a number, bars or ranges for several, a tally for a choice."""
     title, alt = axis(query), say("preview.alt")
+    if query.card.picture == "curve":
+        if getattr(query, "points", 0) > MOST_REHEARSED:
+            st.html(f'<p class="lead">{escape(say("preview.curve_long"))}</p>')
+            return
+        ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
+        curve_answer.draw(query, value, interval, f"chart-{key}", simulated=True)
+        return
     if query.labels():
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
         draw = charts.bars if from_zero(query) else charts.ranges

@@ -20,7 +20,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.spoken import current
 from dpengine.sessions import step_query
 from dpengine.statement import act_words
-from ui import style, svg
+from ui import curve_answer, style, svg
 from ui.answer import bars_alt, bars_table
 from ui.history import when
 from ui.state import workspace
@@ -155,6 +155,8 @@ def picture(answer: dp.Answer) -> str:
     if answer.query.card.picture == "label":
         code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
         return _p(say(code), "muted")
+    if answer.query.card.picture == "curve":
+        return curve_answer.standing(answer)
     if isinstance(answer.value, dict) and answer.interval is None:
         return ""  # two ends of a range: the figures say it
     if says_nothing(answer.query, answer.interval):

@@ -13,6 +13,7 @@ import dpengine as dp
 from dpengine.contract import Blurred, NearBest, NoPromise, Promise, Rank, Within
 from dpengine.exact import decimal_of, text_of
 from dpengine.looks import Reading
+from dpengine.mechanisms.cdf import Cdf
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day, local, read, ungrouped
 
@@ -151,7 +152,10 @@ def promise_words(promise: Promise, query: dp.Query | None = None) -> str:
     """What the answer will be worth, before it is bought; more plainly where the question is given too."""
     if isinstance(promise, Within):
         code = "promise.within" if promise.of == 1 else "promise.within_all"
-        return say(code, alpha=amount(promise, query), of=promise.of, chance=chance(promise.beta)) + _guess(promise)
+        if query is not None and query.card.picture == "curve":
+            code = "promise.curve"
+        told = say(code, alpha=amount(promise, query), of=promise.of, chance=chance(promise.beta))
+        return told + _guess(promise, query)
     if isinstance(promise, Rank):
         if (around := places(promise, query)) is not None:
             return say("promise.places" if around else "promise.anywhere", **around) + _guess(promise)
@@ -178,11 +182,12 @@ def percent_up(share: Fraction) -> str:
     return two_figures(share * 100) + " %"
 
 
-def _guess(promise: Within | Rank) -> str:
+def _guess(promise: Within | Rank, query: dp.Query | None = None) -> str:
     """A promise that rests on the declared size says so: how many people a condition leaves is not public."""
     if not promise.nominal:
         return ""
     grouped = isinstance(promise, Within) and promise.of > 1 and promise.unit != "people"
+    grouped = grouped and (query is None or query.by is not None)
     return say("promise.nominal_groups" if grouped else "promise.nominal")
 
 
@@ -269,6 +274,10 @@ def headline(answer: dp.Answer) -> str:
         return say("answer.found_range", **value) if stands else say("answer.no_range")
     if isinstance(value, dict) and not value:
         return say("answer.no_values")
+    if answer.query.card.picture == "curve":
+        if isinstance(answer.query, Cdf):
+            return say("answer.made_up", points=answer.query.points)
+        return say("answer.curve", points=len(value))
     if isinstance(value, dict):
         return ", ".join(value) if answer.query.card.picture == "label" else say("answer.bars", bars=len(value))
     if isinstance(value, str):
@@ -330,6 +339,10 @@ def range_words(answer: dp.Answer) -> str:
             return say("answer.misfits", high=high, chance=chance(answer.query.beta))
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
     promise = answer.promise
+    if answer.query.card.picture == "curve" and isinstance(promise, Within):
+        told = {"alpha": amount(promise, answer.query), "chance": chance(promise.beta)}
+        rows = answer.query.facts.about
+        return say("answer.curve_nominal", rows=rows, **told) if promise.nominal else say("answer.curve_within", **told)
     if isinstance(promise, Blurred):
         return _blurred("answer.blurred", promise)
     if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):

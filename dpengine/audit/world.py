@@ -125,6 +125,10 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("shuffle_histogram", {"column": "t", "delta": "0.7"}),
     ("shuffle_histogram", {"column": "t", "delta": "0.7", "solution": "second"}),
     ("shuffle_histogram", {"column": "c", "delta": "0.8", "calibration": "halved"}),
+    ("cdf", {"column": "x", "points": 2}),
+    ("cdf", {"column": "z", "points": 3, "where": [["c", "in", ["a"]]]}),
+    ("cdf_tree", {"column": "x"}),
+    ("cdf_tree", {"column": "b", "where": [["c", "in", ["a"]]], "noise": "gaussian"}),
 ]
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and

@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 from dpengine.contract import Query
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.cdf import Cdf
+from dpengine.mechanisms.cdf_tree import CdfTree
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.crosstab import Crosstab
 from dpengine.mechanisms.find_range import FindRange
@@ -32,7 +34,7 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
         for query in (
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
             FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
-            LocalCount, ShuffleCount, ShuffleHistogram,
+            LocalCount, ShuffleCount, ShuffleHistogram, Cdf, CdfTree,
         )
     }
 )

@@ -532,6 +532,8 @@ CAUSES: dict[str, Cause] = {
     "shuffle.messages": lambda b: catalogue["shuffle_histogram"].build(
         replace(b.add(b.frame(a=[b.cell]), {"a": C([str(one) for one in range(99)])}).facts, about=10**7),
         {"column": "a", "delta": "0.5", "epsilon": "1"}),
+    # Curves.
+    "curve.points": lambda b: b.ask("cdf", column="far", points="0"),
     "budget.exceeded": lambda b: _refused(b, b.small().query("median", column="pay", epsilon="1"), b.small()),
     "budget.exceeded_delta": lambda b: _refused(
         b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()),

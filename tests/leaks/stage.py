@@ -131,6 +131,8 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("fit_check", {}),
     ("find_range", {"column": "account"}),
     ("find_values", {"column": "note", "delta": "1e-7"}),
+    ("cdf", {"column": "far"}),
+    ("cdf_tree", {"column": "pay"}),
 ]
 
 

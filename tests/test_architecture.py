@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("accountant",),
     ("mechanisms", "rehearsal"),
     ("suggestions", "cheapest", "publishing", "trust"),
-    ("published",),
+    ("published", "synthetic"),
     ("budget",),
     ("fits",),
     ("calibration",),

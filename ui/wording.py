@@ -151,7 +151,8 @@ def promise_words(promise: Promise, query: dp.Query | None = None) -> str:
     """What the answer will be worth, before it is bought; more plainly where the question is given too."""
     if isinstance(promise, Within):
         code = "promise.within" if promise.of == 1 else "promise.within_all"
-        return say(code, alpha=amount(promise, query), of=promise.of, chance=chance(promise.beta)) + _guess(promise)
+        told = say(code, alpha=amount(promise, query), of=promise.of, chance=chance(promise.beta))
+        return told + _guess(promise, query)
     if isinstance(promise, Rank):
         if (around := places(promise, query)) is not None:
             return say("promise.places" if around else "promise.anywhere", **around) + _guess(promise)
@@ -178,11 +179,12 @@ def percent_up(share: Fraction) -> str:
     return two_figures(share * 100) + " %"
 
 
-def _guess(promise: Within | Rank) -> str:
+def _guess(promise: Within | Rank, query: dp.Query | None = None) -> str:
     """A promise that rests on the declared size says so: how many people a condition leaves is not public."""
     if not promise.nominal:
         return ""
     grouped = isinstance(promise, Within) and promise.of > 1 and promise.unit != "people"
+    grouped &= query is None or query.card.picture != "rows"
     return say("promise.nominal_groups" if grouped else "promise.nominal")
 
 
@@ -264,6 +266,8 @@ def headline(answer: dp.Answer) -> str:
     value = answer.value
     if answer.query.card.picture == "file":
         return say("answer.file", rows=value["rows"], columns=len(value["columns"]))
+    if answer.query.card.picture == "rows":
+        return say("answer.made", rows=sum(value.values()))
     if answer.query.card.picture == "range":
         stands = value["lower"] is not None
         return say("answer.found_range", **value) if stands else say("answer.no_range")
@@ -320,6 +324,9 @@ def limits(query: dp.Query) -> tuple[float, float] | None:
 
 def range_words(answer: dp.Answer) -> str:
     """How far the truth may be, in the promise's own kind."""
+    if answer.query.card.picture == "rows":
+        promised = promise_words(answer.promise, answer.query)
+        return say("answer.made_within", promise=promised[:1].upper() + promised[1:])
     if answer.query.card.picture == "range":
         return say("answer.range_means")
     if isinstance(answer.interval, tuple):

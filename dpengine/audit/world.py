@@ -125,6 +125,10 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("shuffle_histogram", {"column": "t", "delta": "0.7"}),
     ("shuffle_histogram", {"column": "t", "delta": "0.7", "solution": "second"}),
     ("shuffle_histogram", {"column": "c", "delta": "0.8", "calibration": "halved"}),
+    ("small_database", {"columns": ["c"], "size": 2}),
+    ("small_database", {"columns": ["t"]}),
+    ("small_database", {"columns": ["c", "d"], "size": 1, "queries": [[["c", "in", ["a"]]]], "where": [SOME]}),
+    ("mwem", {"columns": ["c"], "rounds": 1}),
 ]
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and

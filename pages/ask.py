@@ -101,4 +101,5 @@ with right, st.container(key="card-preview"):
 if asked is None:
     suggest.show(table)
 nav.trust_link()
+st.page_link(nav.page("synthetic"), label=say("synthetic_page.link"), query_params={"table": table.name})
 history.show(table)

@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("accountant",),
     ("mechanisms", "rehearsal"),
     ("suggestions", "cheapest", "publishing", "trust", "rivals", "rising"),
-    ("published",),
+    ("published", "synthetic"),
     ("budget",),
     ("fits",),
     ("calibration",),

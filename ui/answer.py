@@ -43,6 +43,11 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         st.page_link(nav.page("publish"), label=say("publish_page.open"), query_params=where)
         receipt(answer, key)
         return
+    if answer.query.card.picture == "rows":
+        where = {"table": table, "made": answer.request_id}
+        st.page_link(nav.page("synthetic"), label=say("synthetic_page.open"), query_params=where)
+        receipt(answer, key)
+        return
     with st.container(key=f"card-{key}"):
         picture(answer, key)
     receipt(answer, key)
@@ -135,7 +140,8 @@ def _full(answer: dp.Answer) -> str:
     if answer.query.card.picture == "file":
         return say("answer.file_full", sha=answer.value["sha256"])
     if isinstance(answer.value, dict):
-        return say("answer.bars", bars=len(answer.value))
+        made = answer.query.card.picture == "rows"
+        return headline(answer) if made else say("answer.bars", bars=len(answer.value))
     if answer.interval is None:
         return plain(answer.value)
     return f"{plain(answer.value)} ({plain(answer.interval[0])} – {plain(answer.interval[1])})"

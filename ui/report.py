@@ -109,7 +109,7 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
     figures = ""
     if answer.query.card.picture == "file":
         figures = _p(say("answer.file_full", sha=answer.value["sha256"]), "muted")
-    elif isinstance(answer.value, dict) and answer.query.card.picture != "label":
+    elif isinstance(answer.value, dict) and answer.query.card.picture not in ("label", "rows"):
         shown = " open" if answer.interval is None else ""
         figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{bars_table(answer)}</details>"
     caveats = "".join(_p(text, "muted") for text in answer.query.card.caveat_texts)

@@ -269,6 +269,8 @@ def headline(answer: dp.Answer) -> str:
     value = answer.value
     if answer.query.card.picture == "file":
         return say("answer.file", rows=value["rows"], columns=len(value["columns"]))
+    if answer.query.card.picture == "rows":
+        return say("answer.made", rows=sum(value.values()))
     if answer.query.card.picture == "range":
         stands = value["lower"] is not None
         return say("answer.found_range", **value) if stands else say("answer.no_range")
@@ -329,6 +331,9 @@ def limits(query: dp.Query) -> tuple[float, float] | None:
 
 def range_words(answer: dp.Answer) -> str:
     """How far the truth may be, in the promise's own kind."""
+    if answer.query.card.picture == "rows":
+        promised = promise_words(answer.promise, answer.query)
+        return say("answer.made_within", promise=promised[:1].upper() + promised[1:])
     if answer.query.card.picture == "range":
         return say("answer.range_means")
     if isinstance(answer.interval, tuple):

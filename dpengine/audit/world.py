@@ -129,6 +129,10 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("cdf", {"column": "z", "points": 3, "where": [["c", "in", ["a"]]]}),
     ("cdf_tree", {"column": "x"}),
     ("cdf_tree", {"column": "b", "where": [["c", "in", ["a"]]], "noise": "gaussian"}),
+    ("small_database", {"columns": ["c"], "size": 2}),
+    ("small_database", {"columns": ["t"]}),
+    ("small_database", {"columns": ["c", "d"], "size": 1, "queries": [[["c", "in", ["a"]]]], "where": [SOME]}),
+    ("mwem", {"columns": ["c"], "rounds": 1}),
 ]
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and

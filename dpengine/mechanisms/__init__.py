@@ -16,6 +16,7 @@ from dpengine.mechanisms.fit_check import FitCheck
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.local_count import LocalCount
 from dpengine.mechanisms.mean import Mean
+from dpengine.mechanisms.mwem import Mwem
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.proportion import Proportion
 from dpengine.mechanisms.publish_category import PublishCategory
@@ -24,6 +25,7 @@ from dpengine.mechanisms.publish_table import PublishTable
 from dpengine.mechanisms.quantile import Median, Quantile
 from dpengine.mechanisms.shuffle_count import ShuffleCount
 from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.small_database import SmallDatabase
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
 from dpengine.mechanisms.variance import Variance
@@ -34,7 +36,7 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
         for query in (
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
             FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
-            LocalCount, ShuffleCount, ShuffleHistogram, Cdf, CdfTree,
+            LocalCount, ShuffleCount, ShuffleHistogram, Cdf, CdfTree, SmallDatabase, Mwem,
         )
     }
 )

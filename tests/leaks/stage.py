@@ -144,6 +144,13 @@ def publish(table: dp.Table) -> list[dp.Answer]:
     return [table.ask(query, f"p{table.name}")]
 
 
+def make_up(table: dp.Table) -> list[dp.Answer]:
+    """A synthetic table, both ways."""
+    asked = {"columns": ["home"], "epsilon": "0.5"}
+    learnt = table.ask(table.query("mwem", rounds=2, **asked))
+    return [learnt, table.ask(table.query("small_database", size=2, **asked), f"m{table.name}")]
+
+
 def ask_all(table: dp.Table, epsilon: str = "0.5", every: int = 1) -> list[dp.Answer]:
     """Every `every`-th of them."""
     return [table.ask(table.query(key, epsilon=epsilon, **given)) for key, given in QUESTIONS[::every]]

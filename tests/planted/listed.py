@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from tests.planted import accounts, curves, files, forms, ground, homes, ledgers, published, questions, trusts
+from tests.planted import (
+    accounts,
+    curves,
+    files,
+    forms,
+    ground,
+    homes,
+    ledgers,
+    published,
+    questions,
+    synthetics,
+    trusts,
+)
 from tests.planted.registry import Planted
 
-PARTS = (questions, published, trusts, curves, ground, accounts, ledgers, homes, files, forms)
+PARTS = (questions, published, synthetics, trusts, curves, ground, accounts, ledgers, homes, files, forms)
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
+from itertools import accumulate, pairwise, repeat
+from operator import mul
 
 import numpy as np
 
@@ -68,30 +69,45 @@ def runs(value: Spread, grid: int, points: int, band: int) -> list[Run]:
     return [*found, Run(grid - 1, 1, points, points)]
 
 
-def forward(value: Spread, grid: int, points: int, band: int) -> list[Step] | None:
-    """The numbers w after every step, or None where no sequence lies in the band."""
-    low, entered = 0, 0
-    ways: tuple[int, ...] = (1,)
-    found: list[Step] = []
+def strides(value: Spread, grid: int, points: int, band: int) -> list[Run]:
+    """The runs as steps: where the lower end rises, the first cell of a run is one of its own."""
+    found, entered = [], 0
     for run in runs(value, grid, points, band):
         alone = 1 if run.low > entered else 0
         entered = run.low
-        for first, cells in ((run.first, alone), (run.first + alone, run.cells - alone)):
-            if cells:
-                low, ways = _step(low, ways, cells, run.low, run.high)
-                if not any(ways):
-                    return None
-                found.append(Step(first, cells, low, ways))
+        found += [Run(run.first, 1, run.low, run.high)] * alone
+        if run.cells > alone:
+            found.append(Run(run.first + alone, run.cells - alone, run.low, run.high))
     return found
 
 
-def _step(low: int, ways: tuple[int, ...], cells: int, least: int, most: int) -> tuple[int, tuple[int, ...]]:
-    start = max(least, low)
+def forward(value: Spread, grid: int, points: int, band: int) -> list[Step] | None:
+    """The numbers w after every step, or None where no sequence lies in the band."""
+    return along(strides(value, grid, points, band), points)
+
+
+def along(steps: list[Run], points: int) -> list[Step] | None:
+    low, triangle = 0, _triangle(points)
+    ways: tuple[int, ...] = (1,)
+    found: list[Step] = []
+    for run in steps:
+        low, ways = _step(low, ways, run, triangle)
+        if not any(ways):
+            return None
+        found.append(Step(run.first, run.cells, low, ways))
+    return found
+
+
+Triangle = tuple[tuple[int, ...], ...]
+
+
+def _step(low: int, ways: tuple[int, ...], run: Run, triangle: Triangle) -> tuple[int, tuple[int, ...]]:
+    start = max(run.low, low)
     held = [(low + place, count) for place, count in enumerate(ways) if count]
-    powers = _powers(cells, max(most - low, 0)) if cells > 1 else None
+    powers = _powers(run.cells, max(run.high - low, 0)) if run.cells > 1 else None
     after = []
-    for total in range(start, most + 1):
-        row = _chosen(total)
+    for total in range(start, run.high + 1):
+        row = triangle[total]
         if powers is None:
             after.append(sum(count * row[before] for before, count in held if before <= total))
         else:
@@ -99,47 +115,50 @@ def _step(low: int, ways: tuple[int, ...], cells: int, least: int, most: int) ->
     return start, tuple(after)
 
 
-@lru_cache(maxsize=1024)
-def _chosen(total: int) -> tuple[int, ...]:
-    """C(total, 0), …, C(total, total)."""
-    return tuple(comb(total, part) for part in range(total + 1))
+@lru_cache(maxsize=4)
+def _triangle(points: int) -> Triangle:
+    """C(M, 0), …, C(M, M) for M up to m. Of public numbers, so it is kept."""
+    rows: list[tuple[int, ...]] = [(1,)]
+    for _ in range(points):
+        rows.append((1, *(a + b for a, b in pairwise(rows[-1])), 1))
+    return tuple(rows)
 
 
-@lru_cache(maxsize=256)
-def _powers(base: int, most: int) -> tuple[int, ...]:
-    found = [1]
-    for _ in range(most):
-        found.append(found[-1] * base)
-    return tuple(found)
+def _powers(base: int, most: int) -> list[int]:
+    return list(accumulate(repeat(base, most), mul, initial=1))
 
 
 def how_many(value: Spread, grid: int, points: int, band: int) -> int:
     """W(t)."""
-    steps = forward(value, grid, points, band)
+    return last_of(forward(value, grid, points, band))
+
+
+def last_of(steps: list[Step] | None) -> int:
     return 0 if steps is None else steps[-1].ways[-1]
 
 
 def draw(steps: list[Step], points: int, coins: Coins) -> list[int]:
     """The grid points of one sequence in the band, uniformly drawn, in rising order."""
     drawn: list[int] = []
-    total = points
+    total, triangle = points, _triangle(points)
     for place in range(len(steps) - 1, -1, -1):
         step = steps[place]
         low, ways = (steps[place - 1].low, steps[place - 1].ways) if place else (0, (1,))
-        earlier = _before(low, ways, step.cells, total, coins)
+        earlier = _before(low, ways, step.cells, total, triangle[total], coins)
         drawn += [step.first + coins.below(step.cells) for _ in range(total - earlier)]
         total = earlier
     return sorted(drawn)
 
 
-def _before(low: int, ways: tuple[int, ...], cells: int, total: int, coins: Coins) -> int:
+def _before(
+    low: int, ways: tuple[int, ...], cells: int, total: int, row: tuple[int, ...], coins: Coins
+) -> int:  # fmt: skip
     """P with chance ∝ w(P)·C(M, P)·r^(M−P)."""
-    terms = [
-        (low + place, count * comb(total, low + place) * cells ** (total - low - place))
-        for place, count in enumerate(ways[: total - low + 1])
-    ]
-    at = coins.below(sum(term for _, term in terms))
-    for number, term in terms:
+    powers = _powers(cells, total - low)
+    counts = enumerate(ways[: total - low + 1], start=low)
+    terms = [count * row[number] * powers[total - number] for number, count in counts]
+    at = coins.below(sum(terms))
+    for number, term in enumerate(terms, start=low):
         if at < term:
             return number
         at -= term

@@ -4,12 +4,13 @@ Statement   Let W(t) be the number of candidates with gap at most t, 0 ≤ t ≤
             drawn with chance ∝ W(t)·(e^(−rate·t) − e^(−rate·(t+1))) and then one of the W(t) candidates uniformly,
             each candidate of gap s has chance ∝ Σ_(t≥s) (e^(−rate·t) − e^(−rate·(t+1))) = e^(−rate·s) (the last layer
             reaches to infinity).
-Draw        W rises, so on a segment [a, b) it is at most W(b−1). A segment is drawn with chance ∝ W(b−1)·Σ over it, a
+Draw        W rises, so on a segment [a, b) it is at most B ≥ W(b−1). A segment is drawn with chance ∝ B·Σ over it, a
             layer in it from the truncated geometric law (a geometric variable modulo b−a; in the last segment, cut off
-            at its end), and it is kept with chance W(t)/W(b−1), exactly. What is kept has the law above, whatever the
-            segments were.
-Numbers     Whether a layer is kept is decided in integers. Segments are weighed between two decimals, every operation
-            rounded outwards; bits are drawn, and digits added, until they fall into one of them for certain.
+            at its end), and it is kept with chance W(t)/B, exactly. What is kept has the law above, whatever the
+            segments and their bounds were.
+Numbers     Whether a layer is kept is decided in integers: by bounds on W(t), and by W(t) itself where they leave it
+            open. Segments are weighed between two decimals, every operation rounded outwards; bits are drawn, and
+            digits added, until they fall into one of them for certain.
 Work        segments are split where the bounds are farthest apart, until a layer is kept at least every fourth time.
             How long that takes depends on the data.
 """
@@ -39,23 +40,21 @@ class Segment:
     first: int
     end: int  # not in it
     least: int  # at most W(first)
-    most: int  # W(end − 1)
+    most: int  # at least W(end − 1)
 
-    @property
-    def surely(self) -> int:
-        """At most W anywhere in it."""
-        return self.most if self.end - self.first == 1 else self.least
+
+Between = Callable[[int], tuple[int, int]]
 
 
 def draw_layer(
-    ways: Callable[[int], int], known: int, most: int, everything: int, rate: Fraction, coins: Coins
+    between: Between, ways: Callable[[int], int], known: int, most: int, everything: int, rate: Fraction, coins: Coins
 ) -> int:
-    """A layer; `known` is one with W > 0, `everything` = W(most)."""
-    seen: dict[int, int] = {most: everything}
+    """A layer; W(t) lies `between` two integers and is `ways(t)`. `known` has W > 0, `everything` = W(most)."""
+    seen: dict[int, tuple[int, int]] = {most: (everything, everything)}
 
-    def at(layer: int) -> int:
+    def at(layer: int) -> tuple[int, int]:
         if layer not in seen:
-            seen[layer] = ways(layer)
+            seen[layer] = between(layer)
         return seen[layer]
 
     parts = _split(at, known, most, rate)
@@ -63,7 +62,9 @@ def draw_layer(
         part = parts[_pick(parts, most, rate, coins)]
         layer = _within(part, coins.geometric(1 / rate), most)
         height = coins.below(part.most)
-        if height < part.surely or height < at(layer):
+        if height < part.least or height < at(layer)[0]:
+            return layer
+        if height < at(layer)[1] and height < ways(layer):
             return layer
 
 
@@ -73,16 +74,21 @@ def _within(part: Segment, away: int, most: int) -> int:
     return part.first + (min(away, width - 1) if part.end > most else away % width)
 
 
-def _split(at: Callable[[int], int], known: int, most: int, rate: Fraction) -> list[Segment]:
+def _segment(first: int, end: int, before: int, last: tuple[int, int]) -> Segment:
+    """With `before` ≤ W(first) and W(end − 1) between the two of `last`."""
+    return Segment(first, end, last[0] if end - first == 1 else before, last[1])
+
+
+def _split(at: Between, known: int, most: int, rate: Fraction) -> list[Segment]:
     """Segments over all layers whose bounds are near enough. Any would do: this decides about work alone."""
     parts: list[Segment] = []
     layer, start, least = min(known, most), 0, 0
-    weighs = _ln(at(layer), rate, layer)
-    while layer < most and _ln(at(most), rate, start) >= weighs - _FAR:  # else even all of them weigh nothing
-        parts.append(Segment(start, layer + 1, least, at(layer)))
-        weighs = max(weighs, _ln(at(layer), rate, layer))
-        start, least, layer = layer + 1, at(layer), 2 * layer + 1
-    parts.append(Segment(start, most + 1, least, at(most)))
+    weighs = _ln(at(layer)[1], rate, layer)
+    while layer < most and _ln(at(most)[1], rate, start) >= weighs - _FAR:  # else even all of them weigh nothing
+        parts.append(_segment(start, layer + 1, least, at(layer)))
+        weighs = max(weighs, _ln(at(layer)[1], rate, layer))
+        start, least, layer = layer + 1, at(layer)[0], 2 * layer + 1
+    parts.append(_segment(start, most + 1, least, at(most)))
     rough = [_roughly(part, most, rate) for part in parts]
     context, _ = _contexts(ROUGH)
     while True:
@@ -97,7 +103,7 @@ def _split(at: Callable[[int], int], known: int, most: int, rate: Fraction) -> l
         middle = min((part.first + part.end) // 2, 2 * part.first + 1)
         inner = at(middle - 1)
         parts[place : place + 1] = [
-            Segment(part.first, middle, part.least, inner), Segment(middle, part.end, inner, part.most),
+            _segment(part.first, middle, part.least, inner), _segment(middle, part.end, inner[0], at(part.end - 1)),
         ]  # fmt: skip
         rough[place : place + 1] = [_roughly(one, most, rate) for one in parts[place : place + 2]]
 
@@ -109,7 +115,7 @@ def _ln(count: int, rate: Fraction, layer: int) -> float:
 
 def _roughly(part: Segment, most: int, rate: Fraction) -> Bounds:
     """What a segment weighs at least and at most, whatever W is inside it."""
-    return _weighed(part, part.surely, part.most, most, rate, ROUGH)
+    return _weighed(part, part.least, part.most, most, rate, ROUGH)
 
 
 def _weighed(part: Segment, fewest: int, greatest: int, most: int, rate: Fraction, digits: int) -> Bounds:

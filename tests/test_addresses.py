@@ -45,6 +45,7 @@ ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ask", {"q": "quantile", "column": "age", "with_range": "17"}),
     ("ask", {"q": "quantile", "column": "age", "share": "1e400"}),
     ("ask", {"q": "quantile", "column": "age", "share": "[1]"}),
+    *(("ask", {"q": "cdf", "column": "age", "points": text}) for text in ("0", "<script>")),
     *(("ask", {"q": key}) for key in dp.catalogue),
     *(("ask", {"q": key, "column": "<script>", "by": "nobody", "bins": "x"}) for key in dp.catalogue),
     *(

@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cells", "rowwise"),
     ("needs", "rawneeds", "wording", "records", "layers"),
     ("bands",),
+    ("bandfloats",),
     ("contract", "engines", "survey"),
     ("persons",),
     ("loading",),

@@ -2,7 +2,8 @@
 
 Guarantee   ε-DP under both relations, in one ε-bounded-range part.
 Theorem     small databases for threshold queries: Blum, Ligett, Roth 2008, Thm 3.1, by the exponential mechanism
-            (McSherry and Talwar 2007, Thm 6) over all sequences of m grid points, drawn exactly (`bands`, `layers`).
+            (McSherry and Talwar 2007, Thm 6) over all sequences of m grid points, drawn exactly: `layers` chooses how
+            far off, `bands` counts and draws the sequences that are (`bandfloats`: about how many).
 Statistic   C_j rows at or below grid point j, n rows in all; a sequence with M_j points at or below j has the integer
             score −⌈max_j |m·C_j − n·M_j|/m⌉.
 Sensitivity one row more, with value v, adds m·[v ≤ j] − M_j to m·C_j − n·M_j, and 0 ≤ M_j ≤ m; another value in its
@@ -30,7 +31,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine import bands, needs
+from dpengine import bandfloats, bands, needs
 from dpengine.bounds import choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
@@ -147,7 +148,10 @@ class Cdf(Query):
     def draw(self, value: Spread, coins: Coins) -> tuple[int, ...]:
         m, grid, n = self.points, self.size, int(value.counts.sum())
         some = -(-n // (2 * m))  # a layer that is not empty: by rounding
-        layer = draw_layer(lambda band: bands.how_many(value, grid, m, band), some, n, grid**m, self.rate, coins)
+        layer = draw_layer(
+            lambda band: bandfloats.between(value, grid, m, band), lambda band: bands.how_many(value, grid, m, band),
+            some, n, grid**m, self.rate, coins,
+        )  # fmt: skip
         steps = bands.forward(value, grid, m, layer)
         if steps is None:
             raise AssertionError("a layer that was drawn holds a sequence")

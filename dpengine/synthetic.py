@@ -21,6 +21,7 @@ from dpengine.mechanisms.of_class import Integers, OfClass
 from dpengine.predicate import read_predicate
 from dpengine.wording import combined
 
+_GOLDEN = (5**0.5 - 1) / 2
 KEYS = ("small_database", "mwem")  # the questions whose answer is one
 
 
@@ -59,8 +60,9 @@ class Synthetic:
         return float(self.query.promise().alpha)
 
     def table(self, most: int | None = None) -> pa.Table:
-        """Its rows, those that are alike beside each other; the first `most` of them."""
-        cell = np.repeat(np.arange(self.query.domain), self.cells)[:most]
+        """Its rows, mixed evenly by a public rule, so that the first of them are like all; the first `most`."""
+        mixed = np.argsort(np.arange(self.rows) * _GOLDEN % 1)[:most]
+        cell = np.repeat(np.arange(self.query.domain), self.cells)[mixed]
         columns = {}
         for name, codes in self.query.codes.items():
             labels = pa.array(list(self.query.facts.schema.category(name).labels))

@@ -70,15 +70,16 @@ def _form(table: dp.Table) -> None:
     given, arrived = addressed.given(table, PLACE, NAMES, lambda told: _filled(table, told))
     if arrived:
         form.forget_pickers()
-    left, right = st.columns([5, 6], gap="medium")
     both: dict[str, OfClass | str] = {}
     key = KEYS[0]
-    with left, st.container(key="card-synthetic"):
+    with st.container(key="card-synthetic-what"):
         columns = st.multiselect(
             say("synthetic_page.columns"), _offered(table), given["columns"], max_selections=MOST_COLUMNS,
             key=addressed.widget(PLACE, "columns"), placeholder=say("publish_page.columns_none"),
         )  # fmt: skip
         now: dict[str, Any] = {"columns": columns, "queries": _queries(table, columns, given)}
+    left, right = st.columns([5, 6], gap="medium")
+    with left, st.container(key="card-synthetic"):
         spend.start_from(table, given.get("epsilon") or _usual(table, now), PLACE)
         now |= {"epsilon": spend.choose(table, PLACE)} | _more(table, given)
         if columns:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
 
 import streamlit as st
 
+from dpengine.exact import text_of
 from dpengine.mechanisms.multisets import how_many
 from dpengine.mechanisms.mwem import Mwem
 from dpengine.mechanisms.of_class import OfClass
 from dpengine.mechanisms.small_database import SmallDatabase
 from dpengine.messages import plain, say
 from dpengine.wording import conditions
-from ui.wording import chance, promise_words, short_promise
+from ui import nav
+from ui.wording import chance, points, promise_words, short_promise
 
 MOST_NAMED = 12  # conditions listed by name
 
@@ -25,15 +28,29 @@ def show(query: OfClass, both: dict[str, OfClass | str]) -> None:
                          promise=short_promise(other.promise(), other)))  # fmt: skip
     else:
         lines.append(other)
+    better = query.plain_reach() < query.reach()
+    code = "synthetic_page.plain_better" if better else "synthetic_page.plain"
+    rival = say(code, cells=query.domain, points=points(query.plain_reach()))
     promised = promise_words(query.promise(), query)
     st.html(
         f"<p><b>{escape(say('synthetic_page.promise', promise=promised))}</b></p>"
         + "".join(f"<p>{escape(line)}</p>" for line in lines[:2])
+        + f'<p class="{"warn" if better else "muted"}">{escape(rival)}</p>'
         + "".join(f'<p class="muted">{escape(line)}</p>' for line in [*lines[2:], *query.card.caveat_texts] if line)
     )
+    if better and not query.queries and len(query.columns) <= 3:
+        st.page_link(nav.page("ask"), label=say("synthetic_page.plain_link"), query_params=_counts(query))
     with st.expander(say("publish_page.figures")):
         told = [say("receipt.theorem", theorem=query.theorem), _figures(query)]
         st.html("".join(f'<p class="muted">{escape(line)}</p>' for line in told))
+
+
+def _counts(query: OfClass) -> dict[str, str]:
+    """The form on Ask filled in for counts of all combinations."""
+    given = {"table": query.facts.table, "epsilon": text_of(query.epsilon)}
+    if len(query.columns) == 1:
+        return given | {"q": "histogram", "column": query.columns[0]}
+    return given | {"q": "crosstab", "columns": json.dumps(list(query.columns), ensure_ascii=False)}
 
 
 def _class(query: OfClass) -> str:

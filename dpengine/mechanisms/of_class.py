@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine import needs
-from dpengine.bounds import least_count_error
+from dpengine.bounds import least_count_error, total_reach
 from dpengine.contract import Facts, Query, Within
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, read_number
@@ -174,6 +174,15 @@ class OfClass(Query):
             least = min(100 * least_count_error(self.epsilon, self.beta) / self.facts.about, ALL)
         alpha = min(100 * self.reach(), ALL)
         return Within(alpha, self.many, self.beta, least, "percent", nominal=self.known is None)
+
+    def plain_reach(self) -> Fraction:
+        """What noisy counts of all D cells would promise for the same shares at this ε, added up: Laplace noise
+        of scale Δ/ε in each, and of a query's cells or of all the others the fewer. For comparison."""
+        moved = self.facts.unit.at_most * (2 if self.facts.relation == "replace" else 1)
+        sizes = self.sums(np.ones(self.domain)).astype(np.int64)
+        most = int(np.minimum(sizes, self.domain - sizes).max())
+        off = total_reach(moved / self.epsilon, most, self.beta / self.many) if most else 0
+        return Fraction(off, self.facts.about)
 
     def coarse(self) -> Fraction:
         return ALL / 8

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpengine import bands
-from dpengine.needs import Integers, Spread
+from dpengine.bands import Reached
+from dpengine.needs import Integers
 
 Floats = NDArray[np.float64]
 WIDE = 12  # narrower bands are counted exactly, as quickly
@@ -28,9 +29,9 @@ SLACK = 30  # bits that the bounds agree in
 _NEVER = -(2**40)  # the exponent of nothing
 
 
-def between(value: Spread, grid: int, points: int, band: int) -> tuple[int, int]:
+def between(held: Reached, grid: int, points: int, band: int) -> tuple[int, int]:
     """Integers around W(t), the same where it is counted."""
-    steps = bands.strides(value, grid, points, band)
+    steps = bands.strides(held, grid, points, band)
     if max(run.high - run.low for run in steps) < WIDE:
         exact = bands.last_of(bands.along(steps, points))
         return exact, exact

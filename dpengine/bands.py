@@ -46,22 +46,42 @@ class Step:
     ways: tuple[int, ...]
 
 
-def runs(value: Spread, grid: int, points: int, band: int) -> list[Run]:
-    """The band over the grid, as runs of cells with the same integer ends. No row at all: everything is in the band."""
-    n = int(value.counts.sum())
+@dataclass(frozen=True)
+class Reached:
+    """C_j as a staircase: from grid point `starts` on it is `levels`; n rows in all."""
+
+    starts: Integers
+    levels: Integers
+    rows: int
+
+    @staticmethod
+    def of(value: Spread) -> Reached:
+        starts, levels = value.codes, np.cumsum(value.counts)
+        if len(starts) and starts[0] > 0:  # C_j is constant from one value that occurs to the next
+            starts, levels = np.concatenate(([0], starts)), np.concatenate(([0], levels))
+        return Reached(starts, levels, int(value.counts.sum()))
+
+
+def runs(held: Reached, grid: int, points: int, band: int) -> list[Run]:
+    """The band over the grid, as runs of cells with the same integer ends. No row at all: everything is in the band.
+
+    The lower end ⌈(m·C − t·m)/n⌉ becomes M where C reaches t + ⌊(M−1)·n/m⌋ + 1, the upper end ⌊(m·C + t·m)/n⌋ where C
+    reaches ⌈M·n/m⌉ − t: of all levels only those where one of the 2m does are looked at.
+    """
+    n = held.rows
     if n == 0:
         return [Run(0, grid - 1, 0, points)] * (grid > 1) + [Run(grid - 1, 1, points, points)]
-    starts, levels = value.codes, np.cumsum(value.counts)
-    if starts[0] > 0:  # C_j is constant from one value that occurs to the next
-        starts, levels = np.concatenate(([0], starts)), np.concatenate(([0], levels))
-    lows = np.maximum(-((band - levels) * points // n), 0)  # ⌈(m·C − t·m)/n⌉
+    wanted = np.arange(1, points + 1)
+    edges = np.concatenate((band + (wanted - 1) * n // points + 1, -(-wanted * n // points) - band))
+    breaks = np.unique(np.searchsorted(held.levels, edges))
+    breaks = np.unique(np.concatenate(([0], breaks[breaks < len(held.levels)])))
+    starts, levels = held.starts[breaks], held.levels[breaks]
+    lows = np.maximum(-((band - levels) * points // n), 0)
     highs = np.minimum((levels + band) * points // n, points)
-    fresh = np.flatnonzero(np.concatenate(([True], (np.diff(lows) != 0) | (np.diff(highs) != 0))))
-    firsts = starts[fresh].tolist()
-    ends = [*firsts[1:], grid]
+    firsts = starts.tolist()
     found = [
         Run(first, end - first, low, high)
-        for first, end, low, high in zip(firsts, ends, lows[fresh].tolist(), highs[fresh].tolist(), strict=True)
+        for first, end, low, high in zip(firsts, [*firsts[1:], grid], lows.tolist(), highs.tolist(), strict=True)
     ]
     last = found.pop()  # after the last cell all points are there: M = m, which the band of C = n holds
     if last.cells > 1:
@@ -69,10 +89,10 @@ def runs(value: Spread, grid: int, points: int, band: int) -> list[Run]:
     return [*found, Run(grid - 1, 1, points, points)]
 
 
-def strides(value: Spread, grid: int, points: int, band: int) -> list[Run]:
+def strides(held: Reached, grid: int, points: int, band: int) -> list[Run]:
     """The runs as steps: where the lower end rises, the first cell of a run is one of its own."""
     found, entered = [], 0
-    for run in runs(value, grid, points, band):
+    for run in runs(held, grid, points, band):
         alone = 1 if run.low > entered else 0
         entered = run.low
         found += [Run(run.first, 1, run.low, run.high)] * alone
@@ -81,9 +101,9 @@ def strides(value: Spread, grid: int, points: int, band: int) -> list[Run]:
     return found
 
 
-def forward(value: Spread, grid: int, points: int, band: int) -> list[Step] | None:
+def forward(held: Reached, grid: int, points: int, band: int) -> list[Step] | None:
     """The numbers w after every step, or None where no sequence lies in the band."""
-    return along(strides(value, grid, points, band), points)
+    return along(strides(held, grid, points, band), points)
 
 
 def along(steps: list[Run], points: int) -> list[Step] | None:
@@ -128,9 +148,9 @@ def _powers(base: int, most: int) -> list[int]:
     return list(accumulate(repeat(base, most), mul, initial=1))
 
 
-def how_many(value: Spread, grid: int, points: int, band: int) -> int:
+def how_many(held: Reached, grid: int, points: int, band: int) -> int:
     """W(t)."""
-    return last_of(forward(value, grid, points, band))
+    return last_of(forward(held, grid, points, band))
 
 
 def last_of(steps: list[Step] | None) -> int:

@@ -146,13 +146,13 @@ class Cdf(Query):
         return ALL / 8
 
     def draw(self, value: Spread, coins: Coins) -> tuple[int, ...]:
-        m, grid, n = self.points, self.size, int(value.counts.sum())
-        some = -(-n // (2 * m))  # a layer that is not empty: by rounding
+        m, grid, held = self.points, self.size, bands.Reached.of(value)
+        some = -(-held.rows // (2 * m))  # a layer that is not empty: by rounding
         layer = draw_layer(
-            lambda band: bandfloats.between(value, grid, m, band), lambda band: bands.how_many(value, grid, m, band),
-            some, n, grid**m, self.rate, coins,
+            lambda band: bandfloats.between(held, grid, m, band), lambda band: bands.how_many(held, grid, m, band),
+            some, held.rows, grid**m, self.rate, coins,
         )  # fmt: skip
-        steps = bands.forward(value, grid, m, layer)
+        steps = bands.forward(held, grid, m, layer)
         if steps is None:
             raise AssertionError("a layer that was drawn holds a sequence")
         return tuple(bands.draw(steps, m, coins))

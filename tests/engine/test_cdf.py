@@ -9,9 +9,11 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from math import isqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from battery import allowed_failures, check_law_against_loss, check_samples_against_law
 from planted.curves import (
@@ -73,7 +75,7 @@ def test_runs_say_what_the_formula_says() -> None:
         reached[value.codes] = value.counts
         levels = np.cumsum(reached).tolist()
         for band in (0, n // 20, n // 3, total):
-            found = bands.runs(value, grid, points, band)
+            found = bands.runs(bands.Reached.of(value), grid, points, band)
             assert len(found) <= 2 * points + 2 and sum(run.cells for run in found) == grid
             ends = [(run.low, run.high) for run in found for _ in range(run.cells)]
             for place, (low, high) in enumerate(ends[:-1]):
@@ -87,10 +89,10 @@ def test_floats_hold_the_number_between_them() -> None:
     rng = np.random.default_rng()
     for grid, points, n in ((5, 30, 7), (40, 40, 0), (300, 60, 25), (10**6, 50, 90), (1_000, 80, 400)):
         codes, counts = np.unique(rng.integers(0, grid, n) ** 2 // grid, return_counts=True)
-        value, wide = Spread(codes, counts), 0
+        held, wide = bands.Reached.of(Spread(codes, counts)), 0
         for band in sorted({0, n // 40, n // 8, n // 4, n // 2, n}):
-            low, high = bandfloats.between(value, grid, points, band)
-            exact = bands.how_many(value, grid, points, band)
+            low, high = bandfloats.between(held, grid, points, band)
+            exact = bands.how_many(held, grid, points, band)
             assert low <= exact <= high and (high - low) * 2**28 <= exact + 2**28
             wide += low < exact < high
         assert wide, "nothing was counted in floats"
@@ -136,7 +138,7 @@ def test_a_sequence_in_the_band_is_drawn_uniformly(counts: tuple[int, ...]) -> N
     grid, points, value = 3, 2, spread(counts)
     listed, ways, below = multisets(grid, points)
     for band in range(sum(counts) + 1):
-        steps = bands.forward(value, grid, points, band)
+        steps = bands.forward(bands.Reached.of(value), grid, points, band)
         inside = {one: w for one, w, gap in zip(listed, ways, gaps(counts, points, below), strict=True) if gap <= band}
         if steps is None:
             assert not inside
@@ -384,3 +386,23 @@ def test_the_nearer_of_two_is_told_by_their_promises(people: int, better: str) -
         assert other is not None and other.its <= people
     count = dp.catalogue["count"].build(facts(5, 9), {"epsilon": "1", "where": [["x", ">", 1]]})
     assert rival(count) is None
+
+
+def test_asked_of_a_table_of_people_with_several_rows_and_days(tmp_path: Path) -> None:
+    """Through the ledger and back: averaged when asked again, a column of days, no range where n is secret."""
+    frame = pd.DataFrame({"who": [str(place // 2) for place in range(400)], "day": ["2020-01-05", "2020-03-01"] * 200})
+    table = dp.open_workspace(tmp_path).add_table(
+        "seen", frame, schema=dp.Schema({"day": dp.Date("2020-01-01", "2020-03-31")}),
+        unit=dp.Unit.column("who", at_most=2), relation="add_remove", budget=dp.Budget("100", "1e-6"),
+        about_rows=200,
+    )  # fmt: skip
+    asked = table.query("cdf_tree", column="day", epsilon="8")
+    for _ in range(2):
+        table.ask(asked)
+    reading = table.looks(asked)
+    assert reading.kind == "averaged" and reading.agree and abs(reading.value["2020-02-15"] - 200) < 50
+    made = table.query("cdf", column="day", epsilon="20", where=[["day", ">=", "2020-02-01"]])
+    assert isinstance(made, Cdf) and made.sensitivity().bound == 2
+    told = table.ask(made)
+    assert told.interval is None and len(made.made_up(told.value)) == made.points
+    assert list(told.value) == sorted(told.value) and told.value[max(told.value)] == 100

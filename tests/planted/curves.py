@@ -23,7 +23,7 @@ from tests.planted.checks import check_samples_follow_the_law
 from tests.planted.questions import made
 from tests.planted.registry import Planted
 
-HowMany = Callable[[Spread, int, int, int], int]
+HowMany = Callable[[bands.Reached, int, int, int], int]
 Layers = Callable[..., int]
 
 
@@ -53,13 +53,13 @@ def check_bands_hold_what_they_should(how_many: HowMany, grid: int = 4, most: in
             for counts in product(range(rows + 1), repeat=size):
                 if sum(counts) > rows:
                     continue
-                value, found = spread(counts), gaps(counts, points, below)
+                held, found = bands.Reached.of(spread(counts)), gaps(counts, points, below)
                 for band in range(sum(counts) + 1):
                     true = sum(one for one, gap in zip(ways, found, strict=True) if gap <= band)
-                    assert how_many(value, size, points, band) == true, "a band holds another number of sequences"
+                    assert how_many(held, size, points, band) == true, "a band holds another number of sequences"
 
 
-def one_too_wide(value: Spread, grid: int, points: int, band: int) -> int:
+def one_too_wide(held: bands.Reached, grid: int, points: int, band: int) -> int:
     """Both ends one point out."""
     right = bands.runs
 
@@ -68,13 +68,13 @@ def one_too_wide(value: Spread, grid: int, points: int, band: int) -> int:
         return [bands.Run(r.first, r.cells, max(r.low - 1, 0), min(r.high + 1, points)) for r in inner] + [last]
 
     with patch.object(bands, "runs", wider):
-        return bands.how_many(value, grid, points, band)
+        return bands.how_many(held, grid, points, band)
 
 
-def runs_in_one_step(value: Spread, grid: int, points: int, band: int) -> int:
+def runs_in_one_step(held: bands.Reached, grid: int, points: int, band: int) -> int:
     """A run's first cell need not reach the band's lower end."""
     with patch.object(bands, "strides", bands.runs):
-        return bands.how_many(value, grid, points, band)
+        return bands.how_many(held, grid, points, band)
 
 
 WAYS = (1, 4, 5, 12, 13, 20)  # so flat that segments hold several layers

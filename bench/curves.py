@@ -30,10 +30,10 @@ SIZES: list[tuple[int, int, int | None, str]] = [
     (10**3, 1_000, None, "1"), (10**4, 1_000, None, "1"), (10**6, 1_000, None, "1"), (10**6, 1_000, 200, "1"),
 ]  # fmt: skip
 GROWTH: dict[str, list[tuple[int, int, int | None, str]]] = {
-    "with the grid": [(10**6, grid, 100, "1") for grid in (100, 1_000, 10_000, 100_000)],
-    "with the values": [(10**6, 1_000, values, "1") for values in (25, 50, 100, 200, 380)],
-    "with the rows": [(rows, 1_000, 19, "1") for rows in (10**4, 10**5, 10**6, 10**7)],
-    "with ε": [(10**6, 1_000, None, epsilon) for epsilon in ("0.01", "0.1", "1", "10")],
+    "growth with the grid": [(10**6, grid, 100, "1") for grid in (100, 1_000, 10_000, 100_000)],
+    "growth with the values": [(10**6, 1_000, values, "1") for values in (25, 50, 100, 200, 380)],
+    "growth with the rows": [(rows, 1_000, 19, "1") for rows in (10**4, 10**5, 10**6, 10**7)],
+    "growth with ε": [(10**6, 1_000, None, epsilon) for epsilon in ("0.01", "0.1", "1", "10")],
     "the dearest allowed": [(10**6, 1_000, 379, "1"), (10**7, 10**6, 400, "1")],
 }
 # A condition may leave far fewer rows than the table was declared with, and the number of values is set for those.
@@ -86,5 +86,5 @@ if __name__ == "__main__":
     show("first", SIZES)
     if "--short" not in sys.argv:
         for what, sizes in GROWTH.items():
-            show(f"growth {what}", sizes)
+            show(what, sizes)
         show("a condition leaves fewer rows than were declared", FEWER)

@@ -96,7 +96,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "cdf": {"column": "visits", "points": 2},
     "cdf_tree": {"column": "visits"},
     "small_database": {"columns": ["town"], "size": 2},
-    "mwem": {"columns": ["town"], "rounds": 1},
+    "mwem": {"columns": ["town"], "queries": [WEST, NORTH], "rounds": 1},
 }
 OTHER_NOISE = {"gaussian": "count", "flip": "top_item"}  # questions with their other noise
 

@@ -28,12 +28,14 @@ from dpengine.mechanisms.find_values import FindValues, Found
 from dpengine.mechanisms.fit_check import FitCheck
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.mean import Mean
+from dpengine.mechanisms.mwem import Mwem
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.mechanisms.proportion import Proportion
 from dpengine.mechanisms.quantile import Blocks, Median, Quantile
 from dpengine.mechanisms.shuffle_count import ShuffleCount
 from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.small_database import SmallDatabase
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
 from dpengine.needs import Spread
@@ -186,7 +188,7 @@ class SharedCoin(Watched):
         return Independent(laws) if isinstance(value, tuple) else laws[0]
 
 
-_CHOICES = Quantile | TopItem | NoisyArgmax | Cdf
+_CHOICES = Quantile | TopItem | NoisyArgmax | Cdf | SmallDatabase | Mwem
 
 # --- which twin of which question -------------------------------------------------------------------------------------
 

@@ -30,10 +30,12 @@ from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.find_values import FindValues, Found
 from dpengine.mechanisms.fit_check import FitCheck
 from dpengine.mechanisms.histogram import Histogram
+from dpengine.mechanisms.of_class import OfClass
 from dpengine.mechanisms.sum import Sum
 from dpengine.predicate import Row
 
 MOST_RUNS = 40  # cells of a picture along a line
+MOST_NAMED = 60  # outcomes that are told one by one
 MOST_LEVELS = 11  # cells of a picture by evidence
 WIDE = 4  # scales of noise to both sides; what lies beyond is one cell
 LOOSE = Fraction(1, 1000)  # the δ at which noise without a finite ε is looked at
@@ -159,8 +161,10 @@ class Watched:
         return "answer" if isinstance(self.query, Count | FitCheck | Sum) else "number", ""
 
     def named(self, outcome: Any) -> str:
-        """A choice as a person reads it; of a sum of messages, what it is told as, to a tenth."""
+        """A choice as a person reads it; of a sum of messages, what it is told as, to a tenth; of rows, which ones."""
         value = self.query.finish(outcome).value
+        if isinstance(self.query, OfClass):
+            return ", ".join(f"{many} × {label}" for label, many in value.items() if many)
         return f"{value:.1f}" if isinstance(value, float) else str(value)
 
     def view(self, one: Any, other: Any) -> View:
@@ -175,7 +179,8 @@ class Watched:
             if isinstance(p, Laplace | Normal) and isinstance(q, Laplace | Normal):
                 kind, bar = self._number(at)
                 return along_a_line(p, q, lambda raw: raw[at], kind, bar)
-            if isinstance(p, Finite) and isinstance(q, Finite) and not (several and len(ours) > 1):
+            few = isinstance(p, Finite) and len(p.chances) <= MOST_NAMED
+            if few and isinstance(p, Finite) and isinstance(q, Finite) and not (several and len(ours) > 1):
                 pick = (lambda raw: raw[at]) if several else (lambda raw: raw)
                 return by_name(p, q, pick, lambda outcome: self.named((outcome,) if several else outcome))
         return by_evidence(pairs, (lambda raw: raw) if several else (lambda raw: (raw,)))

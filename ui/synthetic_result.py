@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from html import escape
 from itertools import combinations
+from math import ceil, floor
 
 import streamlit as st
 
@@ -99,7 +100,7 @@ def _promise(made: Synthetic, one: Share) -> str:
         return say("synthetic_page.no_promise")
     if one.interval == (0.0, 100.0):
         return say("synthetic_page.nothing")
-    low, high = (_points(end) for end in one.interval)
+    low, high = _ends(one.interval)
     return say("answer.between", low=low, high=high, chance=chance(made.query.beta)) + _guess(made)
 
 
@@ -111,6 +112,12 @@ def _guess(made: Synthetic) -> str:
 
 def _points(value: float) -> str:
     return local(f"{value:.1f}".removesuffix(".0"))
+
+
+def _ends(interval: tuple[float, float]) -> tuple[str, str]:
+    """Outwards, so that the printed range still holds."""
+    low, high = floor(interval[0] * 10) / 10, ceil(interval[1] * 10) / 10
+    return _points(low), _points(high)
 
 
 def _shares(made: Synthetic, shares: dict[str, Share], name: str) -> None:
@@ -125,11 +132,13 @@ def _shares(made: Synthetic, shares: dict[str, Share], name: str) -> None:
     first = dict(list(shares.items())[:MOST_SHOWN])
     if len(shares) > MOST_SHOWN:
         st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(shares)))}</p>')
-    ranges = {label: (one.value - one.width, one.value + one.width) for label, one in first.items() if one.width}
+    ranges = {label: one.interval for label, one in first.items() if one.interval is not None}
     alt = "; ".join(f"{label}: {_points(one.value)} %" for label, one in first.items())
-    values = {label: one.value for label, one in first.items()}
-    charts.bars(values, ranges if promised and len(ranges) == len(values) else None, say("chart.percent"), alt,
-                f"synthetic-{name}")  # fmt: skip
+    told_of = (say("chart.percent"), alt, f"synthetic-{name}")
+    if promised:
+        charts.ranges({label: one.value for label, one in first.items()}, ranges, *told_of)
+    else:
+        charts.bars({label: one.value for label, one in first.items()}, None, *told_of)
     with st.expander(say("answer.figures")):
         st.html(_table(shares))
 
@@ -139,7 +148,7 @@ def _table(shares: dict[str, Share]) -> str:
     head = "".join(f'<th class="{"number" if at else ""}">{escape(say(one))}</th>' for at, one in enumerate(titles))
     body = ""
     for label, one in shares.items():
-        ends = "–" if one.interval is None else " – ".join(_points(end) for end in one.interval)
+        ends = "–" if one.interval is None else " – ".join(_ends(one.interval))
         numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (f"{_points(one.value)} %", ends))
         body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
     return f'<div class="scroll"><table class="plain"><tr>{head}</tr>{body}</table></div>'

@@ -108,8 +108,8 @@ class Mwem(OfClass):
 
     def loss(self) -> Loss:
         total, each = self.shares
-        rounds: tuple[Loss, ...] = (Repeated(Exponential(each), self.turns), Repeated(Pure(each), self.turns))
-        return Together((Pure(total), *rounds) if total else rounds)
+        rounds: tuple[Loss, ...] = (Repeated(Pure(each), self.turns), Repeated(Exponential(each), self.turns))
+        return Together((*rounds, Pure(total)) if total else rounds)
 
     def reach(self) -> Fraction:
         people, bought = self.facts.about, self.known is None

@@ -263,7 +263,7 @@ def test_a_synthetic_table_is_charged_kept_and_found(tmp_path: Path) -> None:
     again = table.answer_of(table.history()[1])
     assert again.value == small.value and table.synthetic(again).rows == small.query.rows
     assert small.receipt["loss"] == {"kind": "exponential", "epsilon": "2"}
-    assert [part["kind"] for part in learnt.receipt["loss"]["parts"]] == ["pure", "repeated", "repeated"]
+    assert [part["kind"] for part in learnt.receipt["loss"]["parts"]] == ["repeated", "repeated", "pure"]
     assert workspace.verify_ledger().ok
     workspace.close()
 

@@ -1,4 +1,4 @@
-"""Lessons 6 to 10 in a browser: one thing to do on each, a picture that answers, and next."""
+"""Lessons 6 to 12 in a browser: one thing to do on each, a picture that answers, and next."""
 
 from __future__ import annotations
 
@@ -99,3 +99,23 @@ def test_through_the_lessons(page: Any, open_page: Callable[..., Any], server: A
     settled(cold)
     shot(cold, "lessons-overview")
     assert not table_of(page, server).history()
+
+
+@pytest.mark.long
+def test_a_walk_with_a_blindfold(page: Any) -> None:
+    go(page, "/lessons?lesson=12")
+    says(page, "The promise is about the average of all places")
+    kind(page)
+    assert page.locator(".map .ground s").count() == 60  # three walks of twenty steps
+    slide(page, 12, "epsilon", "Home")
+    says(page, "at ε = 0.1 and")
+    slide(page, 12, "steps", "Home")
+    says(page, "All 5 steps share one ε")
+    assert "epsilon=0.1" in page.url and "steps=5" in page.url
+    before = page.locator(".map").inner_html()
+    page.get_by_role("button", name="Walk again").click()
+    settled(page)
+    page.wait_for_function("before => document.querySelector('.map').innerHTML !== before", arg=before)
+    page.get_by_text("The theorem", exact=True).click()
+    page.get_by_text("Projected gradient descent").wait_for()
+    shot(page, "lesson-12-theorem")

@@ -4,6 +4,8 @@ Statement   Let low ≤ f ≤ high at every point for a truth f that never falls
             and at most the least high from there on: a band inside the old one that holds f whenever the old one does.
             `rising` is the least-squares fit (pool adjacent violators: Ayer, Brunk, Ewing, Reid, Silverman 1955) kept
             inside it; a rising curve cut by rising bounds rises.
+Halfway     is the first point where f reaches half of its last value. It is not before the first point where high
+            reaches half of the last low, nor after the first where low reaches half of the last high.
 """
 
 from __future__ import annotations
@@ -35,3 +37,18 @@ def pooled(heights: Sequence[float]) -> Curve:
             mean, length = (before * many + mean * length) / (many + length), many + length
         blocks.append((mean, length))
     return [mean for mean, length in blocks for _ in range(length)]
+
+
+def halfway(heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[int, int, int] | None:
+    """Where the curve is halfway, and between which points the truth is; None where the band leaves it open."""
+    last = len(heights) - 1
+    if lows[last] <= 0 or lows[last] < highs[last] / 2:
+        return None
+    fit = pooled(heights)
+    low = _reaches(highs, lows[last] / 2)
+    high = _reaches(lows, highs[last] / 2)
+    return min(max(_reaches(fit, fit[last] / 2), low), high), low, high
+
+
+def _reaches(heights: Sequence[float], level: float) -> int:
+    return next(place for place, height in enumerate(heights) if height >= level)

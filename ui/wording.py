@@ -14,8 +14,10 @@ from dpengine.contract import Blurred, NearBest, NoPromise, Promise, Rank, Withi
 from dpengine.exact import decimal_of, text_of
 from dpengine.looks import Reading
 from dpengine.mechanisms.cdf import Cdf
+from dpengine.mechanisms.cdf_tree import CdfTree
 from dpengine.messages import plain, say
-from dpengine.messages.figures import day, local, read, ungrouped
+from dpengine.messages.figures import day, local, read, setting, ungrouped
+from dpengine.rising import halfway
 
 
 def percent(share: Fraction | float) -> str:
@@ -279,7 +281,8 @@ def headline(answer: dp.Answer) -> str:
     if answer.query.card.picture == "curve":
         if isinstance(answer.query, Cdf):
             return say("answer.made_up", points=answer.query.points)
-        return say("answer.curve", points=len(value))
+        half = halfway_words(answer)
+        return say("answer.half", value=half[0]) if half else say("answer.curve", points=len(value))
     if isinstance(value, dict):
         return ", ".join(value) if answer.query.card.picture == "label" else say("answer.bars", bars=len(value))
     if isinstance(value, str):
@@ -288,6 +291,21 @@ def headline(answer: dp.Answer) -> str:
         return say("answer.nothing")
     told = printed(answer.query, value, answer.interval)
     return say("answer.about_percent" if _in_percent(answer) else "answer.about", value=told)
+
+
+def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
+    """The value that half of the rows are at or below, and between which ones it is; only where a curve tells."""
+    if not isinstance(answer.query, CdfTree):
+        return None
+    names = list(answer.value)
+    lows, highs = zip(*(answer.interval[name] for name in names), strict=True)
+    found = halfway([answer.value[name] for name in names], lows, highs)
+    if found is None:
+        return None
+    column = answer.query.facts.schema[answer.query.column]
+    write = day if isinstance(column, dp.Date) else local if getattr(column, "years", False) else setting
+    told = [write(names[place]) for place in found]
+    return told[0], told[1], told[2]
 
 
 def _in_percent(answer: dp.Answer) -> bool:
@@ -347,7 +365,11 @@ def range_words(answer: dp.Answer) -> str:
     if answer.query.card.picture == "curve" and isinstance(promise, Within):
         told = {"alpha": amount(promise, answer.query), "chance": chance(promise.beta)}
         rows = answer.query.facts.about
-        return say("answer.curve_nominal", rows=rows, **told) if promise.nominal else say("answer.curve_within", **told)
+        if promise.nominal:
+            return say("answer.curve_nominal", rows=rows, **told)
+        half = halfway_words(answer)
+        between = say("answer.half_between", low=half[1], high=half[2]) + " " if half else ""
+        return between + say("answer.curve_within", **told)
     if isinstance(promise, Blurred):
         return _blurred("answer.blurred", promise)
     if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):

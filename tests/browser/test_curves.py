@@ -15,7 +15,7 @@ def test_a_curve_then_the_synthetic_column_beside_it(page: Any) -> None:
     go(page, f"/ask?{urlencode({'table': 'town', 'q': 'cdf_tree', 'column': 'age', 'epsilon': '0.5'})}")
     assert "within" in page.locator('[role="note"]').inner_text()
     page.locator(".st-key-ask-go button").click()
-    page.locator(".headline", has_text="A curve through").wait_for()
+    page.locator(".headline", has_text="Half are at or below").wait_for()
     page.locator("[class*=st-key-smooth-answer] label").click()
     settled(page)
     assert page.locator("[class*=st-key-smooth-answer] input").is_checked()

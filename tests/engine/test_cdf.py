@@ -37,7 +37,7 @@ from dpengine.laws import Finite
 from dpengine.mechanisms.cdf import MOST_POINTS, Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree, _shape, _sums
 from dpengine.needs import Ranks, Spread
-from dpengine.rising import pooled, rising
+from dpengine.rising import halfway, pooled, rising
 from dpengine.rivals import rival
 from dpengine.schema import Number, Schema
 from dpengine.unit import RELATIONS, Unit
@@ -373,6 +373,20 @@ def test_a_curve_that_never_falls_is_the_nearest_and_stays_in_its_band() -> None
         other = np.sort(heights + rng.normal(0, 3, 40))
         assert nearest <= float(((other - heights) ** 2).sum()) + 1e-9
     assert rising([3, 1], [3, 0], [4, 1]) == ([2, 2], [3, 0], [4, 1])  # no rising curve lies in that band
+
+
+@pytest.mark.parametrize("off", [0, 1, 4, 30])
+def test_halfway_lies_where_the_band_says(off: int) -> None:
+    """Whatever a curve inside the band does, the truth is between the two points; a band too wide says nothing."""
+    rng = np.random.default_rng()
+    for _ in range(200):
+        truth = np.cumsum(rng.integers(0, 9, 12)) + 1
+        heights = truth + rng.integers(-off, off + 1, 12)
+        found = halfway(heights.tolist(), (heights - off).tolist(), (heights + off).tolist())
+        half = int(np.argmax(truth >= truth[-1] / 2))
+        assert found is None or (found[1] <= min(half, found[0]) and max(half, found[0]) <= found[2])
+        assert found is not None or heights[-1] < 3 * off + 1
+        assert off or found == (half, half, half)
 
 
 @pytest.mark.parametrize(("people", "better"), [(10**3, "cdf"), (10**6, "cdf_tree")])

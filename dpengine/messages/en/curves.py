@@ -28,6 +28,8 @@ SENTENCES: dict[str, str] = {
     "rival.column": "A synthetic column is still the one to take if you need values to compute with.",
     "rival.link": "Ask that instead",
     "answer.made_up": "{points} made-up {points|value|values}",
+    "answer.half": "Half are at or below about {value}",
+    "answer.half_between": "Half of them are at or below a value from {low} to {high}.",
     "answer.curve": "A curve through {points} {points|point|points}",
     "promise.curve": "the curve within ±{alpha} at every point, all {of} at once, {chance} times in 100",
     "answer.curve_within": "At every point it is within ±{alpha} of the truth, at all of them at once, {chance} times in 100.",

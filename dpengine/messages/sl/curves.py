@@ -28,6 +28,8 @@ SENTENCES: dict[str, str] = {
     "rival.column": "Izmišljen stolpec vseeno izberite, če potrebujete vrednosti, s katerimi boste računali.",
     "rival.link": "Vprašaj raje to",
     "answer.made_up": "{points} {points|izmišljena vrednost|izmišljeni vrednosti|izmišljene vrednosti|izmišljenih vrednosti}",
+    "answer.half": "Polovica jih ima največ približno {value}",
+    "answer.half_between": "Polovica jih ima največ vrednost, ki je med {low} in {high}.",
     "answer.curve": "Krivulja skozi {points} {points|točko|točki|točke|točk}",
     "promise.curve": "krivulja v vsaki točki na ±{alpha}, v vseh {of} hkrati, v {chance} od 100 primerov",
     "answer.curve_within": "V vsaki točki je od resnice oddaljena največ ±{alpha}, v vseh hkrati, v {chance} od 100 primerov.",

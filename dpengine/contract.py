@@ -119,7 +119,7 @@ class Card:
 class Sensitivity:
     """How much one person can change the integer vector `Query.measured`, in the named norm."""
 
-    norm: str  # "l1" or "linf"
+    norm: str  # "l1", "linf", or "l2sq": then the bound is on the squared ℓ2 norm
     bound: int
 
 

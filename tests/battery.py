@@ -53,7 +53,8 @@ def check_sensitivity(query: Query) -> None:
         before, after = known[one], known[other]
         assert len(before) == len(after), "the answer's shape depends on the data"
         moves = [abs(a - b) for a, b in zip(before, after, strict=True)]
-        worst = max(worst, sum(moves) if claimed.norm == "l1" else max(moves, default=0))
+        norms = {"l1": sum(moves), "linf": max(moves, default=0), "l2sq": sum(move * move for move in moves)}
+        worst = max(worst, norms[claimed.norm])
     assert worst <= claimed.bound, f"a neighbour moves it by {worst}, claimed {claimed.bound}"
     assert worst == claimed.bound, f"claimed {claimed.bound}, but nothing moves it by more than {worst}: wasteful"
 

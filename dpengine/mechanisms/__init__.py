@@ -8,6 +8,7 @@ from dpengine.contract import Query
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.crosstab import Crosstab
+from dpengine.mechanisms.density import Density
 from dpengine.mechanisms.find_range import FindRange
 from dpengine.mechanisms.find_values import FindValues
 from dpengine.mechanisms.fit_check import FitCheck
@@ -31,7 +32,7 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
         query.card.key: query
         for query in (
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
-            FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
+            Density, FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
             LocalCount, ShuffleCount, ShuffleHistogram,
         )
     }

@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
-from ui import charts, exports, gloss, nav
+from ui import charts, density, exports, gloss, nav
 from ui.wording import (
     axis,
     drawn,
@@ -55,6 +55,8 @@ def picture(answer: dp.Answer, key: str) -> None:
         st.html(f'<p class="lead">{escape(say(code))}</p>')
     elif kind == "range" or answer.value == {} or says_nothing(answer.query, answer.interval):
         st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
+    elif kind == "density":
+        density.picture(answer, key)
     elif isinstance(answer.value, dict):
         draw = charts.bars if from_zero(answer.query) else charts.ranges
         draw(*shown(answer.query, drawn(answer), answer.interval), title, bars_alt(answer), f"chart-{key}")

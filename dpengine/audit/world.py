@@ -125,9 +125,9 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("shuffle_histogram", {"column": "t", "delta": "0.7"}),
     ("shuffle_histogram", {"column": "t", "delta": "0.7", "solution": "second"}),
     ("shuffle_histogram", {"column": "c", "delta": "0.8", "calibration": "halved"}),
-    ("density", {"columns": ["x"], "points": 2, "bandwidth": 2}),
-    ("density", {"columns": ["z"], "points": 4, "bandwidth": "2.5"}),
-    ("density", {"columns": ["x", "z"], "points": 2, "bandwidth": ["1.8", 4], "where": [["c", "in", ["a"]]]}),
+    ("density", {"columns": ["x"], "resolution": 2, "bandwidth": 2}),
+    ("density", {"columns": ["z"], "resolution": 4, "bandwidth": "2.5"}),
+    ("density", {"columns": ["x", "z"], "resolution": 2, "bandwidth": ["1.8", 4], "where": [["c", "in", ["a"]]]}),
 ]
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and

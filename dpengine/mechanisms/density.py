@@ -61,12 +61,12 @@ class Density(Query):
     card: ClassVar[Card] = Card(
         key="density",
         version=1,
-        picture="curve",
+        picture="density",
         caveats=("bandwidth", "ends", "delta"),
         parameters=(
             Parameter("columns", "columns.curve", required=True),
             Parameter("bandwidth", "bandwidth"),
-            Parameter("points", "points", default=USUAL_POINTS),
+            Parameter("resolution", "resolution", default=USUAL_POINTS),
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
@@ -85,7 +85,7 @@ class Density(Query):
         if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
             raise AllowanceError("density.columns")
         columns = [facts.schema.number(name) for name in names]
-        points = _points(given.get("points"), len(names))
+        points = _points(given.get("resolution"), len(names))
         asked = given.get("bandwidth")
         each = list(asked) if isinstance(asked, (list, tuple)) else [asked] * len(names)
         if len(each) != len(names):
@@ -96,7 +96,7 @@ class Density(Query):
     def own_json(self) -> dict[str, Any]:
         widths = [text_of(width) for width in self.widths]
         return {
-            "columns": list(self.columns), "points": self.points,
+            "columns": list(self.columns), "resolution": self.points,
             "bandwidth": widths if len(widths) > 1 else widths[0],
         }  # fmt: skip
 
@@ -110,6 +110,11 @@ class Density(Query):
     @property
     def declared(self) -> tuple[Number, ...]:
         return tuple(self.facts.schema.number(name) for name in self.columns)
+
+    @property
+    def column(self) -> str:
+        """The one that lies."""
+        return self.columns[0]
 
     @property
     def rows(self) -> int:
@@ -254,7 +259,7 @@ class Density(Query):
 
 
 def _points(asked: Any, columns: int) -> int:
-    wanted = read_number(USUAL_POINTS if asked in (None, "") else asked, say("param.points.label"))
+    wanted = read_number(USUAL_POINTS if asked in (None, "") else asked, say("param.resolution.label"))
     most = MOST_POINTS[columns]
     if wanted.denominator != 1 or not 2 <= wanted <= most:
         raise AllowanceError("density.points", most=most)

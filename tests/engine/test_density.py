@@ -66,8 +66,8 @@ def plain_curve(query: Density, value: Spread) -> np.ndarray[Any, Any]:
 
 
 AXES = {
-    "one": made(["age"]), "mixed": made(["pay"], points=50), "wide": made(["pay"], bandwidth=20_000),
-    "two": made(["age", "pay"], points=12),
+    "one": made(["age"]), "mixed": made(["pay"], resolution=50), "wide": made(["pay"], bandwidth=20_000),
+    "two": made(["age", "pay"], resolution=12),
 }  # fmt: skip
 
 
@@ -102,7 +102,8 @@ def test_sums_over_the_table_are_exact(name: str) -> None:
 def test_no_pair_of_rows_moves_it_by_more(name: str, relation: str) -> None:
     """Any two values, also between knots; some are as far apart as is claimed, but for rounding."""
     right = AXES[name]
-    query = made(list(right.columns), relation=relation, points=right.points, bandwidth=[str(h) for h in right.widths])
+    widths = [str(width) for width in right.widths]
+    query = made(list(right.columns), relation=relation, resolution=right.points, bandwidth=widths)
     bound, sizes = query.sensitivity().bound, [column.size for column in query.declared]
     rng, worst = np.random.default_rng(), 0
     codes = [0, math.prod(sizes) - 1, *rng.integers(0, math.prod(sizes), 40 if len(sizes) == 1 else 12).tolist()]
@@ -148,7 +149,7 @@ def test_noise_is_at_every_point(name: str) -> None:
 def test_the_band_holds_the_whole_curve(columns: list[str], relation: str) -> None:
     """β = 0.2, 300 draws, sup over the grid against the true curve; and a band half as wide does not."""
     draws, points = 300, 60 if len(columns) == 1 else 12
-    query = made(columns, 3_000, relation, points=points, beta="0.2")
+    query = made(columns, 3_000, relation, resolution=points, beta="0.2")
     rng, coins = np.random.default_rng(), SystemCoins()
     value = some(query, 3_000, rng)
     truth, sums = plain_curve(query, value), query.measured(value)
@@ -207,7 +208,7 @@ def test_price_and_promise_need_neither_data_nor_table(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("epsilon", ["0.0001", "50"])
 @pytest.mark.parametrize("columns", [["pay"], ["age", "pay"]], ids="+".join)
 def test_every_epsilon_can_be_drawn(columns: list[str], epsilon: str) -> None:
-    query = made(columns, epsilon=epsilon, points=5)
+    query = made(columns, epsilon=epsilon, resolution=5)
     told = query.release(some(query, 100, np.random.default_rng()), SystemCoins())
     assert list(told.value) == query.labels() and len(set(query.labels())) == 5 ** len(columns)
     assert all(low < told.value[label] < high for label, (low, high) in told.interval.items())
@@ -222,8 +223,9 @@ BAD = [
     ({"bandwidth": 0}, "density.bandwidth"), ({"bandwidth": "-3"}, "density.bandwidth"),
     ({"bandwidth": 121}, "density.bandwidth"), ({"bandwidth": "0.1"}, "density.narrow"),
     ({"bandwidth": "wide"}, "number.unreadable"), ({"bandwidth": [1, 2]}, "density.bandwidths"),
-    ({"points": 1}, "density.points"), ({"points": 201}, "density.points"), ({"points": "2.5"}, "density.points"),
-    ({"columns": ["age", "pay"], "points": 101}, "density.points"),
+    ({"resolution": 1}, "density.points"), ({"resolution": 201}, "density.points"),
+    ({"resolution": "2.5"}, "density.points"),
+    ({"columns": ["age", "pay"], "resolution": 101}, "density.points"),
 ]  # fmt: skip
 
 
@@ -243,13 +245,13 @@ def test_made_up_pairs_are_of_the_declared_kind() -> None:
 
 def test_made_up_values_come_from_the_cut_off_curve() -> None:
     """A curve that stands on three of its points alone, and dips elsewhere: shares within six deviations."""
-    query = made(["age"], points=13)
+    query = made(["age"], resolution=13)
     told = dict.fromkeys(query.labels(), -1.0) | {query.labels()[at]: height for at, height in ((0, 2.0), (6, 3.0))}
     kept = cut_off(query, told)
     assert kept is not None and math.isclose(float((kept * 10)[1:].sum() + kept[0] * 5), 1)
     values = [one for (one,) in sample(query, told, 4_000)]
     assert all(0 <= one <= 5 or 55 <= one <= 65 for one in values)
     assert abs(sum(one < 10 for one in values) - 1_000) < 6 * math.sqrt(750)
-    two = made(["age", "pay"], points=3)
+    two = made(["age", "pay"], resolution=3)
     assert all(len(one) == 2 for one in sample(two, dict.fromkeys(two.labels(), 1.0), 5))
     assert cut_off(query, dict.fromkeys(query.labels(), -1.0)) is None

@@ -538,10 +538,10 @@ CAUSES: dict[str, Cause] = {
     "density.bandwidth": lambda b: b.ask("density", columns=["far"], bandwidth="0"),
     "density.bandwidths": lambda b: b.ask("density", columns=["far"], bandwidth=["1", "2"]),
     "density.narrow": lambda b: b.ask("density", columns=["far"], bandwidth="1e-9"),
-    "density.points": lambda b: b.ask("density", columns=["far"], points=1),
-    "density.sample_many": lambda b: sample(b.ask("density", columns=["far"], points=2), {}, 0),
+    "density.points": lambda b: b.ask("density", columns=["far"], resolution=1),
+    "density.sample_many": lambda b: sample(b.ask("density", columns=["far"], resolution=2), {}, 0),
     "density.sample_none": lambda b: sample(
-        one := b.ask("density", columns=["far"], points=2), dict.fromkeys(one.labels(), -1.0), 5),
+        one := b.ask("density", columns=["far"], resolution=2), dict.fromkeys(one.labels(), -1.0), 5),
     "budget.exceeded": lambda b: _refused(b, b.small().query("median", column="pay", epsilon="1"), b.small()),
     "budget.exceeded_delta": lambda b: _refused(
         b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()),

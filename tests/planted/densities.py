@@ -18,7 +18,7 @@ DRAWS = 60
 
 
 def made(kind: type[Density], **more: Any) -> Density:
-    return kind.build(facts("replace"), {"columns": ["x"], "points": 2, "bandwidth": 2, "epsilon": "1"} | more)
+    return kind.build(facts("replace"), {"columns": ["x"], "resolution": 2, "bandwidth": 2, "epsilon": "1"} | more)
 
 
 def check_every_point_is_noised(query: Density) -> None:

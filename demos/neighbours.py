@@ -94,6 +94,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "local_count": {"where": WEST},
     "shuffle_count": {"where": WEST, "delta": "0.35"},  # six people hide each other at no smaller δ
     "shuffle_histogram": {"column": "town", "delta": "0.5"},
+    "cdf": {"column": "visits", "points": 2},
+    "cdf_tree": {"column": "visits"},
+    "small_database": {"columns": ["town"], "size": 2},
+    "mwem": {"columns": ["town"], "rounds": 1},
 }
 OTHER_NOISE = {"gaussian": "count", "flip": "top_item"}  # questions with their other noise
 

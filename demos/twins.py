@@ -21,6 +21,7 @@ from dpengine.coins import Coins
 from dpengine.contract import Query
 from dpengine.exact import decimal_of
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal
+from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.find_range import FindRange
 from dpengine.mechanisms.find_values import FindValues, Found
@@ -185,7 +186,7 @@ class SharedCoin(Watched):
         return Independent(laws) if isinstance(value, tuple) else laws[0]
 
 
-_CHOICES = Quantile | TopItem | NoisyArgmax
+_CHOICES = Quantile | TopItem | NoisyArgmax | Cdf
 
 # --- which twin of which question -------------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ from dpengine.ledger import Act, BudgetRecord, Entry, Standing
 from dpengine.looks import Reading, read_together
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.of_class import OfClass
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.plan import MOST_ROWS, Planner, Run
 from dpengine.published import Published
@@ -42,6 +43,7 @@ from dpengine.schema import Schema
 from dpengine.sessions import Session, fitted, refuse_hopeless, session_of
 from dpengine.statement import Fit, Step
 from dpengine.suggestions import suggest
+from dpengine.synthetic import KEYS, Synthetic
 from dpengine.unit import Unit, read_relation
 
 if TYPE_CHECKING:
@@ -209,6 +211,19 @@ class Table:
     def publications(self, most: int = 20) -> list[Answer]:
         """Tables that were published from this one under this budget, newest first: free to see and to ask."""
         found = self._workspace.ledger.charges(self._budget.id, self.name, keys="publish_*", limit=most)
+        return [self.answer_of(entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
+
+    def synthetic(self, answer: Answer) -> Synthetic:
+        """A synthetic table, with what can be computed from it: free."""
+        if not isinstance(answer.query, OfClass):
+            raise AllowanceError("synthetic.unknown")
+        return Synthetic(answer.query, answer.value)
+
+    def syntheses(self, most: int = 20) -> list[Answer]:
+        """Synthetic tables that were made from this one under this budget, newest first."""
+        ledger = self._workspace.ledger
+        found = [one for key in KEYS for one in ledger.charges(self._budget.id, self.name, keys=key, limit=most)]
+        found = sorted(found, key=lambda one: one.charge.seq, reverse=True)[:most]
         return [self.answer_of(entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
 
     def recall(self, query: Query) -> list[Answer]:

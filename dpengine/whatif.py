@@ -45,11 +45,12 @@ _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")
 
 
 def offered() -> tuple[str, ...]:
-    """The questions about people that need no more of a column than its public size."""
+    """The questions about people that need no more of a column than its public size. Curves are told apart on Ask."""
     return tuple(
         key
         for key, query in catalogue.items()
         if any(parameter.kind == "where" for parameter in query.card.parameters)
+        and query.card.picture != "curve"
         and all(one.kind in _FILLED | _TYPED.keys() for one in query.card.parameters if one.required)
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 from dpengine.messages import plain, say
@@ -34,3 +36,11 @@ def _row(row: tuple[Any, ...]) -> str:
 def _figure(value: Any) -> str:
     """Four figures stand without a comma: they may be a year, and 1,984 is none."""
     return str(value) if isinstance(value, int) and abs(value) < 10_000 else plain(value)
+
+
+def combined(lists: Sequence[Sequence[str]]) -> list[str]:
+    """A name for every combination of values, one of each list, the last running fastest."""
+    labels = [" × ".join(combination) for combination in product(*lists)]
+    if len(set(labels)) < len(labels):  # values that hold the sign themselves
+        labels = [" × ".join(f"“{value}”" for value in combination) for combination in product(*lists)]
+    return labels

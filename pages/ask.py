@@ -22,6 +22,7 @@ from ui import (
     owner,
     plan,
     preview,
+    rival,
     spend,
     suggest,
     workshop,
@@ -76,6 +77,7 @@ with left, st.container(key="card-spend"):
             frame.show_price(table, price)
         spend.describe(table, query, price)
         noise.tell(query, usual)
+        rival.tell(table, usual)
         spend.exactly(table, usual)
         noise.offer(table, usual)
         paid = table.recall(query)
@@ -98,4 +100,5 @@ with right, st.container(key="card-preview"):
 if asked is None:
     suggest.show(table)
 nav.trust_link()
+st.page_link(nav.page("synthetic"), label=say("synthetic_page.link"), query_params={"table": table.name})
 history.show(table)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from html import unescape
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -198,20 +198,11 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(**address: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for name, value in address.items():
-        page.query_params[name] = value
-    page.switch_page("../pages/audit.py").run()
-    assert not page.exception
-    return page
-
-
-def html(page: AppTest) -> str:
-    return "\n".join(element.proto.body for element in page.get("html"))
+    return open_page("audit", **address)
 
 
 def said(page: AppTest) -> str:
-    return unescape(re.sub(r"<style>.*?</style>|<[^>]+>", "", html(page), flags=re.S))
+    return plain(html_of(page), "")
 
 
 def stands(page: AppTest, home: Path) -> list[str]:
@@ -279,7 +270,7 @@ def test_more_draws_add_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_whatever_stands_in_the_address_the_page_stands(home: Path) -> None:
     page = opened(q="DROP TABLE", relation="<script>", unit="9" * 99, e="NaN", twin="\0<script>")
-    assert "<script>" not in html(page)
+    assert "<script>" not in html_of(page)
     assert page.session_state["audit"]["given"] == audit_state.USUAL | {"twin": "half"}
     assert stands(opened(q="median", e="1e400", twin="nonempty"), home)[0] == "uncapped"
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from helpers_page import open_page
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -187,12 +188,7 @@ def _address(view: str, answer: str) -> tuple[str, dict[str, str]]:
 
 
 def opened(page: str, address: Mapping[str, str] = MappingProxyType({}), lang: str = "") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for name, value in (dict(address) | ({"lang": lang} if lang else {})).items():
-        app.query_params[name] = value
-    app.run() if page == "start" else app.switch_page(f"../pages/{page}.py").run()
-    assert not app.exception
-    return app
+    return open_page(page, **address, **({"lang": lang} if lang else {}))
 
 
 @pytest.fixture(scope="module")

@@ -304,7 +304,8 @@ def test_the_report_stands_alone_and_says_everything(home: Workspace) -> None:
         ("count", {"where": [["g", "in", [label]]]}), ("histogram", {"column": "g"}), ("top_item", {"column": "g"}),
         ("median", {"column": "day"}), ("median", {"column": "day", "by": "g"}), ("mean", {"column": "x", "by": "g"}),
         ("find_range", {"column": "x"}), ("sum", {"column": "x"}), ("variance", {"column": "x"}),
-        ("find_values", {"column": "g", "delta": "1e-8"}), ("fit_check", {}),
+        ("find_values", {"column": "g", "delta": "1e-8"}), ("fit_check", {}), ("cdf_tree", {"column": "day"}),
+        ("cdf", {"column": "x"}),
     ]  # fmt: skip
     answers = [table.ask(table.query(key, **given, epsilon="1")) for key, given in asked]
     home.raise_cap(AWKWARD, "30")

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from helpers_gloss import unmarked
+from helpers_page import html_of, open_page
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -32,16 +33,11 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(**address: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for name, value in address.items():
-        page.query_params[name] = value
-    page.switch_page("../pages/lessons.py").run()
-    assert not page.exception
-    return page
+    return open_page("lessons", **address)
 
 
 def html(page: AppTest) -> str:
-    return unmarked("\n".join(element.proto.body for element in page.get("html")))
+    return unmarked(html_of(page))
 
 
 def said(page: AppTest) -> list[str]:

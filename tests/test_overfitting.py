@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
+from helpers_page import html_of, open_page
 
 from demos import overfitting as demo
 from demos.overfitting import Settings
@@ -132,13 +132,9 @@ def test_a_loose_allowance_is_told_as_it_is() -> None:
     ],
 )
 def test_the_old_address_leads_to_the_lesson(old: dict[str, str], new: dict[str, str] | None) -> None:
-    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for name, value in old.items():
-        page.query_params[name] = value
-    page.switch_page("../pages/overfitting.py").run()
-    assert not page.exception
+    page = open_page("overfitting", **old)
     given = LESSON.clean(old if new is None else new)
-    body = "\n".join(element.proto.body for element in page.get("html"))
+    body = html_of(page)
     assert "Why asking many questions fools you" in body and "<script>" not in body
     link = parse_qs(urlsplit(page.code[0].value).query)
     assert {name: values[0] for name, values in link.items()} == {"lesson": "9"} | given

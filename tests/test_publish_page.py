@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
+from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -61,17 +60,11 @@ def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
 
 
 def opened(page: str = "publish", **address: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for name, value in address.items():
-        app.query_params[name] = value
-    app.switch_page(f"../pages/{page}.py").run()
-    assert not app.exception
-    return app
+    return open_page(page, **address)
 
 
 def said(app: AppTest) -> str:
-    bodies = "\n".join(element.proto.body for element in app.get("html"))
-    return unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", bodies, flags=re.S))
+    return plain(html_of(app))
 
 
 def buttons(app: AppTest) -> list[Any]:

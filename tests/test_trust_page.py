@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import time
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -47,18 +46,13 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(**address: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for name, value in address.items():
-        page.query_params[name] = value
-    page.switch_page("../pages/trust.py").run()
-    assert not page.exception
-    return page
+    return open_page("trust", **address)
 
 
 def said(page: AppTest) -> str:
-    html = "\n".join(element.proto.body for element in page.get("html"))
+    html = html_of(page)
     assert "could not be shown" not in html
-    return unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", html, flags=re.S))
+    return plain(html)
 
 
 def labels(page: AppTest) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 from pathlib import Path
 
+import helpers_page
 import pytest
+from helpers_page import html_of, open_page
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -29,29 +30,20 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(**address: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for name, value in address.items():
-        page.query_params[name] = value
-    page.switch_page("../pages/whatif.py").run()
-    assert not page.exception
-    return page
-
-
-def html(page: AppTest) -> str:
-    return "\n".join(element.proto.body for element in page.get("html"))
+    return open_page("whatif", **address)
 
 
 def plain(part: str) -> str:
-    return unescape(re.sub(r"<style>.*?</style>|<[^>]+>", "", part, flags=re.S)).strip()
+    return helpers_page.plain(part, "").strip()
 
 
 def statement(page: AppTest) -> str:
-    (found,) = re.findall(r'<p class="statement"[^>]*>(.*?)</p>', html(page))
+    (found,) = re.findall(r'<p class="statement"[^>]*>(.*?)</p>', html_of(page))
     return plain(found)
 
 
 def hints(page: AppTest) -> list[str]:
-    return [plain(found) for found in re.findall(r'<p class="warn"[^>]*>(.*?)</p>', html(page))]
+    return [plain(found) for found in re.findall(r'<p class="warn"[^>]*>(.*?)</p>', html_of(page))]
 
 
 def field(page: AppTest, name: str) -> str:
@@ -66,9 +58,10 @@ def test_it_opens_with_a_true_statement() -> None:
         "With 1,000 people and an allowance of ε = 1 you can ask one such question, the answer within ±3 people, "
         "95 times in 100."
     )
-    assert "can be at most 24 % sure" in html(page) and "not about whether the person is in the table" in html(page)
+    told = html_of(page)
+    assert "can be at most 24 % sure" in told and "not about whether the person is in the table" in told
     assert not hints(page)
-    secret = html(opened(relation="add_remove"))  # e²·0.1/(0.9 + e²·0.1) = 45.1 %: a value is two steps away
+    secret = html_of(opened(relation="add_remove"))  # e²·0.1/(0.9 + e²·0.1) = 45.1 %: a value is two steps away
     assert "% sure that a person is in the table can be at most 24 %" in secret and "at most 46 % sure" in secret
 
 
@@ -78,7 +71,7 @@ def test_an_address_brings_back_the_whole_page() -> None:
     found = whatif.solve(whatif.read(USUAL | told))
     assert f"With {found.people:,} people and an allowance of ε = 1 you can ask 4 such questions" in statement(page)
     assert field(page, "high") == "500" and field(page, "k") == "4"
-    assert "counted in four ways" in html(page) and "Two settings side by side" in html(page)
+    assert "counted in four ways" in html_of(page) and "Two settings side by side" in html_of(page)
     kept = dict(page.query_params)
     assert {name: kept[name][0] if isinstance(kept[name], list) else kept[name] for name in told} == told
     assert "77" in str(kept["a"])
@@ -100,7 +93,7 @@ def test_bad_input_gets_one_sentence(address: dict[str, str], sentence: str) -> 
     page = opened(**address)
     (told,) = hints(page)
     assert sentence in told and "\n" not in told
-    assert 'class="statement"' not in html(page) and not page.get("plotly_chart")
+    assert 'class="statement"' not in html_of(page) and not page.get("plotly_chart")
     assert len(page.text_input) >= 5  # everything typed is still there
 
 
@@ -111,9 +104,9 @@ def test_where_no_number_of_people_helps_it_says_what_would() -> None:
     wish = USUAL | {"find": "promise", "k": "10", "e": needed}
     assert whatif.solve(whatif.read(wish)).promise.amount <= 10
     assert whatif.solve(whatif.read(wish | {"k": fit, "e": "1"})).promise.amount <= 10
-    assert "can be at most 24 % sure" in html(page)  # what ε means is told all the same
+    assert "can be at most 24 % sure" in html_of(page)  # what ε means is told all the same
     any_size = opened(find="people", x="40", k="10", n="1,000")
-    assert "any number" in html(any_size) and any_size.session_state["whatif"]["given"]["n"] == "1,000"
+    assert "any number" in html_of(any_size) and any_size.session_state["whatif"]["given"]["n"] == "1,000"
 
 
 def test_what_a_careful_adviser_would_add() -> None:
@@ -132,7 +125,7 @@ def test_typing_changes_what_is_found_and_a_setting_can_be_kept(home: Path) -> N
     assert "ε = 3" in statement(page) and "±10 people" in statement(page)
     page.button(key="whatif-pin").click().run()
     page.button(key="whatif-care-usual").click().run()
-    assert "A is 3 times as exact." in html(page)
+    assert "A is 3 times as exact." in html_of(page)
     assert not page.exception and dp.open_workspace(home).ledger.head()[0] == 0
 
 

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from helpers_page import html_of, open_page
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
@@ -50,16 +51,11 @@ def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def opened(page: str = "wall", **address: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
-    for name, value in address.items():
-        app.query_params[name] = value
-    app.run() if page == "start" else app.switch_page(f"../pages/{page}.py").run()
-    assert not app.exception
-    return app
+    return open_page(page, **address)
 
 
 def html(app: AppTest) -> str:
-    return unescape("\n".join(element.proto.body for element in app.get("html")))
+    return unescape(html_of(app))
 
 
 def keys(app: AppTest) -> set[str]:

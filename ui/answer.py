@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
-from ui import charts, density, exports, gloss, nav
+from ui import charts, curve_answer, density, exports, gloss, nav
 from ui.wording import (
     axis,
     drawn,
@@ -43,6 +43,11 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         st.page_link(nav.page("publish"), label=say("publish_page.open"), query_params=where)
         receipt(answer, key)
         return
+    if answer.query.card.picture == "rows":
+        where = {"table": table, "made": answer.request_id}
+        st.page_link(nav.page("synthetic"), label=say("synthetic_page.open"), query_params=where)
+        receipt(answer, key)
+        return
     with st.container(key=f"card-{key}"):
         picture(answer, key)
     receipt(answer, key)
@@ -57,6 +62,10 @@ def picture(answer: dp.Answer, key: str) -> None:
         st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
     elif kind == "density":
         density.picture(answer, key)
+    elif kind == "curve":
+        curve_answer.show(answer, key)
+        with st.expander(say("answer.figures")):
+            st.html(bars_table(answer))
     elif isinstance(answer.value, dict):
         draw = charts.bars if from_zero(answer.query) else charts.ranges
         draw(*shown(answer.query, drawn(answer), answer.interval), title, bars_alt(answer), f"chart-{key}")
@@ -133,7 +142,8 @@ def _full(answer: dp.Answer) -> str:
     if answer.query.card.picture == "file":
         return say("answer.file_full", sha=answer.value["sha256"])
     if isinstance(answer.value, dict):
-        return say("answer.bars", bars=len(answer.value))
+        made = answer.query.card.picture == "rows"
+        return headline(answer) if made else say("answer.bars", bars=len(answer.value))
     if answer.interval is None:
         return plain(answer.value)
     return f"{plain(answer.value)} ({plain(answer.interval[0])} – {plain(answer.interval[1])})"

@@ -14,7 +14,7 @@ from ui.charts import _figure, _figures, _show, _text
 from ui.style import palette
 
 Edges = tuple[Sequence[float], Sequence[float]]  # lowest, highest, one each for every x
-DAYS_TOLD = 4  # so many fit a phone
+DAYS_TOLD = 3  # so many fit a phone
 
 
 def band(
@@ -67,5 +67,5 @@ def _see_through(colour: str, strength: float) -> str:
 
 def _some_days(first: str, last: str) -> list[str]:
     low, high = date.fromisoformat(first).toordinal(), date.fromisoformat(last).toordinal()
-    places = {low + (high - low) * place // (DAYS_TOLD - 1) for place in range(DAYS_TOLD)}
+    places = {low + (high - low) * (2 * place + 1) // (2 * DAYS_TOLD) for place in range(DAYS_TOLD)}
     return [date.fromordinal(place).isoformat() for place in sorted(places)]

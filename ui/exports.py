@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
+from dpengine.mechanisms.cdf import Cdf
 
 _RISKY = re.compile(r"^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=\s*[=+\-@＝＋－＠])")
 
@@ -47,6 +48,12 @@ def table_parquet(table: pa.Table) -> bytes:
     out = io.BytesIO()
     pq.write_table(table, out, compression="zstd")
     return out.getvalue()
+
+
+def column_csv(query: Cdf, value: dict[str, float]) -> str:
+    """A synthetic column, one value a line."""
+    column = query.facts.schema.ordered(query.column)
+    return as_csv([query.column], ([column.value(column.code(name))] for name in query.made_up(value)))
 
 
 def answer_csv(answer: dp.Answer) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -36,6 +37,8 @@ ORDER = (
     "crosstab",
     "noisy_argmax",
     "density",
+    "cdf_tree",
+    "cdf",
     "fit_check",
 )
 _JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "options", "bandwidth")
@@ -45,12 +48,20 @@ MOST_PICKED = 1_000  # values offered in a picker
 USUAL = {"epsilon": "0.1"}
 
 
+@dataclass(frozen=True)
+class Lists:
+    """Some columns of a table, for conditions on them alone."""
+
+    name: str
+    schema: dp.Schema
+
+
 def state(table: dp.Table) -> dict[str, Any]:
     """What is being asked: from the URL on arrival, else as it was left, else the first thing this table can answer."""
     arriving = {name: st.query_params[name] for name in st.query_params if name not in ("table", "answer")}
     kept = st.session_state.get(STATE)
     if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
-        _forget_pickers()
+        forget_pickers()
         kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
         st.session_state[STATE] = kept
     if kept["q"] not in ORDER or not choices(table, kept["q"]):
@@ -62,7 +73,7 @@ def state(table: dp.Table) -> dict[str, Any]:
     return dict(kept)
 
 
-def _forget_pickers() -> None:
+def forget_pickers() -> None:
     """A question that arrives by a link replaces what the pickers held: new ones take the place of the old, because a
     browser would go on showing what it has."""
     st.session_state[_ROUND] = st.session_state.get(_ROUND, -1) + 1
@@ -173,7 +184,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     for parameter in parameters.values():
         if parameter.kind == "people" and table.facts.unit.id_column is None:
             continue
-        if parameter.kind in ("share", "bins", "switch", "number", "columns", "people"):
+        if parameter.kind in ("share", "bins", "switch", "number", "columns", "people", "points"):
             value = _extra(table, parameter, given, chosen, key)
             if value is not None:
                 chosen[parameter.name] = value
@@ -202,6 +213,9 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
     if parameter.kind == "share":
         text = st.text_input(parameter.label, _percents(given, parameter), help=parameter.help, key=widget, width=260)
         return _shares(text)
+    if parameter.kind == "points":  # what cannot be read is left for the engine to refuse
+        typed = str(given.get(parameter.name) or "")
+        return st.text_input(parameter.label, typed, help=parameter.help, key=widget, width=260).strip() or None
     if parameter.kind == "bins":
         if not isinstance(table.schema[chosen["column"]], Number):
             return None
@@ -252,7 +266,7 @@ def _shares(text: str) -> Any:
     return shares[0] if len(shares) == 1 else shares
 
 
-def conditions(table: dp.Table, rows: list[Any], kind: str) -> list[Any]:
+def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]:
     """“Only people where …”, one line each, all of which must hold; under *more*, some of which at least one must hold.
     Only declared values are offered."""
     rows = rows if isinstance(rows, list) else []
@@ -277,7 +291,7 @@ def conditions(table: dp.Table, rows: list[Any], kind: str) -> list[Any]:
     return built + ([["any", alternatives]] if alternatives else [])
 
 
-def _lines(table: dp.Table, rows: list[Any], kind: str, count: int) -> list[Any]:
+def _lines(table: dp.Table | Lists, rows: list[Any], kind: str, count: int) -> list[Any]:
     built = []
     for place in range(count):
         one = _condition(table, rows[place] if place < len(rows) else None, f"{kind}-{place}{_round()}")
@@ -286,7 +300,7 @@ def _lines(table: dp.Table, rows: list[Any], kind: str, count: int) -> list[Any]
     return built
 
 
-def _either(table: dp.Table, rows: list[Any], kind: str, counter: str) -> list[Any]:
+def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -> list[Any]:
     count = st.session_state[counter]
     with st.expander(say("form.either"), expanded=count > 0):
         st.html(f'<p class="muted">{say("form.either_lead")}</p>')
@@ -322,7 +336,7 @@ def _more(counter: str, step: int) -> None:
     st.session_state[counter] += step
 
 
-def _condition(table: dp.Table, row: list[Any] | None, place: str) -> list[Any] | None:
+def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> list[Any] | None:
     columns = list(table.schema.columns)
     left, middle, right = st.columns([2, 2, 4], vertical_alignment="bottom")
     start = columns.index(row[0]) if row and row[0] in columns else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from urllib.parse import urlencode
 
@@ -15,6 +15,7 @@ from dpengine.ledger import Act
 from dpengine.messages import say
 from dpengine.messages.figures import day
 from dpengine.statement import act_words, sentence_of
+from dpengine.synthetic import KEYS
 from ui.state import workspace
 from ui.wording import as_one, in_short, percent, printed_range
 
@@ -102,6 +103,8 @@ def answer_link(charge: Charge) -> str:
         return escape("session?" + urlencode({"table": charge.table, "session": charge.request}), quote=True)
     if str(charge.claim.get("key")).startswith("publish_"):
         return published_address(charge.table, charge.request)
+    if charge.claim.get("key") in KEYS:
+        return synthetic_address(charge.table, charge.request)
     return answer_address(charge.table, charge.request)
 
 
@@ -118,6 +121,25 @@ def answer_address(table: str, request: str) -> str:
 def published_address(table: str, request: str) -> str:
     """The address of a published table."""
     return escape("publish?" + urlencode({"table": table, "published": request}), quote=True)
+
+
+def synthetic_address(table: str, request: str) -> str:
+    """The address of a synthetic table."""
+    return escape("synthetic?" + urlencode({"table": table, "made": request}), quote=True)
+
+
+def kept(title: str, answers: Sequence[dp.Answer], address: Callable[[str, str], str]) -> None:
+    """Tables that were made before, newest first: free to open."""
+    if not answers:
+        return
+    names = ("when", "question", "answer", "receipt")
+    head = "".join(f"<th>{escape(say(f'history.{name}'))}</th>" for name in names)
+    rows = ""
+    for one in answers:
+        link = receipt_link(address(one.receipt["table"], one.request_id), one.receipt["charge"]["hash"])
+        cells = (escape(when(one.at)), escape(one.sentence), escape(in_short(one)), link)
+        rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    st.html(f'<h2>{escape(title)}</h2><div class="scroll"><table class="plain"><tr>{head}</tr>{rows}</table></div>')
 
 
 def outcome(entry: dp.Entry) -> str:

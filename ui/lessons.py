@@ -33,6 +33,7 @@ NAMES: dict[int, str] = {  # by number, rising: the module `ui.lesson_<name>`, t
     9: "overfitting",
     10: "edges",
     11: "trust",
+    12: "descent",
 }
 STATE = "lessons"
 HANDS = 8  # so many different draws of one picture go round a room

@@ -12,7 +12,7 @@ from ui import room
 from ui.state import ROOT
 
 NAMES = ("start", "wall", "data", "ask", "publish", "session", "plan", "whatif", "ledger", "lessons")
-UNLISTED = ("overfitting", "audit", "glossary", "thesis", "trust")  # reached by a link on another page
+UNLISTED = ("overfitting", "audit", "glossary", "thesis", "trust", "synthetic")  # reached by a link on another page
 
 
 @cache

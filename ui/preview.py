@@ -14,8 +14,10 @@ from dpengine.mechanisms.density import Density
 from dpengine.messages import say
 from dpengine.messages.figures import day
 from dpengine.resample import heights
-from ui import charts, density
+from ui import charts, curve_answer, density
 from ui.wording import axis, from_zero, shown
+
+MOST_REHEARSED = 100  # values of a synthetic column that are drawn while somebody waits for the page
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -39,6 +41,13 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
     if isinstance(query, Density):
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
         density.draw(query, heights(query, value), interval, f"chart-{key}", simulated=True)
+        return
+    if query.card.picture == "curve":
+        if getattr(query, "points", 0) > MOST_REHEARSED:
+            st.html(f'<p class="lead">{escape(say("preview.curve_long"))}</p>')
+            return
+        ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
+        curve_answer.draw(query, value, interval, f"chart-{key}", simulated=True)
         return
     if query.labels():
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -13,13 +12,12 @@ import dpengine as dp
 from dpengine.mechanisms.of_rows import MOST_COLUMNS, OfRows
 from dpengine.messages import say
 from dpengine.schema import Category, Number
-from ui import frame, history, job, nav, owner, publish_preview, publish_result, spend
-from ui.language import address
+from ui import addressed, frame, history, job, nav, owner, publish_preview, publish_result, spend
 from ui.state import workspace
-from ui.wording import in_short, percent, power_of_ten
+from ui.wording import percent, power_of_ten
 
 PLACE = "publish"
-_STATE = "publish-form"
+NAMES = ("columns", "grid", "delta", "epsilon")
 _SHORT = 15  # values of a list that is offered first
 
 
@@ -38,6 +36,7 @@ def show(table: dp.Table) -> None:
         _form(table)
     _earlier(table)
     st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
+    st.page_link(nav.page("synthetic"), label=say("synthetic_page.link"), query_params={"table": table.name})
 
 
 def _published(table: dp.Table, request: str) -> bool:
@@ -82,7 +81,8 @@ def _offered(table: dp.Table) -> list[str]:
 
 
 def _form(table: dp.Table) -> None:
-    given = _given(table)
+    given = addressed.given(table, PLACE, NAMES, lambda told: {"columns": _columns(table, told)})[0]
+    given = {"grid": "", "delta": "", **given}
     left, right = st.columns([5, 6], gap="medium")
     query = None
     with left, st.container(key="card-publish"):
@@ -92,7 +92,7 @@ def _form(table: dp.Table) -> None:
         )  # fmt: skip
         spend.start_from(table, given.get("epsilon") or _usual(table, columns), PLACE)
         given = {"columns": columns, "epsilon": spend.choose(table, PLACE), **_more(given)}
-        _remember(table, given)
+        addressed.remember(table, PLACE, given)
         try:
             query = made(table, given)
         except dp.AllowanceError as complaint:
@@ -165,57 +165,20 @@ def _short(table: dp.Table, query: OfRows) -> str:
 def _earlier(table: dp.Table, but: str = "") -> None:
     """Published before: free to open."""
     found = [one for one in table.publications() if one.request_id != but]
-    if not found:
-        return
-    names = ("when", "question", "answer", "receipt")
-    head = "".join(f"<th>{escape(say(f'history.{name}'))}</th>" for name in names)
-    rows = ""
-    for one in found:
-        where = history.published_address(table.name, one.request_id)
-        link = history.receipt_link(where, one.receipt["charge"]["hash"])
-        cells = (escape(history.when(one.at)), escape(one.sentence), escape(in_short(one)), link)
-        rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-    title = escape(say("publish_page.earlier"))
-    st.html(f'<h2>{title}</h2><div class="scroll"><table class="plain"><tr>{head}</tr>{rows}</table></div>')
+    history.kept(say("publish_page.earlier"), found, history.published_address)
 
 
 # --- the address ------------------------------------------------------------------------------------------------------
 
 
-def _given(table: dp.Table) -> dict[str, Any]:
-    """From the URL on arrival, else as it was left, else one column to begin with. Nothing of an address is trusted."""
-    kept = st.session_state.get(_STATE)
-    names = ("columns", "grid", "delta", "epsilon")
-    arriving = {name: st.query_params[name] for name in names if name in st.query_params}
-    if kept is None or kept["table"] != table.name or (arriving and arriving != kept["url"]):
-        for key in [key for key in st.session_state if str(key).startswith("publish-") and key != _STATE]:
-            if not str(key).startswith("publish-table"):
-                del st.session_state[key]
-        turn = kept["turn"] + 1 if kept else 0  # new widgets: a browser goes on showing what it has
-        filled = arriving | {"columns": _columns(table, arriving)}
-        kept = {"table": table.name, "url": arriving, "given": filled, "turn": turn}
-        st.session_state[_STATE] = kept
-    return {"grid": "", "delta": "", **kept["given"]}
-
-
 def _widget(name: str) -> str:
-    return f"publish-{name}-{st.session_state[_STATE]['turn']}"
+    return addressed.widget(PLACE, name)
 
 
 def _columns(table: dp.Table, arriving: dict[str, str]) -> list[str]:
     offered = _offered(table)
-    try:
-        wanted = json.loads(arriving.get("columns", ""))
-    except ValueError:
-        wanted = None
+    wanted = addressed.read(arriving.get("columns"))
     if isinstance(wanted, list):
         return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))[:MOST_COLUMNS]
     lists = [name for name in table.schema.of_kind(Category) if table.schema[name].size <= _SHORT]
     return (lists or offered)[:1]
-
-
-def _remember(table: dp.Table, given: dict[str, Any]) -> None:
-    told = {name: str(value) for name, value in given.items() if value and name != "columns"}
-    told["columns"] = json.dumps(given["columns"], ensure_ascii=False)
-    st.session_state[_STATE] |= {"url": told, "given": given}
-    address({"table": table.name} | told)

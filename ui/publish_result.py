@@ -84,11 +84,15 @@ def _parquet(published: Published, cut: bool) -> bytes:
 
 
 def _first_rows(sha: str, published: Published) -> str:
-    names, rows = _begins(sha, published)
+    return begins(say("publish_page.begins"), *_begins(sha, published))
+
+
+def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
+    """The first rows of a table that may be given away."""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    lead = escape(say("publish_page.begins"))
-    return f'<p class="muted">{lead}</p><div class="scroll"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+    table = f'<div class="scroll"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+    return f'<p class="muted">{escape(lead)}</p>{table}'
 
 
 # What is kept below is made from a published table, which is known by its SHA-256: anybody may have it.
@@ -117,12 +121,12 @@ def _told(sha: str, name: str, what: str, extra: str, _published: Published) -> 
 
 def _ask(table: dp.Table, found: dp.Answer, published: Published) -> None:
     st.html(f"<h2>{escape(say('publish_page.free'))}</h2><p class='muted'>{escape(say('publish_page.free_why'))}</p>")
-    name = _picked("of", list(published.query.columns), str, say("publish_page.of"))
+    name = picked("of", list(published.query.columns), str, say("publish_page.of"))
     sha = found.value["sha256"]
     if isinstance(published.query.facts.schema[name], Category):
         _counts(_told(sha, name, "counts", "", published), published, name)
         return
-    what = _picked("what", list(KINDS), lambda kind: say(f"publish_page.what.{kind}"), say("publish_page.what"))
+    what = picked("what", list(KINDS), lambda kind: say(f"publish_page.what.{kind}"), say("publish_page.what"))
     try:
         if what == "mean":
             _mean(_told(sha, name, what, "", published), published, name)
@@ -137,15 +141,15 @@ def _ask(table: dp.Table, found: dp.Answer, published: Published) -> None:
         _coarser(table, published, name)
 
 
-def _picked(parameter: str, options: list[str], words: Any, label: str) -> str:
+def picked(parameter: str, options: list[str], words: Any, label: str, place: str = "publish") -> str:
     """A choice that the address keeps."""
     now = st.query_params.get(parameter)
     if len(options) == 1:
         return options[0]
-    place = options.index(now) if now in options else 0
-    picked = str(st.selectbox(label, options, place, format_func=words, key=f"publish-{parameter}", width=340))
-    st.query_params[parameter] = picked
-    return picked
+    at = options.index(now) if now in options else 0
+    chosen = str(st.selectbox(label, options, at, format_func=words, key=f"{place}-{parameter}", width=340))
+    st.query_params[parameter] = chosen
+    return chosen
 
 
 def _number(parameter: str, least: int, most: int, usual: int, label: str) -> int:

@@ -6,7 +6,7 @@ They are given released numbers and public labels only. Every text is escaped, e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from html import escape
 from typing import Any
@@ -58,6 +58,34 @@ def rows(values: Mapping[str, Any], intervals: Mapping[str, Interval] | None, ti
         drawn.append((_bar if bars else _tick)(axis.place, top, value, interval))
     height = 6 + len(values) * _LINE
     return _picture("".join(drawn) + axis.drawn(height + 4, title), height + 50, alt)
+
+
+def curve(
+    xs: Sequence[Any], heights: Sequence[float], lows: Sequence[float], highs: Sequence[float],
+    titles: tuple[str, str], alt: str,
+) -> str:  # fmt: skip
+    """A staircase in its band; each height holds until the next x."""
+    places = [_number(x) for x in xs]
+    least, most = min([0.0, *lows]), max(highs)
+    across = Axis(places[0], places[-1], _SIDE + 60, WIDTH - _SIDE, isinstance(xs[0], str))
+    tall, top = 220, 24
+    down = Axis(least, most, tall + top, top, False)
+
+    def stairs(ys: Sequence[float]) -> list[str]:
+        corners = list(zip(places, ys, strict=True))
+        turned = [corners[0]]
+        for x, y in corners[1:]:
+            turned += [(x, turned[-1][1]), (x, y)]
+        return [f"{across.place(x):.1f} {down.place(y):.1f}" for x, y in turned]
+
+    band = f'<path class="band" d="M{"L".join(stairs(highs))}L{"L".join(reversed(stairs(lows)))}Z"/>'
+    line = f'<path class="curve" d="M{"L".join(stairs(heights))}"/>'
+    told = [f'<text x="0" y="14">{escape(_short(titles[1], 60))}</text>']
+    for tick in down.ticks():
+        y = down.place(tick)
+        figure = escape(plain(float(f"{tick:.10g}")))
+        told.append(f'<text x="{_SIDE + 52}" y="{y + 4:.1f}" text-anchor="end">{figure}</text>')
+    return _picture(band + line + "".join(told) + across.drawn(tall + top + 4, titles[0]), tall + top + 50, alt)
 
 
 def _bar(place: Callable[[float], float], top: float, value: Any, interval: Interval) -> str:

@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 from dpengine.contract import Query
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.cdf import Cdf
+from dpengine.mechanisms.cdf_tree import CdfTree
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.crosstab import Crosstab
 from dpengine.mechanisms.density import Density
@@ -15,6 +17,7 @@ from dpengine.mechanisms.fit_check import FitCheck
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.local_count import LocalCount
 from dpengine.mechanisms.mean import Mean
+from dpengine.mechanisms.mwem import Mwem
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.proportion import Proportion
 from dpengine.mechanisms.publish_category import PublishCategory
@@ -23,6 +26,7 @@ from dpengine.mechanisms.publish_table import PublishTable
 from dpengine.mechanisms.quantile import Median, Quantile
 from dpengine.mechanisms.shuffle_count import ShuffleCount
 from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.small_database import SmallDatabase
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
 from dpengine.mechanisms.variance import Variance
@@ -32,8 +36,8 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
         query.card.key: query
         for query in (
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
-            Density, FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
-            LocalCount, ShuffleCount, ShuffleHistogram,
+            FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
+            LocalCount, ShuffleCount, ShuffleHistogram, Cdf, CdfTree, SmallDatabase, Mwem, Density,
         )
     }
 )

@@ -12,7 +12,6 @@ Cost        one scan.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
@@ -21,7 +20,7 @@ from dpengine.contract import Card, Facts, Parameter
 from dpengine.errors import AllowanceError
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.messages import say
-from dpengine.wording import who
+from dpengine.wording import combined, who
 
 MOST_CELLS = 10_000
 
@@ -69,11 +68,7 @@ class Crosstab(Histogram):
         return {}
 
     def labels(self) -> list[str]:
-        lists = [self.facts.schema.category(name).labels for name in self.columns]
-        labels = [" × ".join(combination) for combination in product(*lists)]
-        if len(set(labels)) < len(labels):  # values that hold the sign themselves
-            labels = [" × ".join(f"“{value}”" for value in combination) for combination in product(*lists)]
-        return labels
+        return combined([self.facts.schema.category(name).labels for name in self.columns])
 
     def need(self) -> needs.Cells:  # type: ignore[override]
         sizes = tuple(self.facts.schema.category(name).size for name in self.columns)

@@ -25,7 +25,7 @@ GARBAGE = (  # tests/test_addresses.py has more of it, without a browser
 
 
 def test_a_cold_deep_link_shows_the_meter(open_page: Callable[..., Any]) -> None:
-    for path in ("/ask", "/data", "/whatif", "/ledger?table=residents"):
+    for path in ("/ask", "/ledger?table=residents"):
         page = open_page()
         go(page, path)
         kind(page)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from browser.steps import go, settled, shot
 
 
-def test_a_language_is_chosen_once(phone: Any, open_page: Callable[..., Any]) -> None:
+def test_a_language_is_chosen_once(phone: Any) -> None:
     go(phone, "/ask")
     assert "Privacy allowance" in phone.locator(".meter").inner_text() and "lang=" not in phone.url
     phone.locator(".st-key-language button").click()
@@ -22,6 +23,9 @@ def test_a_language_is_chosen_once(phone: Any, open_page: Callable[..., Any]) ->
     go(phone, "/ledger")  # an address that says nothing: the cookie does
     assert "Proračun zasebnosti" in phone.locator(".meter").inner_text()
 
+
+@pytest.mark.long
+def test_a_browser_says_its_language(open_page: Callable[..., Any]) -> None:
     slovene = open_page(locale="sl-SI")  # a browser that says so itself
     go(slovene, "/ledger")
     assert "Proračun zasebnosti" in slovene.locator(".meter").inner_text() and "lang=" not in slovene.url

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from browser.journeys import kind, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
-def test_one_question_four_ways(page: Any, open_page: Callable[..., Any], server: Any) -> None:
+def test_one_question_four_ways(page: Any, server: Any) -> None:
     go(page, "/trust")
     page.get_by_role("heading", name="Who could learn what").wait_for()
     settled(page)
@@ -30,6 +31,9 @@ def test_one_question_four_ways(page: Any, open_page: Callable[..., Any], server
     assert page.locator(".st-key-card-trust-steps").get_by_text("Ana", exact=True).count() == 0
     shot(page, "trust-asked")
 
+
+@pytest.mark.long
+def test_bars_from_messages_on_a_phone_at_night(open_page: Callable[..., Any]) -> None:
     phone = open_page(color_scheme="dark", **PHONE)
     go(phone, "/trust?kind=bars&column=way_to_work&solution=second&step=2")
     phone.get_by_role("heading", name="Who could learn what").wait_for()

@@ -17,6 +17,7 @@ from dpengine import backup, jobs, recover
 from dpengine.coins import SystemCoins
 from dpengine.jobs import carry_release
 from dpengine.ledger import Ledger
+from dpengine.publishing import file_digest
 from dpengine.recover import look
 from dpengine.workspace import Workspace
 
@@ -45,6 +46,10 @@ class Telling(SystemCoins):
         self._draw()
         return super().laplace(values, scale)
 
+    def order(self, count: int) -> Any:  # the first draw of a published table
+        self._draw()
+        return super().order(count)
+
 
 # Scenes
 
@@ -54,6 +59,13 @@ def _ask(home: Workspace, tell: Tell) -> None:
     tell("asking", "one")
     answer = table.ask(table.query("count", where=A, epsilon="0.1"), request_id="one")
     tell("shown", "one", answer.value)
+
+
+def _publish(home: Workspace, tell: Tell) -> None:
+    table = home.table("people")
+    tell("asking", "file")
+    answer = table.ask(table.query("publish_table", columns=["x", "town"], epsilon="0.5"), request_id="file")
+    tell("shown", "file", answer.value)
 
 
 def _session(home: Workspace, tell: Tell) -> None:
@@ -105,8 +117,8 @@ def _act(kind: str) -> Callable[[Workspace, Tell], None]:
 
 
 SCENES: dict[str, Callable[[Workspace, Tell], None]] = {
-    "ask": _ask, "session": _session, "plan": _plan, "crowd": _crowd, "declare": _declare, "revise": _revise,
-    "seal": _act("seal"), "forget": _act("forget"), "raise": _act("raise"),
+    "ask": _ask, "publish": _publish, "session": _session, "plan": _plan, "crowd": _crowd, "declare": _declare,
+    "revise": _revise, "seal": _act("seal"), "forget": _act("forget"), "raise": _act("raise"),
 }  # fmt: skip
 
 
@@ -171,6 +183,10 @@ def _look(home: Workspace, scene: str, tell: Tell) -> dict[str, Any]:
     found |= {"closed": home.closed(), "cap": str(table.budget.rule.epsilon)}
     known = {record.folder for record in home._registry.all()}
     found["strays"] = sorted(path.name for path in (home.folder / "tables").iterdir() if path.name not in known)
+    # A published table is an answer with its whole file, or nothing at all.
+    told = {one["file"]: one["sha256"] for one in answers.values() if isinstance(one, dict) and "sha256" in one}
+    files = {path.name: file_digest(path) for path in (home.folder / "published").iterdir()}
+    found["strays"] += sorted(name for name in told.keys() | files.keys() if told.get(name) != files.get(name))
     with suppress(dp.AllowanceError):  # interrupted before: told so, and never drawn again
         SCENES[scene](home, tell)
     if "more" not in found["tables"] and scene == "declare":

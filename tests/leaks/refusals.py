@@ -542,6 +542,17 @@ CAUSES: dict[str, Cause] = {
     "density.sample_many": lambda b: sample(b.ask("density", columns=["far"], resolution=2), {}, 0),
     "density.sample_none": lambda b: sample(
         one := b.ask("density", columns=["far"], resolution=2), dict.fromkeys(one.labels(), -1.0), 5),
+    "curve.points": lambda b: b.ask("cdf", column="far", points="0"),
+    # Synthetic tables.
+    "synthetic.columns": lambda b: b.ask("small_database", columns=[]),
+    "synthetic.cells": lambda b: catalogue["mwem"].build(
+        replace(b.table.facts, schema=dp.Schema({name: C([str(one) for one in range(120)]) for name in "ab"})),
+        {"columns": ["a", "b"], "epsilon": "1"}),
+    "synthetic.queries": lambda b: b.ask("mwem", columns=["home"], queries=[[]]),
+    "synthetic.condition": lambda b: b.ask("mwem", columns=["home"], queries=[[["far", ">", 1]]]),
+    "synthetic.whole": lambda b: b.ask("small_database", columns=["home"], size="0"),
+    "synthetic.large": lambda b: b.ask("small_database", columns=["home"], size="900"),
+    "synthetic.unknown": lambda b: b.table.synthetic(b.table.ask(b.ask("count", by="home"))),
     "budget.exceeded": lambda b: _refused(b, b.small().query("median", column="pay", epsilon="1"), b.small()),
     "budget.exceeded_delta": lambda b: _refused(
         b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()),

@@ -131,6 +131,8 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("fit_check", {}),
     ("find_range", {"column": "account"}),
     ("find_values", {"column": "note", "delta": "1e-7"}),
+    ("cdf", {"column": "far"}),
+    ("cdf_tree", {"column": "pay"}),
 ]
 
 
@@ -140,6 +142,13 @@ def publish(table: dp.Table) -> list[dp.Answer]:
         return []
     query = table.query("publish_table", columns=["home", "far", "pay"], epsilon="5")
     return [table.ask(query, f"p{table.name}")]
+
+
+def make_up(table: dp.Table) -> list[dp.Answer]:
+    """A synthetic table, both ways."""
+    asked = {"columns": ["home"], "epsilon": "0.5"}
+    learnt = table.ask(table.query("mwem", rounds=2, **asked))
+    return [learnt, table.ask(table.query("small_database", size=2, **asked), f"m{table.name}")]
 
 
 def ask_all(table: dp.Table, epsilon: str = "0.5", every: int = 1) -> list[dp.Answer]:

@@ -26,6 +26,7 @@ from dpengine.needs import Spread
 
 RELATIONS = ("add_remove", "replace")
 STANDING = [case for case in CASES if case[0] not in DATA_SUPPORT]
+DATA_WORK = {"cdf"}  # its work depends on the table, and docs/privacy.md says so among what is not claimed
 SELECTIONS = [case for case in CASES if case[0] in ("median", "quantile", "top_item", "noisy_argmax")]
 
 
@@ -114,7 +115,7 @@ def paid_by_delta(query: Query) -> bool:
 def test_supports_and_draws_are_the_same_on_every_table(relation: str) -> None:
     for name, given in asked_under(relation):
         assert len(supports(build(name, given, relation), 12)) <= 1 or paid_by_delta(build(name, given, relation)), name
-        assert len(drawn(build(name, given, relation), 6)) == 1, name
+        assert name in DATA_WORK or len(drawn(build(name, given, relation), 6)) == 1, name
 
 
 @pytest.mark.long

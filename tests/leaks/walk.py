@@ -41,6 +41,8 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("publish", {"columns": '["home", "far"]', "epsilon": "1"}),
     ("publish", {"published": "{published}", "of": "home"}),
     ("publish", {"published": "{published}", "of": "far", "what": "bars"}),
+    ("synthetic", {"columns": '["home"]', "epsilon": "1"}),
+    ("synthetic", {"made": "{made}", "of": "home"}),
     ("thesis", {}),
     ("trust", {"e": "1"}),
     ("trust", {"kind": "bars", "column": "home", "step": "4"}),

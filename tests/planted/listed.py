@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from tests.planted import accounts, densities, files, forms, ground, homes, ledgers, published, questions, trusts
+from tests.planted import (
+    accounts,
+    curves,
+    densities,
+    files,
+    forms,
+    ground,
+    homes,
+    ledgers,
+    published,
+    questions,
+    synthetics,
+    trusts,
+)
 from tests.planted.registry import Planted
 
-PARTS = (questions, published, trusts, densities, ground, accounts, ledgers, homes, files, forms)
+PARTS = (questions, published, synthetics, trusts, curves, densities, ground, accounts, ledgers, homes, files, forms)
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

@@ -14,6 +14,7 @@ SENTENCES: dict[str, str] = {
     "about.lessons": "Small experiments on made-up people: why exact answers give people away, what noise helps, and why asking twice is not free. Nothing here is private, so break whatever you like.",
     "about.audit": "A test bench. The same question is put thousands of times to two made-up tables that differ in one person, to see how well the answers tell them apart; then the same for versions that are broken on purpose.",
     "about.publish": "Make a table that may be given away. Every cell is changed at random by itself, so nobody can be sure of any row, but averages and counts over all rows come out well. Once it is published, whatever you compute from it costs nothing more.",
+    "about.synthetic": "Make a table of made-up people that answers many questions about as the real one does, all of them at once. It is paid for once; you may give it away and ask of it as often as you like. How far its answers can be off is said before you pay.",
     "about.thesis": "The tables of a thesis, computed again on a thousand made-up people: what was exact there is exact here, and what was drawn at random lies where it must.",
     "about.trust": "The same question in three worlds: a curator who holds the table, a shuffler who only mixes messages, or nobody. You see how exact each answer would be at the same privacy, what the messages look like, and who could learn what.",
     "about.glossary": "Every special word of this program in a sentence or two. The address of a word can be given to somebody.",

@@ -37,6 +37,8 @@ SENTENCES: dict[str, str] = {
     "check.kind.publish_table": "publishing two columns",
     "check.kind.local_count": "number, trusting nobody",
     "check.kind.shuffle_count": "number, from shuffled messages",
+    "check.kind.small_database": "small synthetic table",
+    "check.kind.mwem": "synthetic table by MWEM",
     "check.kind.shuffle_histogram": "number in each group, from shuffled messages",
     "check.table.a": "Table A",
     "check.table.b": "Table B",

@@ -14,6 +14,7 @@ SENTENCES: dict[str, str] = {
     "about.lessons": "Majhni poskusi na izmišljenih osebah: zakaj točni odgovori izdajo ljudi, kaj pomaga šum in zakaj ponovno vprašanje ni zastonj. Nič tukaj ni zasebno, zato pokvarite, kar hočete.",
     "about.audit": "Preskuševališče. Isto vprašanje se tisočkrat postavi dvema izmišljenima tabelama, ki se razlikujeta v eni osebi, da se vidi, kako dobro ju odgovori ločijo; nato še namenoma pokvarjenim različicam.",
     "about.publish": "Naredite tabelo, ki jo smete dati naprej. Vsaka celica je naključno spremenjena sama zase, zato o nobeni vrstici nihče ne more biti gotov, povprečja in števila čez vse vrstice pa so dobra. Ko je objavljena, nič, kar iz nje izračunate, ne stane več.",
+    "about.synthetic": "Naredite tabelo izmišljenih ljudi, ki na veliko vprašanj hkrati odgovori približno tako kot resnična. Plača se enkrat; smete jo dati naprej in jo vprašati, kolikorkrat želite. Kako daleč so lahko njeni odgovori od resnice, izveste pred plačilom.",
     "about.thesis": "Tabele diplomskega dela, znova izračunane na tisoč izmišljenih ljudeh: kar je bilo tam natančno, je natančno tudi tu, kar je bilo izžrebano, pa leži tam, kjer mora.",
     "about.trust": "Isto vprašanje v treh svetovih: skrbnik, ki hrani tabelo, mešalec, ki samo meša sporočila, ali nihče. Vidite, kako natančen bi bil vsak odgovor pri enaki zasebnosti, kako so videti sporočila in kdo bi lahko izvedel kaj.",
     "about.glossary": "Vsaka posebna beseda tega programa v stavku ali dveh. Naslov besede lahko komu pošljete.",

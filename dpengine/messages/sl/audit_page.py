@@ -37,6 +37,8 @@ SENTENCES: dict[str, str] = {
     "check.kind.publish_table": "objava dveh stolpcev",
     "check.kind.local_count": "število, brez zaupanja",
     "check.kind.shuffle_count": "število, iz premešanih sporočil",
+    "check.kind.small_database": "majhna umetna tabela",
+    "check.kind.mwem": "umetna tabela z MWEM",
     "check.kind.shuffle_histogram": "število v vsaki skupini, iz premešanih sporočil",
     "check.table.a": "Tabela A",
     "check.table.b": "Tabela B",

@@ -1,0 +1,174 @@
+"""How many sequences of m grid points follow a given distribution within a band, and one of them, uniformly.
+
+Statement   For counts c_1 … c_D on a grid of D points, C_j = c_1 + … + c_j and n = C_D, a sequence in D^m with M_j of
+            its points at or below j lies in band t when |m·C_j − n·M_j| ≤ t·m for all j. Let W(t) be how many do.
+Counting    w_j(M), the number of sequences of length M in the first j cells that stay in the band so far:
+            w_j(M) = Σ_P w_{j−1}(P)·C(M, P), M within [lo_j, hi_j]: of M places, P hold the points of the earlier cells.
+            W(t) = w_D(m). Over r cells with the same ends, entered with M ≥ lo, one step does:
+            w′(M) = Σ_P w(P)·C(M, P)·r^(M−P), each of the M−P points in any of them: M only rises, so it is in the band
+            after each cell when it is before the first and after the last. Where lo rises, the first cell is a step of
+            its own. Both ends rise in j and have at most m+1 values each: at most 3m+2 steps, whatever the grid.
+Drawing     backwards: from M = m the P before, with chance ∝ its term, exactly; points of a step fall into its cells
+            alike.
+Numbers     are integers of any size. Nothing is rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise, repeat
+from operator import mul
+
+import numpy as np
+
+from dpengine.coins import Coins
+from dpengine.needs import Integers, Spread
+
+
+@dataclass(frozen=True)
+class Run:
+    """`cells` grid points from `first` on, after each of which M must lie within [low, high]."""
+
+    first: int
+    cells: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """A transition: `cells` cells that new points may fall into, and w after it, from M = low on."""
+
+    first: int
+    cells: int
+    low: int
+    ways: tuple[int, ...]
+
+
+def runs(value: Spread, grid: int, points: int, band: int) -> list[Run]:
+    """The band over the grid, as runs of cells with the same integer ends. No row at all: everything is in the band."""
+    n = int(value.counts.sum())
+    if n == 0:
+        return [Run(0, grid - 1, 0, points)] * (grid > 1) + [Run(grid - 1, 1, points, points)]
+    starts, levels = value.codes, np.cumsum(value.counts)
+    if starts[0] > 0:  # C_j is constant from one value that occurs to the next
+        starts, levels = np.concatenate(([0], starts)), np.concatenate(([0], levels))
+    lows = np.maximum(-((band - levels) * points // n), 0)  # ⌈(m·C − t·m)/n⌉
+    highs = np.minimum((levels + band) * points // n, points)
+    fresh = np.flatnonzero(np.concatenate(([True], (np.diff(lows) != 0) | (np.diff(highs) != 0))))
+    firsts = starts[fresh].tolist()
+    ends = [*firsts[1:], grid]
+    found = [
+        Run(first, end - first, low, high)
+        for first, end, low, high in zip(firsts, ends, lows[fresh].tolist(), highs[fresh].tolist(), strict=True)
+    ]
+    last = found.pop()  # after the last cell all points are there: M = m, which the band of C = n holds
+    if last.cells > 1:
+        found.append(Run(last.first, last.cells - 1, last.low, last.high))
+    return [*found, Run(grid - 1, 1, points, points)]
+
+
+def strides(value: Spread, grid: int, points: int, band: int) -> list[Run]:
+    """The runs as steps: where the lower end rises, the first cell of a run is one of its own."""
+    found, entered = [], 0
+    for run in runs(value, grid, points, band):
+        alone = 1 if run.low > entered else 0
+        entered = run.low
+        found += [Run(run.first, 1, run.low, run.high)] * alone
+        if run.cells > alone:
+            found.append(Run(run.first + alone, run.cells - alone, run.low, run.high))
+    return found
+
+
+def forward(value: Spread, grid: int, points: int, band: int) -> list[Step] | None:
+    """The numbers w after every step, or None where no sequence lies in the band."""
+    return along(strides(value, grid, points, band), points)
+
+
+def along(steps: list[Run], points: int) -> list[Step] | None:
+    low, triangle = 0, _triangle(points)
+    ways: tuple[int, ...] = (1,)
+    found: list[Step] = []
+    for run in steps:
+        low, ways = _step(low, ways, run, triangle)
+        if not any(ways):
+            return None
+        found.append(Step(run.first, run.cells, low, ways))
+    return found
+
+
+Triangle = tuple[tuple[int, ...], ...]
+
+
+def _step(low: int, ways: tuple[int, ...], run: Run, triangle: Triangle) -> tuple[int, tuple[int, ...]]:
+    start = max(run.low, low)
+    held = [(low + place, count) for place, count in enumerate(ways) if count]
+    powers = _powers(run.cells, max(run.high - low, 0)) if run.cells > 1 else None
+    after = []
+    for total in range(start, run.high + 1):
+        row = triangle[total]
+        if powers is None:
+            after.append(sum(count * row[before] for before, count in held if before <= total))
+        else:
+            after.append(sum(count * row[before] * powers[total - before] for before, count in held if before <= total))
+    return start, tuple(after)
+
+
+@lru_cache(maxsize=4)
+def _triangle(points: int) -> Triangle:
+    """C(M, 0), …, C(M, M) for M up to m. Of public numbers, so it is kept."""
+    rows: list[tuple[int, ...]] = [(1,)]
+    for _ in range(points):
+        rows.append((1, *(a + b for a, b in pairwise(rows[-1])), 1))
+    return tuple(rows)
+
+
+def _powers(base: int, most: int) -> list[int]:
+    return list(accumulate(repeat(base, most), mul, initial=1))
+
+
+def how_many(value: Spread, grid: int, points: int, band: int) -> int:
+    """W(t)."""
+    return last_of(forward(value, grid, points, band))
+
+
+def last_of(steps: list[Step] | None) -> int:
+    return 0 if steps is None else steps[-1].ways[-1]
+
+
+def draw(steps: list[Step], points: int, coins: Coins) -> list[int]:
+    """The grid points of one sequence in the band, uniformly drawn, in rising order."""
+    drawn: list[int] = []
+    total, triangle = points, _triangle(points)
+    for place in range(len(steps) - 1, -1, -1):
+        step = steps[place]
+        low, ways = (steps[place - 1].low, steps[place - 1].ways) if place else (0, (1,))
+        earlier = _before(low, ways, step.cells, total, triangle[total], coins)
+        drawn += [step.first + coins.below(step.cells) for _ in range(total - earlier)]
+        total = earlier
+    return sorted(drawn)
+
+
+def _before(
+    low: int, ways: tuple[int, ...], cells: int, total: int, row: tuple[int, ...], coins: Coins
+) -> int:  # fmt: skip
+    """P with chance ∝ w(P)·C(M, P)·r^(M−P)."""
+    powers = _powers(cells, total - low)
+    counts = enumerate(ways[: total - low + 1], start=low)
+    terms = [count * row[number] * powers[total - number] for number, count in counts]
+    at = coins.below(sum(terms))
+    for number, term in enumerate(terms, start=low):
+        if at < term:
+            return number
+        at -= term
+    raise AssertionError("a draw below the sum falls into one of its parts")
+
+
+def gap_of(value: Spread, points: Integers) -> int:
+    """⌈max_j |m·C_j − n·M_j|/m⌉: the band that a sequence just lies in."""
+    m, n = len(points), int(value.counts.sum())
+    edges = np.unique(np.concatenate([value.codes, points]))
+    below = np.concatenate([[0], np.cumsum(value.counts)])[np.searchsorted(value.codes, edges, side="right")]
+    drawn = np.searchsorted(np.sort(points), edges, side="right")
+    return -(-int(np.abs(m * below - n * drawn).max()) // m)

@@ -1,0 +1,37 @@
+"""A curve that never falls, from one that may. Post-processing of what was released: free.
+
+Statement   Let low ≤ f ≤ high at every point for a truth f that never falls. Then f is at least the greatest low so far
+            and at most the least high from there on: a band inside the old one that holds f whenever the old one does.
+            `rising` is the least-squares fit (pool adjacent violators: Ayer, Brunk, Ewing, Reid, Silverman 1955) kept
+            inside it; a rising curve cut by rising bounds rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+Curve = list[float]
+
+
+def rising(
+    heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]
+) -> tuple[Curve, Curve, Curve]:
+    """The curve and its band; the band as it was where no curve in it rises, which a truth that rises rules out."""
+    fit = pooled(heights)
+    low, high = list(accumulate(lows, max)), list(accumulate(reversed(highs), min))[::-1]
+    if any(a > b for a, b in zip(low, high, strict=True)):
+        return fit, list(lows), list(highs)
+    return [min(max(y, a), b) for y, a, b in zip(fit, low, high, strict=True)], low, high
+
+
+def pooled(heights: Sequence[float]) -> Curve:
+    """The rising sequence with the least sum of squared differences."""
+    blocks: list[tuple[float, int]] = []  # mean, length
+    for height in heights:
+        mean, length = float(height), 1
+        while blocks and blocks[-1][0] > mean:
+            before, many = blocks.pop()
+            mean, length = (before * many + mean * length) / (many + length), many + length
+        blocks.append((mean, length))
+    return [mean for mean, length in blocks for _ in range(length)]

@@ -1,0 +1,31 @@
+"""Two questions about the same curve, and which of them is expected to be nearer, by their own promises in people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpengine.contract import Query
+from dpengine.mechanisms.cdf import Cdf
+from dpengine.mechanisms.cdf_tree import CdfTree
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The other question, and within how many people each is right at every point, 95 times in 100."""
+
+    query: Cdf | CdfTree
+    own: Fraction
+    its: Fraction
+
+
+def rival(query: Query) -> Rival | None:
+    """For the same column, people, condition and ε, each with its usual noise; from public facts alone."""
+    if not isinstance(query, Cdf | CdfTree):
+        return None
+    query = query.with_noise("")
+    given = {name: value for name, value in query.parameters().items() if name != "points"}
+    kind: type[Cdf] | type[CdfTree] = CdfTree if isinstance(query, Cdf) else Cdf
+    other = kind.build(query.facts, given)
+    everybody = Fraction(query.facts.about)  # nothing is off by more
+    return Rival(other, *(min(one.people_off, everybody) for one in (query, other)))

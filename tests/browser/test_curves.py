@@ -1,0 +1,35 @@
+"""A curve and its rival: asked one after the other, smoothed for nothing, and a synthetic column taken along."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from browser.steps import go, settled, shot
+
+
+def test_a_curve_then_the_synthetic_column_beside_it(page: Any) -> None:
+    go(page, f"/ask?{urlencode({'table': 'town', 'q': 'cdf_tree', 'column': 'age', 'epsilon': '0.5'})}")
+    assert "within" in page.locator('[role="note"]').inner_text()
+    page.locator(".st-key-ask-go button").click()
+    page.locator(".headline", has_text="A curve through").wait_for()
+    page.locator("[class*=st-key-smooth-answer] label").click()
+    settled(page)
+    assert page.locator("[class*=st-key-smooth-answer] input").is_checked()
+    shot(page, "curve-tree")
+    page.get_by_role("link", name="Ask that instead").click()
+    page.wait_for_url("**q=cdf&**")
+    settled(page)
+    page.locator(".st-key-ask-go button").click()
+    page.locator(".headline", has_text="made-up values").wait_for()
+    settled(page)
+    shot(page, "curve-column")
+    with page.expect_download() as taken:
+        page.locator("[class*=st-key-column-answer] button").click()
+    rows = list(csv.reader(io.StringIO(Path(taken.value.path()).read_text())))
+    ages = [int(cell) for (cell,) in rows[1:]]
+    assert rows[0] == ["age"] and ages == sorted(ages)
+    assert page.locator(".headline").inner_text() == f"{len(ages)} made-up values"

@@ -1,0 +1,29 @@
+"""A page without a browser: opened at an address, and what it says."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def open_page(name: str, **address: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    for key, value in address.items():
+        app.query_params[key] = value
+    app.run() if name == "start" else app.switch_page(f"../pages/{name}.py").run()
+    assert not app.exception
+    return app
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.get("html"))
+
+
+def plain(part: str, between: str = " ") -> str:
+    """Without tags, as a person reads it."""
+    return unescape(re.sub(r"<style>.*?</style>|<[^>]+>", between, part, flags=re.S))

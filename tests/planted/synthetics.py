@@ -1,0 +1,109 @@
+"""Wrong twins of synthetic tables: weights, scores and losses that are not the theorem's."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from battery import check_law_against_loss, check_samples_against_law, check_sensitivity
+from helpers_synthetic import facts, small_database_law
+
+from dpengine.coins import Coins
+from dpengine.loss import Exponential, Loss, Pure, Together
+from dpengine.mechanisms.multisets import enumerated
+from dpengine.mechanisms.mwem import Mwem
+from dpengine.mechanisms.of_class import Integers
+from dpengine.mechanisms.small_database import SmallDatabase
+from tests.planted.questions import made
+from tests.planted.registry import Planted
+
+VALUE = (4, 0, 1, 2)
+
+
+class EqualMultisets(SmallDatabase):
+    """Every multiset once, as if it had one order of its rows."""
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        counts, ways = enumerated(self.domain, self.rows)
+        block, _ = coins.choose(self.gaps(value), np.ones_like(ways), self.rate)
+        return tuple(counts[block].tolist())
+
+
+class RoundedDown(SmallDatabase):
+    """n·c_h(y) is divided by m, and rounded down, before it is compared."""
+
+    def gaps(self, value: tuple[int, ...], told: Any = None) -> Integers:
+        counts, _ = enumerated(self.domain, self.rows)
+        x = np.asarray(value)
+        wanted = self.sums(x).astype(np.int64)
+        scaled = np.stack([self.sums(y).astype(np.int64) * int(x.sum()) // self.rows for y in counts])
+        return np.asarray(np.abs(wanted - scaled).max(axis=1), dtype=np.int64)
+
+
+class Undivided(SmallDatabase):
+    """The score in m-ths of a row, which a person moves by m."""
+
+    def gaps(self, value: tuple[int, ...], told: Any = lambda done, total: None) -> Integers:
+        return super().gaps(tuple(self.rows * one for one in value), told)
+
+
+class OneRoundCharged(Mwem):
+    def loss(self) -> Loss:
+        _, each = self.shares
+        return Together((Exponential(each), Pure(each)))
+
+
+class FreeTotal(Mwem):
+    """The number of people is used as if it were public, where it is not."""
+
+    @property
+    def known(self) -> int | None:
+        return self.facts.about
+
+    def law(self, value: tuple[int, ...]) -> Any:
+        counted = Mwem.build(facts((2,), max(sum(value), 1)), {"columns": ["c0"], "rounds": 1, "epsilon": "1"})
+        return counted.law(value)
+
+
+def check_the_law_is_that_of_every_sequence(query: SmallDatabase) -> None:
+    law, wanted = query.law(VALUE), small_database_law(query, VALUE)
+    assert law is not None
+    off = max(abs(p - wanted[rows]) for rows, p in law.chances.items())
+    assert off < Decimal("1e-20"), "the law is not the theorem's"
+
+
+def check_draws_of_a_small_database(query: SmallDatabase) -> None:
+    check_samples_against_law(query, VALUE, draws=1_500)
+
+
+def small(kind: type[SmallDatabase]) -> SmallDatabase:
+    """Ten multisets of two rows, of which six can be ordered in two ways."""
+    return kind.build(facts((2, 2), 7), {"columns": ["c0", "c1"], "size": 2, "epsilon": "0.5"})
+
+
+PLANTED = [
+    Planted(
+        "weights that forget the multinomial factor", "Databases are chosen as if each had one order of its rows.",
+        check_draws_of_a_small_database, "follow the law", small(SmallDatabase), small(EqualMultisets),
+    ),
+    Planted(
+        "a score that is divided before it is rounded", "It is not the score that the promise speaks of.",
+        check_the_law_is_that_of_every_sequence, "not the theorem's", small(SmallDatabase), small(RoundedDown),
+    ),
+    Planted(
+        "a score in parts of a row", "One person moves it by as many parts, and the noise is for one.",
+        check_sensitivity, "moves it by", made(SmallDatabase, {"columns": ["c"], "size": 2}),
+        made(Undivided, {"columns": ["c"], "size": 2}), also=((check_law_against_loss, "exceeds"),),
+    ),
+    Planted(
+        "MWEM charged for one round", "Every round chooses and measures anew.",
+        check_law_against_loss, "exceeds", made(Mwem, {"columns": ["c"], "rounds": 2}),
+        made(OneRoundCharged, {"columns": ["c"], "rounds": 2}),
+    ),
+    Planted(
+        "MWEM with a total nobody paid for", "The number of people is secret, and the scores are computed with it.",
+        check_law_against_loss, "exceeds", made(Mwem, {"columns": ["c"], "rounds": 1}, "add_remove"),
+        made(FreeTotal, {"columns": ["c"], "rounds": 1}, "add_remove"),
+    ),
+]  # fmt: skip

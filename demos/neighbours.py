@@ -79,6 +79,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "quantile": {"column": "visits", "share": "0.75", "with_range": False},
     "histogram": {"column": "town"},
     "crosstab": {"columns": ["town", "member"]},
+    "density": {"columns": ["visits"], "resolution": 2, "bandwidth": 3},
     "top_item": {"column": "town"},
     "noisy_argmax": {"options": [WEST, NORTH]},
     "fit_check": {"column": "visits"},

@@ -39,6 +39,7 @@ MOST_NAMED = 60  # outcomes that are told one by one
 MOST_LEVELS = 11  # cells of a picture by evidence
 WIDE = 4  # scales of noise to both sides; what lies beyond is one cell
 LOOSE = Fraction(1, 1000)  # the δ at which noise without a finite ε is looked at
+_WIDE = 10**4  # a variance, beyond which a bell's chances are those of a continuous one, within a part in 10^5
 _SAME = 9  # digits to which two pieces of evidence are the same
 _NEAR = 1e-7  # far more than sums of them are rounded by, far less than they lie apart
 
@@ -183,6 +184,8 @@ class Watched:
             if few and isinstance(p, Finite) and isinstance(q, Finite) and not (several and len(ours) > 1):
                 pick = (lambda raw: raw[at]) if several else (lambda raw: raw)
                 return by_name(p, q, pick, lambda outcome: self.named((outcome,) if several else outcome))
+        if all(isinstance(p, Normal) and isinstance(q, Normal) for p, q in pairs.values()):
+            return of_bells(pairs)
         return by_evidence(pairs, (lambda raw: raw) if several else (lambda raw: (raw,)))
 
 
@@ -228,14 +231,26 @@ def _parts(law: Law) -> tuple[Law, ...]:
 # --- three kinds of views ---------------------------------------------------------------------------------------------
 
 
+def of_bells(pairs: Mapping[int, tuple[Any, Any]]) -> View:
+    """Several numbers with wide noise of one variance: all of their evidence lies in the sum of each times what it
+    moves by, which is a bell again, as wide in every direction."""
+    [(first, _), *_] = pairs.values()
+    moves = {at: p.center - q.center for at, (p, q) in pairs.items()}
+    wide = first.variance * sum(move * move for move in moves.values())
+    one, other = (Normal(sum(moves[at] * pair[side].center for at, pair in pairs.items()), wide) for side in (0, 1))
+    found = along_a_line(one, other, lambda raw: sum(move * raw[at] for at, move in moves.items()), runs=MOST_LEVELS)
+    return View("evidence", found.cells, found.place)
+
+
 def along_a_line(
-    p: Laplace | Normal, q: Laplace | Normal, pick: Callable[[Any], int], kind: str = "number", bar: str = ""
+    p: Laplace | Normal, q: Laplace | Normal, pick: Callable[[Any], int], kind: str = "number", bar: str = "",
+    runs: int = MOST_RUNS,
 ) -> View:  # fmt: skip
     """One noisy integer: runs of integers around both centres, and the two ends."""
     low, high = sorted((p.center, q.center))
     scale = p.scale if isinstance(p, Laplace) else math.sqrt(p.variance)
     reach = max(math.ceil(WIDE * scale), 2)
-    width = -(-(high - low + 2 * reach) // MOST_RUNS)
+    width = -(-(high - low + 2 * reach) // runs)
     first = high - width * -(-(high - low + reach) // width)  # a run starts at the higher centre
     starts = list(range(first, high + reach + 1, width))
     ends = [(None, first - 1), *((start, start + width - 1) for start in starts), (starts[-1] + width, None)]
@@ -266,6 +281,13 @@ def _between(law: Laplace | Normal, first: int | None, last: int | None) -> Deci
         mirrored = Laplace(-law.center, law.scale)
         assert last is not None
         return above(mirrored, -last - 1) - (Decimal(0) if first is None else above(mirrored, -first))
+    if law.variance > _WIDE:
+        scale = math.sqrt(2 * law.variance)
+        low_end = -math.inf if first is None else (first - 0.5 - law.center) / scale
+        high_end = math.inf if last is None else (last + 0.5 - law.center) / scale
+        if high_end < 0:  # the side where nothing cancels
+            low_end, high_end = -high_end, -low_end
+        return Decimal((math.erfc(low_end) - math.erfc(high_end)) / 2)
     far = 14 * (math.isqrt(math.ceil(law.variance)) + 1)  # beyond lies less than e^-90
     low = law.center - far if first is None else first
     high = law.center + far if last is None else last

@@ -117,6 +117,31 @@ def gaussian_mean_reach(variance: Fraction, draws: int, beta: Fraction) -> int |
 
 
 @lru_cache(maxsize=1024)
+def gaussian_quantile(beta: Fraction) -> float:
+    """A z with Pr[|N(0, 1)| > z] ≤ β, above the least by a part in 10^9."""
+    wanted, low, high = float(beta) * (1 - 1e-12), 0.0, 40.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if math.erfc(middle / math.sqrt(2)) > wanted else (low, middle)
+    return high * (1 + 1e-9)
+
+
+def gaussian_mix_reach(variance: Fraction, length: float, sum_of: float, beta: Fraction) -> float:
+    """A t with Pr[|Σ a_i·Z_i| > t] ≤ β for independent discrete Gaussian noise of variance parameter v ≥ 1, where
+    |a|₂ ≤ length and |a|₁ ≤ sum_of: t = z·√v·|a|₂ + |a|₁, with z of a continuous bell.
+
+    Z can be drawn together with N ~ N(0, v) so that |Z − N| ≤ 1, by their quantiles: for that Pr[Z ≥ k] must lie
+    between Pr[N ≥ k] and Pr[N ≥ k−1] for every k ≥ 1 (the rest is symmetry). The upper one is Canonne, Kamath, Steinke
+    2020, Prop. 25. For the lower one let f(x) = e^(−x²/2v): f(z+t) ≤ f(z)·e^(−t²/2v), so ∫_z^(z+1) f ≤
+    f(z)·(1 − 1/6v + 1/40v²) ≤ f(z)/(1 + 1/8v), and Σ_(z≥k) f ≥ (1 + 1/8v)·∫_k^∞ f, while Σ f over all z is at most
+    √(2πv)·(1 + 3e^(−2π²v)) by Poisson's summation formula, which is less than √(2πv)·(1 + 1/8v).
+    """
+    if variance < 1:
+        raise ValueError("so narrow a noise is not near a bell")
+    return (gaussian_quantile(beta) * math.sqrt(float_above(variance)) * length + sum_of) * (1 + 1e-9)
+
+
+@lru_cache(maxsize=1024)
 def flip_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
     """Permute-and-flip with integer scores: with probability ≥ 1−β the gap to the best is at most this.
 

@@ -187,6 +187,26 @@ class Blurred:
 
 
 @dataclass(frozen=True)
+class Band:
+    """The whole curve, at all its points at once, is within ±alpha of the true one, except with chance beta; at any one
+    point that was chosen before looking, within ±pointwise. Heights are per unit of the columns."""
+
+    alpha: Fraction
+    pointwise: Fraction
+    of: int  # points
+    even: Fraction  # how high the curve of people who are spread evenly over the declared range would be
+    beta: Fraction
+    floor: Fraction = Fraction(0)  # no bound from below is known
+    nominal: bool = False  # True: for a table of about the declared size
+    kind: ClassVar[str] = "band"
+
+    @property
+    def amount(self) -> Fraction:
+        """As a part of the height of an even spread: what can be compared."""
+        return self.alpha / self.even
+
+
+@dataclass(frozen=True)
 class NoPromise:
     """Nothing can be promised beforehand, and why."""
 
@@ -198,7 +218,7 @@ class NoPromise:
         return Fraction(0)
 
 
-Promise = Within | Rank | NearBest | Blurred | NoPromise
+Promise = Within | Rank | NearBest | Blurred | Band | NoPromise
 
 
 @dataclass(frozen=True)

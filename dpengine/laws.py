@@ -13,6 +13,9 @@ from typing import Any
 
 from dpengine.exact import decimal_of, exp_decimal
 
+_WIDE = 4  # a variance
+_PI = Decimal("3.14159265358979323846264338327950288419716939937511")
+
 
 @dataclass(frozen=True)
 class Finite:
@@ -86,7 +89,10 @@ def chance(law: Law, outcome: Any) -> Decimal:
 
 @lru_cache(maxsize=256)
 def _normal_total(variance: Fraction) -> Decimal:
-    """Σ_z exp(−z²/(2·variance)); beyond the window lies less than e^-70."""
+    """Σ_z exp(−z²/(2·variance)); beyond the window lies less than e^-70. Of wide noise by Poisson's summation formula:
+    √(2πv)·(1 + 2·Σ_k e^(−2π²vk²)), whose second part is below 10^-33."""
+    if variance >= _WIDE:
+        return (2 * _PI * decimal_of(variance)).sqrt()
     reach = math.isqrt(int(140 * variance)) + 2
     half = sum((exp_decimal(-Fraction(z * z) / (2 * variance)) for z in range(1, reach + 1)), Decimal(0))
     return 1 + 2 * half
@@ -161,7 +167,11 @@ def _renyi_of_shift(shift: int, scale: float, order: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _renyi_of_normal(shift: int, variance: float, order: float) -> float:
-    """Of discrete Gaussian noise and the same noise moved by `shift`; the terms peak at −shift·(order−1)."""
+    """Of discrete Gaussian noise and the same noise moved by `shift`; the terms peak at −shift·(order−1). It is
+    order·shift²/(2v) + ln(θ(a)/θ(0))/(order−1), θ(a) = Σ_z exp(−(z−a)²/(2v)): of wide noise both sums are alike to
+    10^-33 (`_normal_total`)."""
+    if variance >= _WIDE:
+        return order * shift * shift / (2 * variance)
     reach = int(math.sqrt(140 * variance)) + 2
     peak = round(-shift * (order - 1))
     norm = math.fsum(math.exp(-z * z / (2 * variance)) for z in range(-reach, reach + 1))

@@ -246,6 +246,32 @@ class Ranks:
 
 
 @dataclass(frozen=True)
+class Pairs:
+    """How often each pair of codes of two Numbers occurs, as one code: the first times the second's size, plus the
+    second. Rows that lack either are left out."""
+
+    columns: tuple[str, str]
+    sizes: tuple[int, int]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Spread:
+        first, second = self.columns
+        met = [row for row in rows if self.where.holds(row) and MISSING not in (row[first], row[second])]
+        found = Counter(row[first] * self.sizes[1] + row[second] for row in met)
+        codes = sorted(found)
+        return Spread(np.array(codes, dtype=np.int64), np.array([found[code] for code in codes], dtype=np.int64))
+
+    def imagine(self, people: int, shape: str) -> Spread:
+        """Two bells that move together a little."""
+        few = min(people, 10_000)
+        each = [Ranks(column, size).imagine(few, "bell") for column, size in zip(self.columns, self.sizes, strict=True)]
+        one, other = (np.repeat(spread.codes, spread.counts) for spread in each)
+        other = other[(np.arange(few) * 7 // 10 + np.arange(few) * 7919 % few * 3 // 10) % few]
+        codes, counts = np.unique(one * self.sizes[1] + other, return_counts=True)
+        return Spread(codes, counts.astype(np.int64) * people // few)
+
+
+@dataclass(frozen=True)
 class RanksBy:
     """The same for each group of a Category."""
 
@@ -288,6 +314,6 @@ class Rows:
         return tuple(tuple((size - 1) * place // max(few - 1, 1) for place in range(few)) for size in self.sizes)
 
 
-OfRows = Count | Counts | Histogram | Cells | ItemCounts | Hits | Moments | Ranks | RanksBy | Faults
+OfRows = Count | Counts | Histogram | Cells | ItemCounts | Hits | Moments | Ranks | Pairs | RanksBy | Faults
 Need = Nothing | OfRows | Rows
 Statistic = int | tuple[int, ...] | Spread | tuple[Spread, ...] | tuple[Integers, ...]

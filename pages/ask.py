@@ -90,8 +90,7 @@ with left, st.container(key="card-spend"):
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
         if not price.admissible:
-            rest = table.meter().left / table.meter().epsilon
-            job.refused(say("ask.too_much", left=percent(rest)) if rest else say("ask.nothing_left"))
+            job.refused(spend.too_much(table, query))
     if refusal:
         job.refused(refusal)
 with right, st.container(key="card-preview"):

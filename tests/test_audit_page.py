@@ -280,6 +280,7 @@ def test_claims_are_those_of_the_ledger() -> None:
     for key, relation, unit in EVERY:
         query = Example(key, relation, unit, "1").query  # type: ignore[arg-type]
         claim = claimed(query)
-        assert claim.epsilon == {"adaptive_session": Fraction(1, 2)}.get(key, 1) or key == "gaussian"
+        assert claim.epsilon == {"adaptive_session": Fraction(1, 2)}.get(key, 1) or key in ("gaussian", "density")
         large = {"shuffle_count": Fraction(35, 100), "shuffle_histogram": Fraction(1, 2)}
-        assert claim.delta == (large | {"find_values": Fraction(1, 100), "gaussian": Fraction(1, 1000)}).get(key, 0)
+        large |= {"find_values": Fraction(1, 100)} | dict.fromkeys(("gaussian", "density"), Fraction(1, 1000))
+        assert claim.delta == large.get(key, 0)

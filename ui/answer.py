@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
-from ui import charts, curve_answer, exports, gloss, nav
+from ui import charts, curve_answer, density, exports, gloss, nav
 from ui.wording import (
     axis,
     drawn,
@@ -60,6 +60,8 @@ def picture(answer: dp.Answer, key: str) -> None:
         st.html(f'<p class="lead">{escape(say(code))}</p>')
     elif kind == "range" or answer.value == {} or says_nothing(answer.query, answer.interval):
         st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
+    elif kind == "density":
+        density.picture(answer, key)
     elif kind == "curve":
         curve_answer.show(answer, key)
         with st.expander(say("answer.figures")):

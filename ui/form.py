@@ -18,6 +18,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.figures import ungrouped
 from dpengine.messages.spoken import stored
 from dpengine.schema import Category, Column, ItemSet, Number
+from ui import density
 from ui.language import address
 
 STATE = "ask"
@@ -35,11 +36,12 @@ ORDER = (
     "variance",
     "crosstab",
     "noisy_argmax",
+    "density",
     "cdf_tree",
     "cdf",
     "fit_check",
 )
-_JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "options")
+_JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "options", "bandwidth")
 MOST_CONDITIONS = 5
 MOST_GROUPS = 8
 MOST_PICKED = 1_000  # values offered in a picker
@@ -127,6 +129,8 @@ def choices(table: dp.Table, key: str) -> list[str]:
     for parameter in dp.catalogue[key].card.parameters:
         if parameter.kind in kinds:
             return table.schema.of_kind(*kinds[parameter.kind])
+        if parameter.kind == "columns.curve":
+            return table.schema.of_kind(Number)
         if parameter.kind == "columns":
             lists = table.schema.of_kind(Category)
             return lists if len(lists) > 1 else []
@@ -175,6 +179,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         if "of" in parameters or "options" in parameters:
             st.html(f'<p class="muted">{say("form.where_title")}</p>')
         chosen["where"] = conditions(table, given.get("where") or [], "where")
+    if key == "density":
+        chosen |= density.pickers(table, given, _round())
     for parameter in parameters.values():
         if parameter.kind == "people" and table.facts.unit.id_column is None:
             continue

@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import Blurred, NearBest, NoPromise, Rank, Within, canonical
+from dpengine.contract import Band, Blurred, NearBest, NoPromise, Rank, Within, canonical
 from dpengine.exact import text_of
 from dpengine.loss import loss_as_json
 from dpengine.messages import say
@@ -119,7 +119,7 @@ def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
 
 def _written(query: dp.Query, wish: Fraction) -> str:
     """A wished promise as it would be typed."""
-    return f"{float(wish) * 100:.3g}" if isinstance(query.promise(), Rank | Blurred) else text_of(wish)
+    return f"{float(wish) * 100:.3g}" if isinstance(query.promise(), Rank | Blurred | Band) else text_of(wish)
 
 
 def _wished(plan: Plan, place: int, key: str) -> None:
@@ -195,6 +195,8 @@ def _promised(query: dp.Query, wish: Fraction) -> str:
         return say("promise.short.within", alpha=amount(Within(wish, promise.of, promise.beta, wish, promise.unit)))
     if isinstance(promise, Blurred):
         return short_promise(replace(promise, share=wish))
+    if isinstance(promise, Band):
+        return short_promise(replace(promise, alpha=wish * promise.even))
     if isinstance(promise, Rank):
         return short_promise(Rank(promise.rows, wish, promise.beta, promise.floor))
     return short_promise(NearBest(int(wish), query.beta, Fraction(0)))

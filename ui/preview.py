@@ -10,9 +10,11 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import canonical
+from dpengine.mechanisms.density import Density
 from dpengine.messages import say
 from dpengine.messages.figures import day
-from ui import charts, curve_answer
+from dpengine.resample import heights
+from ui import charts, curve_answer, density
 from ui.wording import axis, from_zero, shown
 
 MOST_REHEARSED = 100  # values of a synthetic column that are drawn while somebody waits for the page
@@ -36,6 +38,10 @@ def fifty(table: dp.Table, query: dp.Query) -> list[float]:
 def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
     """Dots for a number, bars or ranges for several, a tally for a choice."""
     title, alt = axis(query), say("preview.alt")
+    if isinstance(query, Density):
+        ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
+        density.draw(query, heights(query, value), interval, f"chart-{key}", simulated=True)
+        return
     if query.card.picture == "curve":
         if getattr(query, "points", 0) > MOST_REHEARSED:
             st.html(f'<p class="lead">{escape(say("preview.curve_long"))}</p>')

@@ -20,7 +20,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.spoken import current
 from dpengine.sessions import step_query
 from dpengine.statement import act_words
-from ui import curve_answer, style, svg
+from ui import curve_answer, density_svg, style, svg
 from ui.answer import bars_alt, bars_table
 from ui.history import when
 from ui.state import workspace
@@ -109,7 +109,7 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
     figures = ""
     if answer.query.card.picture == "file":
         figures = _p(say("answer.file_full", sha=answer.value["sha256"]), "muted")
-    elif isinstance(answer.value, dict) and answer.query.card.picture not in ("label", "rows"):
+    elif isinstance(answer.value, dict) and answer.query.card.picture not in ("label", "rows", "density"):
         shown = " open" if answer.interval is None else ""
         figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{bars_table(answer)}</details>"
     caveats = "".join(_p(text, "muted") for text in answer.query.card.caveat_texts)
@@ -155,6 +155,8 @@ def picture(answer: dp.Answer) -> str:
     if answer.query.card.picture == "label":
         code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
         return _p(say(code), "muted")
+    if answer.query.card.picture == "density":
+        return density_svg.standing(answer)
     if answer.query.card.picture == "curve":
         return curve_answer.standing(answer)
     if isinstance(answer.value, dict) and answer.interval is None:

@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import LEAST_EPSILON, Blurred, NearBest, Rank, Within
+from dpengine.accountant.costs import cost
+from dpengine.contract import LEAST_EPSILON, Band, Blurred, NearBest, Rank, Within
 from dpengine.exact import read_number, text_of
 from dpengine.loss import Gaussian
 from dpengine.messages import say
@@ -99,11 +100,22 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     told, loss = say("spend.cost", epsilon=query.epsilon, share=percent(price.fraction)), query.loss()
     if isinstance(loss, Gaussian):
         told = say("spend.cost_gaussian", rho=f"{float(loss.rho):.3g}", share=percent(price.fraction))
+        if not table.meter().pure_closed:
+            later = cost(loss, table.budget.rule.alpha).renyi / table.budget.rule.epsilon
+            told += " " + say("spend.once", share=percent(later))
     lines.append(f'<p class="muted">{gloss.text(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
     if not price.useful:
         told = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
         lines.append(f'<p class="warn">{gloss.text(told)}</p>')
     st.html("".join(lines))
+
+
+def too_much(table: dp.Table, query: dp.Query) -> str:
+    """Why it cannot be paid for, and what to do instead."""
+    if cost(query.loss(), None).epsilon is None and not table.budget.rule.delta:
+        return say("budget.needs_delta")
+    left = table.meter().left / table.meter().epsilon
+    return say("ask.too_much", left=percent(left)) if left else say("ask.nothing_left")
 
 
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
@@ -139,6 +151,8 @@ def wish_field(query: dp.Query) -> tuple[str, str]:
         return label, amount(promise).split(" ", 1)[0]
     if isinstance(promise, Blurred):
         return say("spend.wish.blurred"), f"{float(promise.share) * 100:.3g}"
+    if isinstance(promise, Band):
+        return say("spend.wish.band"), f"{float(promise.amount) * 100:.3g}"
     assert isinstance(promise, NearBest)
     return say("spend.wish.near_best"), str(promise.gap)
 
@@ -146,7 +160,7 @@ def wish_field(query: dp.Query) -> tuple[str, str]:
 def read_wish(query: dp.Query, typed: str) -> Fraction:
     """The accepted error in the promise's own unit, from what was typed."""
     wish = read_number(typed.strip().replace(",", ".").rstrip("%").strip(), say("spend.wish.name"))
-    return wish / 100 if isinstance(query.promise(), Rank | Blurred) else wish
+    return wish / 100 if isinstance(query.promise(), Rank | Blurred | Band) else wish
 
 
 def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:

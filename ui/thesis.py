@@ -9,7 +9,7 @@ import streamlit as st
 from demos.thesis import BETA, HIGH, LOW, Cell, Printed, covers, residents, tables
 from dpengine.messages import say
 from dpengine.messages.figures import local
-from ui import frame, nav
+from ui import frame, nav, thesis_figures
 
 _DRAWN = "thesis-drawn"
 
@@ -29,6 +29,7 @@ def show() -> None:
     for table in drawn:
         with st.container(key=f"card-thesis-{table.number}"):
             st.html(_html(table))
+    thesis_figures.show()
     st.html(f"<p class='muted'>{escape(say('thesis.command'))}</p><pre>{escape(say('thesis.command_line'))}</pre>")
     st.page_link(nav.page("publish"), label=say("thesis.back"))
 
@@ -36,6 +37,7 @@ def show() -> None:
 def _again() -> None:
     """New draws with the coins that releases use; the people are made up, so nothing is spent."""
     st.session_state[_DRAWN] = tables()
+    thesis_figures.again()
 
 
 def _html(table: Printed) -> str:

@@ -10,14 +10,16 @@ from math import ceil, floor
 from typing import Any
 
 import dpengine as dp
-from dpengine.contract import Blurred, NearBest, NoPromise, Promise, Rank, Within
+from dpengine.contract import Band, Blurred, NearBest, NoPromise, Promise, Rank, Within
 from dpengine.exact import decimal_of, text_of
 from dpengine.looks import Reading
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
+from dpengine.mechanisms.density import Density
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day, local, read, setting, ungrouped
 from dpengine.rising import halfway
+from ui import density_words
 
 
 def percent(share: Fraction | float) -> str:
@@ -168,6 +170,8 @@ def promise_words(promise: Promise, query: dp.Query | None = None) -> str:
         return say("promise.near_best", gap=promise.gap, unit=unit, chance=chance(promise.beta))
     if isinstance(promise, Blurred):
         return _blurred("promise.blurred", promise)
+    if isinstance(promise, Band):
+        return say("promise.band", share=percent_up(promise.amount), chance=chance(promise.beta)) + _guess(promise)
     assert isinstance(promise, NoPromise)
     return promise.why
 
@@ -184,7 +188,7 @@ def percent_up(share: Fraction) -> str:
     return two_figures(share * 100) + " %"
 
 
-def _guess(promise: Within | Rank, query: dp.Query | None = None) -> str:
+def _guess(promise: Within | Rank | Band, query: dp.Query | None = None) -> str:
     """A promise that rests on the declared size says so: how many people a condition leaves is not public."""
     if not promise.nominal:
         return ""
@@ -254,6 +258,8 @@ def short_promise(promise: Promise, query: dp.Query | None = None) -> str:
         return say("promise.short.near_best", gap=promise.gap, unit=unit_words(query))
     if isinstance(promise, Blurred):
         return _blurred("promise.short.blurred", promise)
+    if isinstance(promise, Band):
+        return say("promise.short.band", share=percent_up(promise.amount))
     return say("promise.short.none")
 
 
@@ -276,6 +282,8 @@ def headline(answer: dp.Answer) -> str:
     if answer.query.card.picture == "range":
         stands = value["lower"] is not None
         return say("answer.found_range", **value) if stands else say("answer.no_range")
+    if isinstance(answer.query, Density):
+        return density_words.headline(answer.query, value)
     if isinstance(value, dict) and not value:
         return say("answer.no_values")
     if answer.query.card.picture == "curve":
@@ -372,6 +380,11 @@ def range_words(answer: dp.Answer) -> str:
         return between + say("answer.curve_within", **told)
     if isinstance(promise, Blurred):
         return _blurred("answer.blurred", promise)
+    if isinstance(answer.query, Density):
+        alpha, pointwise = (two_figures(one) for one in density_words.reach(answer.query))
+        facts = {"alpha": alpha, "unit": density_words.unit(answer.query), "chance": chance(answer.query.beta)}
+        code = "answer.density_map" if len(answer.query.columns) > 1 else "answer.density_band"
+        return say(code, pointwise=pointwise, **facts)
     if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):
         return say("answer.ranges", of=len(answer.interval), chance=chance(answer.query.beta))
     if isinstance(promise, Within):

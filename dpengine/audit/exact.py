@@ -8,6 +8,10 @@ convolution; coordinates on which the two tables agree drop out.
     Laplace   outside the two centres L is constant: the two sides are one atom each, d − 1 points lie between. Exact.
     Normal    L = (d² − 2dz)/(2σ²), on a window |z| ≤ t with t² ≥ 140σ². Beyond lies less than 2e^-70, since the noise
               is σ²-subgaussian (Canonne, Kamath, Steinke 2020, Lemma 5); it is counted whole into the upper end.
+    Wide      Normals of one large variance v (WIDE): L = (|d|² − 2⟨d, Z⟩)/(2v). Each Z is within 1 of a continuous
+              N(0, v) (`bounds.gaussian_mix_reach`), so L is within |d|₁/v of N(m, 2m), m = |d|²/(2v), which
+              is cut into cells; both are told as `fuzz`. What floats round, and what lies beyond seven deviations
+              (less than 10^-11), is lost.
 
 A `Span` holds the true value. Losses are kept to 10^-25 and, should a convolution have more than MOST_ATOMS of them,
 are moved to a grid of 10^-6; each moves by at most `fuzz`, and since (1 − e^(ε−L))₊ rises with L, taking it at L ∓ fuzz
@@ -36,6 +40,8 @@ from dpengine.mechanisms.find_values import FindValues, Found
 TOLERANCE = Decimal("1e-20")
 ORDER = Fraction(11, 2)  # about the order that a budget of ε = 1, δ = 10^-6 freezes
 MOST_ATOMS = 20_000
+WIDE = 10**5  # a variance of one coordinate beyond which its atoms are too many; of k of them together its k-th root
+_CELLS, _SIDES = 100, 7  # cells in a deviation of a bell, and deviations to both sides
 _PLACES, _COARSE = Decimal("1e-25"), Decimal("1e-6")
 _DIGITS = 40
 _FARTHEST = Decimal(1000)  # no claim is near e^-1000
@@ -102,9 +108,13 @@ class Losses:
 def losses(first: Law, second: Law) -> Losses:
     """The law of ln(first/second) under `first`."""
     found = Losses({Decimal(0): Decimal(1)}, fuzz=Decimal(0))
-    for p, q in zip(_parts(first), _parts(second), strict=True):
-        if p != q:
-            found = found.plus(_of_one(p, q))
+    pairs = [(p, q) for p, q in zip(_parts(first), _parts(second), strict=True) if p != q]
+    noise = [(p, q) for p, q in pairs if isinstance(p, Normal) and isinstance(q, Normal) and p.variance == q.variance]
+    if noise and len({p.variance for p, _ in noise}) == 1 and noise[0][0].variance > WIDE ** (1 / len(noise)):
+        shifts = tuple(abs(p.center - q.center) for p, q in noise)
+        found, pairs = _of_wide(shifts, noise[0][0].variance), [pair for pair in pairs if pair not in noise]
+    for p, q in pairs:
+        found = found.plus(_of_one(p, q))
     return found
 
 
@@ -186,6 +196,20 @@ def _of_normal(apart: int, variance: Fraction) -> Losses:
             for z in range(-reach, reach + 1)
         }
         return Losses(atoms, lost=2 * exp_decimal(Fraction(-70)))
+
+
+@lru_cache(maxsize=64)
+def _of_wide(shifts: tuple[int, ...], variance: Fraction) -> Losses:
+    mean = float(sum(shift * shift for shift in shifts) / (2 * variance))
+    edges = [place / _CELLS for place in range(-_SIDES * _CELLS, _SIDES * _CELLS + 1)]
+    below = [math.erfc(-edge / math.sqrt(2)) / 2 for edge in edges]
+    root = math.sqrt(2 * mean)
+    atoms: dict[Decimal, Decimal] = {}
+    for low, p, more in zip(edges, below, below[1:], strict=False):
+        loss = Decimal(mean + root * (low + 0.5 / _CELLS)).quantize(_PLACES)
+        atoms[loss] = atoms.get(loss, Decimal(0)) + Decimal(max(more - p, 0.0) * (1 - 1e-9))
+    fuzz = Decimal(float(sum(shifts) / variance) * (1 + 1e-9) + root * 0.51 / _CELLS)
+    return Losses(atoms, lost=Decimal("1e-8"), fuzz=fuzz)
 
 
 def _told(loss: Fraction) -> Decimal:

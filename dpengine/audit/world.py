@@ -133,6 +133,9 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("small_database", {"columns": ["t"]}),
     ("small_database", {"columns": ["c", "d"], "size": 1, "queries": [[["c", "in", ["a"]]]], "where": [SOME]}),
     ("mwem", {"columns": ["c"], "rounds": 1}),
+    ("density", {"columns": ["x"], "resolution": 2, "bandwidth": 2}),
+    ("density", {"columns": ["z"], "resolution": 4, "bandwidth": "2.5"}),
+    ("density", {"columns": ["x", "z"], "resolution": 2, "bandwidth": ["1.8", 4], "where": [["c", "in", ["a"]]]}),
 ]
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and

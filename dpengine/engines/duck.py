@@ -36,6 +36,7 @@ from dpengine.needs import (
     Need,
     Nothing,
     OfRows,
+    Pairs,
     Ranks,
     RanksBy,
     Rows,
@@ -195,7 +196,7 @@ def _asked(need: OfRows, rows: Any, names: dict[str, str], lists: dict[str, pa.T
     if isinstance(need, Histogram | Ranks):
         rows = rows.filter(rows[names[need.column]] != MISSING)
         return rows.group_by(code=rows[names[need.column]]).aggregate(rows=rows.count()).order_by("code")
-    if isinstance(need, Cells):
+    if isinstance(need, Cells | Pairs):
         for column in need.columns:
             rows = rows.filter(rows[names[column]] != MISSING)
         keys = {f"k{place}": rows[names[column]] for place, column in enumerate(need.columns)}
@@ -248,10 +249,13 @@ def _shaped(need: OfRows, found: dict[str, Integers]) -> Statistic:
         return tuple(
             Spread(found["code"][a:b].copy(), found["rows"][a:b].copy()) for a, b in pairwise(edges.tolist())
         )
-    if isinstance(need, Cells):
+    if isinstance(need, Cells | Pairs):
         place = np.zeros(len(found["rows"]), dtype=np.int64)
         for at, size in enumerate(need.sizes):
             place = place * size + found[f"k{at}"]
+        if isinstance(need, Pairs):
+            order = np.argsort(place)
+            return Spread(place[order], found["rows"][order])
         return _placed(place, found["rows"], prod(need.sizes))
     if isinstance(need, Hits):
         return _placed(2 * found["group"] + found["miss"], found["rows"], 2 * need.groups)

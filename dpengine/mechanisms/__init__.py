@@ -10,6 +10,7 @@ from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.crosstab import Crosstab
+from dpengine.mechanisms.density import Density
 from dpengine.mechanisms.find_range import FindRange
 from dpengine.mechanisms.find_values import FindValues
 from dpengine.mechanisms.fit_check import FitCheck
@@ -36,7 +37,7 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
         for query in (
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
             FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
-            LocalCount, ShuffleCount, ShuffleHistogram, Cdf, CdfTree, SmallDatabase, Mwem,
+            LocalCount, ShuffleCount, ShuffleHistogram, Cdf, CdfTree, SmallDatabase, Mwem, Density,
         )
     }
 )

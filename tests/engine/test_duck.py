@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from dpengine.engines import Engine
 from dpengine.engines.duck import DuckEngine, connect
 from dpengine.errors import AllowanceError
-from dpengine.needs import Count, Histogram, Need, Ranks, Spread
+from dpengine.needs import Count, Histogram, Need, Pairs, Ranks, Spread
 from dpengine.predicate import AnyOf, Clause, OneOf, Predicate, Range, Row, read_predicate
 from dpengine.schema import MISSING, Category, Number, Schema
 
@@ -64,6 +64,7 @@ needs: st.SearchStrategy[Need] = st.one_of(
     st.builds(Histogram, st.just(BIG), st.just((0, 10, 500_000)), st.just(10**6 + 1), predicates),
     st.builds(Ranks, st.just(NUMBER), st.just(10), predicates),
     st.builds(Ranks, st.just(BIG), st.just(10**6 + 1), predicates),
+    st.builds(Pairs, st.just((BIG, NUMBER)), st.just((10**6 + 1, 10)), predicates),
 )
 
 

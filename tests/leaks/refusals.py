@@ -29,6 +29,7 @@ from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.published import Published
 from dpengine.receipts import MOST_BYTES, read_receipts
+from dpengine.resample import sample
 from dpengine.unit import Unit
 from dpengine.verify import _bytes
 from ui import declare_cards, declare_change, declare_draft, declare_lists, declare_task, declare_upload
@@ -533,6 +534,14 @@ CAUSES: dict[str, Cause] = {
         replace(b.add(b.frame(a=[b.cell]), {"a": C([str(one) for one in range(99)])}).facts, about=10**7),
         {"column": "a", "delta": "0.5", "epsilon": "1"}),
     # Curves.
+    "density.columns": lambda b: b.ask("density", columns=["far", "far"]),
+    "density.bandwidth": lambda b: b.ask("density", columns=["far"], bandwidth="0"),
+    "density.bandwidths": lambda b: b.ask("density", columns=["far"], bandwidth=["1", "2"]),
+    "density.narrow": lambda b: b.ask("density", columns=["far"], bandwidth="1e-9"),
+    "density.points": lambda b: b.ask("density", columns=["far"], resolution=1),
+    "density.sample_many": lambda b: sample(b.ask("density", columns=["far"], resolution=2), {}, 0),
+    "density.sample_none": lambda b: sample(
+        one := b.ask("density", columns=["far"], resolution=2), dict.fromkeys(one.labels(), -1.0), 5),
     "curve.points": lambda b: b.ask("cdf", column="far", points="0"),
     # Synthetic tables.
     "synthetic.columns": lambda b: b.ask("small_database", columns=[]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.planted import (
     accounts,
     curves,
+    densities,
     files,
     forms,
     ground,
@@ -17,5 +18,5 @@ from tests.planted import (
 )
 from tests.planted.registry import Planted
 
-PARTS = (questions, published, synthetics, trusts, curves, ground, accounts, ledgers, homes, files, forms)
+PARTS = (questions, published, synthetics, trusts, curves, densities, ground, accounts, ledgers, homes, files, forms)
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

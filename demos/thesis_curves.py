@@ -1,0 +1,123 @@
+"""Figures 1 to 3 of the thesis: a private density of 100 draws of N(1, 1) and 100 of N(5, 1), at ε = 0.1, 1 and 3.
+
+δ = 0.1, bandwidth h = 0.6. One person replaced moves the curve by at most Δ = √2/(n√(2π)h) in the kernel's Hilbert
+space (Ex. 6.12). Noise c·G, G a Gaussian process with the Gaussian kernel, has standard deviation c at every point. How
+large c must be, in units of Δ:
+
+    thesis      √(2·ln(2/δ))/ε                        Cor. 6.10; proved for ε ≤ 1 only, and figure 3 has ε = 3
+    printed     half of it: Ex. 6.12 prints √ln(2/δ) where its own corollary gives 2·√ln(2/δ)
+    least       the least σ for which N(0, σ²) and N(1, σ²) keep (ε, δ), exactly and for every ε: Balle and Wang 2018,
+                Thm 8. It speaks of continuous noise; `kept` is the δ that a level really keeps, by the same formula.
+
+The curves are drawn by the catalogue's own `density`, with the thesis's level of noise. The people are made up, from a
+public seed; the range −4 … 10 is declared.
+
+    python -m demos.thesis_curves
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from dpengine import resample
+from dpengine.coins import Coins, SystemCoins
+from dpengine.contract import Facts
+from dpengine.mechanisms.density import Density
+from dpengine.needs import Spread
+from dpengine.schema import Number, Schema
+from dpengine.unit import Unit
+
+DELTA, WIDTH, EACH = 0.1, "0.6", 100
+EPSILONS = (0.1, 1.0, 3.0)
+COLUMN = Number(-4, 10, step="0.001", missing=0)
+SEED = 20_121
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Standard deviations of the noise at any point of the curve."""
+
+    thesis: float
+    printed: float
+    least: float
+    kept: float  # the δ that the thesis's level keeps at its ε
+
+
+@dataclass(frozen=True)
+class Figure:
+    number: int
+    epsilon: float
+    levels: Levels
+    xs: tuple[float, ...]
+    truth: tuple[float, ...]  # the kernel curve of the data
+    drawn: tuple[float, ...]
+    reach: float  # the whole curve is within ± this, 95 times in 100
+
+
+def delta_of(epsilon: float, sigma: float) -> float:
+    """The least δ for which continuous noise of σ = `sigma` sensitivities keeps (ε, δ)."""
+
+    def below(x: float) -> float:
+        return math.erfc(-x / math.sqrt(2)) / 2
+
+    return below(0.5 / sigma - epsilon * sigma) - math.exp(epsilon) * below(-0.5 / sigma - epsilon * sigma)
+
+
+def levels(epsilon: float) -> Levels:
+    move = math.sqrt(2) / (2 * EACH * math.sqrt(2 * math.pi) * float(WIDTH))
+    thesis = math.sqrt(2 * math.log(2 / DELTA)) / epsilon
+    low, high = 1e-6, thesis * 4
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta_of(epsilon, middle) > DELTA else (low, middle)
+    return Levels(thesis * move, thesis * move / 2, high * move, delta_of(epsilon, thesis))
+
+
+def question(epsilon: float) -> Density:
+    """`density` with the thesis's noise at this ε: t sensitivities have ρ = 1/(2t²), and its own ε' has ρ = ε'²/4."""
+    own = Fraction(int(epsilon / math.sqrt(math.log(2 / DELTA)) * 10**9), 10**9)
+    facts = Facts("thesis", Schema({"x": COLUMN}), Unit.rows(), "replace", 2 * EACH)
+    return Density.build(facts, {"columns": ["x"], "bandwidth": WIDTH, "epsilon": own})
+
+
+@lru_cache(maxsize=1)
+def people() -> Spread:
+    generator = np.random.default_rng(SEED)
+    values = np.concatenate((generator.normal(1, 1, EACH), generator.normal(5, 1, EACH)))
+    codes, counts = np.unique([COLUMN.code(float(value)) for value in values.round(3)], return_counts=True)
+    return Spread(codes.astype(np.int64), counts.astype(np.int64))
+
+
+def figures(coins: Coins | None = None) -> tuple[Figure, ...]:
+    source, found = coins or SystemCoins(), []
+    for number, epsilon in enumerate(EPSILONS, 1):
+        query = question(epsilon)
+        told = query.release(people(), source).value
+        truth = query.finish(query.measured(people())).value  # nobody is in this table: what it holds may be shown
+        [grid] = query.grids()
+        found.append(
+            Figure(
+                number, epsilon, levels(epsilon), tuple(map(float, grid)),
+                tuple(resample.heights(query, truth).tolist()), tuple(resample.heights(query, told).tolist()),
+                float(query.promise().alpha),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def main() -> None:
+    print("noise at every point of the curve, as a standard deviation; the curve itself is about 0.2 high")
+    print(f"{'ε':>5} {'thesis':>9} {'printed':>9} {'least':>9} {'δ kept':>9} {'drawn, largest':>15}")
+    for one in figures():
+        worst = max(abs(a - b) for a, b in zip(one.truth, one.drawn, strict=True))
+        told, known = one.levels, f"{one.epsilon:>5} {one.levels.thesis:>9.5f} {one.levels.printed:>9.5f}"
+        print(f"{known} {told.least:>9.5f} {told.kept:>9.4f} {worst:>15.5f}")
+
+
+if __name__ == "__main__":
+    main()

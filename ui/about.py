@@ -11,6 +11,7 @@ WORDS = {  # of a page: those that somebody who opens it for the first time will
     "start": ("allowance", "range", "rehearsal"),
     "data": ("neighbours", "unit", "declared", "epsilon"),
     "ask": ("allowance", "epsilon", "range", "rehearsal"),
+    "synthetic": ("allowance", "epsilon", "range"),
     "session": ("session", "noise", "composition"),
     "plan": ("allowance", "epsilon", "range"),
     "whatif": ("epsilon", "delta", "neighbours"),

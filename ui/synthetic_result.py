@@ -19,8 +19,6 @@ from ui import answer as answers
 from ui.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
 from ui.wording import amount, chance, headline, range_words
 
-_CONDITION = "?"
-
 
 def show(table: dp.Table, found: dp.Answer) -> None:
     made = table.synthetic(found)
@@ -66,13 +64,14 @@ def _ask(made: Synthetic) -> None:
     st.html(f"<h2>{escape(title)}</h2><p class='muted'>{escape(why)}</p>")
     columns = made.query.columns
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in columns}
-    groups |= {f"{one} × {other}": (one, other) for one, other in combinations(columns, 2)}
-    options = [*groups, _CONDITION]
+    pairs = {f"{one} × {other}": (one, other) for one, other in combinations(columns, 2)}
+    groups |= {name: pair for name, pair in pairs.items() if name not in groups}
+    condition = "?" * (1 + max((len(name) for name in groups if set(name) == {"?"}), default=0))  # no column's name
     of = picked(
-        "of", options, lambda one: say("synthetic_page.of_condition") if one == _CONDITION else one,
+        "of", [*groups, condition], lambda one: say("synthetic_page.of_condition") if one == condition else one,
         say("synthetic_page.of"), "synthetic",
     )  # fmt: skip
-    if of == _CONDITION:
+    if of == condition:
         _condition(made)
     else:
         _shares(made, made.marginal(groups[of]), of)

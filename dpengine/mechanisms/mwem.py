@@ -4,7 +4,7 @@ Guarantee   ε-DP, under replace-one and under add/remove.
 Theorem     adaptive composition of exponential mechanisms (McSherry and Talwar 2007, Thm 6) and discrete Laplace
             mechanisms (Dwork et al. 2006, Prop. 1); all else is computed from what they released.
 Total       N, the rows there are: n itself where it is public, else n + Laplace noise, bought with ε/8 and cut to
-            [1, 2·declared]. No step below sees n otherwise.
+            [1, 2k·declared people]. No step below sees n otherwise.
 Round t     W_t is a distribution on the D cells, public; W_1 is even. Score of a query h: |c_h(x) − r_h|, with r_h the
             whole number nearest to N·W_t(h): it moves by k, a person's rows at most, as c_h does. One query is chosen
             with chance ∝ exp(rate·score), rate = ε'/(2k); a = its count + Laplace noise of scale k/ε', cut to [0, N].

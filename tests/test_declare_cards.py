@@ -241,6 +241,7 @@ def test_or_is_understood_by_every_question_with_conditions(workspace: Workspace
         "top_item": {"column": "likes"}, "histogram": {"column": "way"}, "count": {}, "quantile": {"share": "0.9"},
         "proportion": {"of": [["way", "in", ["car"]]]}, "crosstab": {"columns": ["way", "town"]},
         "noisy_argmax": {"options": [[["way", "in", ["bus"]]], [["way", "in", ["car"]]]]},
+        "density": {"columns": ["age"]}, "small_database": {"columns": ["way"]}, "mwem": {"columns": ["way"]},
     }  # fmt: skip
     asked = 0
     for key, mechanism in dp.catalogue.items():

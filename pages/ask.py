@@ -64,14 +64,14 @@ with left, st.container(key="card-spend"):
     given["epsilon"] = spend.choose(table)
     form.remember(table, key, given)
     refusal = st.session_state.pop("refusal", None)
-    query = usual = None
+    query = usual = price = None
     try:
         usual = table.query(key, **given)
         query = noise.best(table, usual)
+        price = table.preview(query)
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
-    if query is not None and usual is not None:
-        price = table.preview(query)
+    if query is not None and usual is not None and price is not None:
         just_answered = asked is not None and asked.answer is not None and asked.answer.query == query
         if not just_answered:
             frame.show_price(table, price)
@@ -90,7 +90,8 @@ with left, st.container(key="card-spend"):
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
         if not price.admissible:
-            job.refused(spend.too_much(table, query))
+            rest = table.meter().left / table.meter().epsilon
+            job.refused(say("ask.too_much", left=percent(rest)) if rest else say("ask.nothing_left"))
     if refusal:
         job.refused(refusal)
 with right, st.container(key="card-preview"):

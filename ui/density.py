@@ -34,13 +34,13 @@ def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]
     chosen: dict[str, Any] = {"columns": columns}
     asked = given.get("bandwidth")
     known = dict(zip(now, asked if isinstance(asked, list) else [asked] * len(now), strict=False))
-    with st.expander(say("form.density.more"), expanded=bool(asked)):
+    with st.expander(say("form.density.more"), expanded=asked is not None):
         st.html(f'<p class="muted">{escape(say("param.bandwidth.help"))}</p>')
         typed = []
         for name in columns:
             usual = plain(float(table.schema.number(name).diameter / USUAL_WIDTH))
             label = unmarked(say("form.density.bandwidth", column=name))
-            before = str(known.get(name) or "")
+            before = "" if known.get(name) is None else str(known[name])
             key = f"ask-bandwidth-{name}{turn}"
             typed.append(st.text_input(label, before, key=key, placeholder=usual, width=260).strip().replace(",", "."))
         most = MOST_POINTS.get(len(columns), USUAL_POINTS)

@@ -110,14 +110,6 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     st.html("".join(lines))
 
 
-def too_much(table: dp.Table, query: dp.Query) -> str:
-    """Why it cannot be paid for, and what to do instead."""
-    if cost(query.loss(), None).epsilon is None and not table.budget.rule.delta:
-        return say("budget.needs_delta")
-    left = table.meter().left / table.meter().epsilon
-    return say("ask.too_much", left=percent(left)) if left else say("ask.nothing_left")
-
-
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
     """The same two numbers typed: ε, or the promise in its own unit."""
     with st.expander(say("spend.exactly")):

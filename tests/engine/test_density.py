@@ -147,8 +147,8 @@ def test_noise_is_at_every_point(name: str) -> None:
 
 @pytest.mark.parametrize(("columns", "relation"), [(["pay"], "replace"), (["age", "pay"], "add_remove")], ids=str)
 def test_the_band_holds_the_whole_curve(columns: list[str], relation: str) -> None:
-    """β = 0.2, 300 draws, sup over the grid against the true curve; and a band half as wide does not."""
-    draws, points = 300, 60 if len(columns) == 1 else 12
+    """β = 0.2, 150 draws, sup over the grid against the true curve; and a band half as wide does not."""
+    draws, points = 150, 60 if len(columns) == 1 else 12
     query = made(columns, 3_000, relation, resolution=points, beta="0.2")
     rng, coins = np.random.default_rng(), SystemCoins()
     value = some(query, 3_000, rng)

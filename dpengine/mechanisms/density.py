@@ -267,13 +267,15 @@ def _points(asked: Any, columns: int) -> int:
 
 
 def _width(name: str, column: Number, asked: Any, points: int) -> Fraction:
+    least = column.diameter / (2 * (points - 1))
+    told = min(_rounded_up(float_above(least)), column.diameter)  # a decimal, as it is kept and read again
     if asked in (None, ""):
-        return max(column.diameter / USUAL_WIDTH, column.diameter / (2 * (points - 1)))
+        return max(column.diameter / USUAL_WIDTH, told)
     width = read_number(asked, say("param.bandwidth.label"))
     if not 0 < width <= column.diameter:
         raise AllowanceError("density.bandwidth", column=name, most=column.diameter)
-    if width < column.diameter / (2 * (points - 1)):
-        raise AllowanceError("density.narrow", least=_rounded_up(float(column.diameter / (2 * (points - 1)))))
+    if width < least:
+        raise AllowanceError("density.narrow", least=told)
     return width
 
 

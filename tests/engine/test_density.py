@@ -237,6 +237,14 @@ def test_bad_input_is_one_clear_sentence(wrong: dict[str, Any], code: str) -> No
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("points", [2, 3, 8, 12])
+def test_few_points_have_a_bandwidth_that_can_be_written_down(points: int) -> None:
+    query = made(["age", "pay"], resolution=points)
+    assert Density.build(query.facts, query.parameters()) == query
+    least = made(["age"], resolution=points, bandwidth=str(query.parameters()["bandwidth"][0]))
+    assert least.widths[0] >= Fraction(120, 2 * (points - 1))
+
+
 def test_made_up_pairs_are_of_the_declared_kind() -> None:
     spread = Pairs(("age", "pay"), (121, 20_001)).imagine(500, "bell")
     assert spread.counts.sum() == 500 and spread.codes.max() < 121 * 20_001

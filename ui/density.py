@@ -95,7 +95,8 @@ def draw(
     }  # fmt: skip
     if len(query.columns) == 2:
         alt = say("density.preview_alt") if simulated else say("density.map_alt", **facts)
-        _map(grids, shown, query.columns, told, alt, key)
+        st.html(f'<p class="muted">{escape(told)}</p>')  # a colour bar's own title is cut off on a phone
+        _map(grids, shown, query.columns, alt, key)
         return
     outer, inner = _bands(query, interval, shown, factor)
     ends = {"low": f"{shown[0]:.3g}", "high": f"{shown[-1]:.3g}"}
@@ -118,7 +119,7 @@ def _bands(query: Density, interval: Any, shown: resample.Floats, factor: float)
 
 
 def _map(
-    grids: list[list[float]], heights: resample.Floats, columns: tuple[str, ...], told: str, alt: str, key: str
+    grids: list[list[float]], heights: resample.Floats, columns: tuple[str, ...], alt: str, key: str
 ) -> None:  # fmt: skip
     import plotly.graph_objects as go
 
@@ -131,8 +132,8 @@ def _map(
             zmax=float(max(heights.max(), 1e-12)),
             hovertemplate="%{x:,.4~g} · %{y:,.4~g}: %{z:.3~g}<extra></extra>",
             colorbar={
-                "title": {"text": charts._text(told), "side": "top"}, "orientation": "h", "y": 1.02,
-                "yanchor": "bottom", "thickness": 12, "tickfont": {"color": colours.muted}, "nticks": 5,
+                "orientation": "h", "y": 1.0, "yanchor": "bottom", "thickness": 12, "nticks": 5, "outlinewidth": 0,
+                "tickfont": {"color": colours.muted},
             },
         )
     )  # fmt: skip

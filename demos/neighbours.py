@@ -61,7 +61,7 @@ NEARER = _row(ANA, "North", "no", 2, "High Street", "10")  # what moves a spread
 
 def tables(key: str, relation: Relation, unit: str) -> tuple[Table, Table]:
     """The two neighbours: Ana as she is, and another Ana or none."""
-    others, instead = BESIDE.get(key, OTHERS), NEARER if key == "variance" else INSTEAD
+    others, instead = BESIDE.get(key, OTHERS), NEARER if key in ("variance", "train_logistic") else INSTEAD
     rows = UNITS[unit].at_most
     return others + (WITH,) * rows, others + ((instead,) * rows if relation == "replace" else ())
 
@@ -98,6 +98,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "cdf_tree": {"column": "visits"},
     "small_database": {"columns": ["town"], "size": 2},
     "mwem": {"columns": ["town"], "queries": [WEST, NORTH], "rounds": 1},
+    "train_linear": {"target": "visits", "features": ["member"], "calibration": "coordinate", "steps": 1, "lattice": 4},
+    "train_logistic": {
+        "target": "member", "features": ["visits"], "calibration": "coordinate", "steps": 1, "lattice": 4, "clip": "0.5"
+    },
 }
 OTHER_NOISE = {"gaussian": "count", "flip": "top_item"}  # questions with their other noise
 

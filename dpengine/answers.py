@@ -9,7 +9,7 @@ from typing import Any
 
 from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
-from dpengine.contract import Averaged, Blurred, Promise, Query, Released
+from dpengine.contract import Averaged, Blurred, Path, Promise, Query, Released, Stepwise
 from dpengine.exact import text_of
 from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.loss import loss_as_json
@@ -43,6 +43,7 @@ class Answer:
     request_id: str
     at: str
     raw: tuple[int, ...] | None = None  # what was drawn, where further draws may be averaged with it
+    path: Path | None = None  # how a training went
 
     @property
     def sentence(self) -> str:
@@ -171,6 +172,11 @@ def drawn_as_json(query: Query, raw: Any) -> dict[str, Any]:
     return released_as_json(query.finish(raw)) | ({"raw": list(raw)} if isinstance(query, Averaged) else {})
 
 
+def descended_as_json(query: Stepwise, path: Path) -> dict[str, Any]:
+    """The same of a training: its iterates were drawn with noise that the charge paid for."""
+    return released_as_json(query.ended(path)) | {"path": path.as_json()}
+
+
 def _interval(stored: Any, labels: list[str]) -> Any:
     """JSON has no tuples: (low, high) again, alone or by label."""
     if isinstance(stored, dict):
@@ -195,6 +201,7 @@ def make_answer(query: Query, entry: Entry) -> Answer:
         request_id=entry.charge.request,
         at=entry.charge.at,
         raw=tuple(body["raw"]) if "raw" in body else None,
+        path=Path.from_json(body["path"]) if "path" in body else None,
     )
 
 

@@ -60,8 +60,8 @@ class Facts:
         return str(name)
 
     def countable(self, where: Predicate, *columns: str) -> int | None:
-        """The number of rows a statistic is over, where it is public and so may be divided by: replace-one, one row per
-        person, nobody filtered out, no value missing. None everywhere else."""
+        """The number of rows a statistic is over, where it is public and so may be divided by: replace-one, one row
+        per person, nobody filtered out, no value missing. None everywhere else."""
         asked = [self.schema[name] for name in columns]
         complete = all(not isinstance(column, (Number, Date)) or column.complete for column in asked)
         return self.people if where.everyone and complete and self.unit == Unit.rows() else None
@@ -121,6 +121,7 @@ class Sensitivity:
 
     norm: str  # "l1", "linf", or "l2sq": then the bound is on the squared ℓ2 norm
     bound: int
+    attained: bool = True  # False: it is claimed for more statistics than the first, which need not reach it
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,24 @@ class Band:
 
 
 @dataclass(frozen=True)
+class Excess:
+    """The model's average loss on the table is expected to be at most `risk` above that of the best model of its
+    region."""
+
+    risk: Fraction
+    plain: Fraction  # what is left of it without noise
+    limit: Fraction  # the lecture's bound without noise, RG/√T
+    beta: Fraction
+    floor: Fraction
+    nominal: bool = False  # True: for a table of about the declared size
+    kind: ClassVar[str] = "excess"
+
+    @property
+    def amount(self) -> Fraction:
+        return self.risk
+
+
+@dataclass(frozen=True)
 class NoPromise:
     """Nothing can be promised beforehand, and why."""
 
@@ -218,7 +237,7 @@ class NoPromise:
         return Fraction(0)
 
 
-Promise = Within | Rank | NearBest | Blurred | Band | NoPromise
+Promise = Within | Rank | NearBest | Blurred | Band | Excess | NoPromise
 
 
 @dataclass(frozen=True)
@@ -404,7 +423,8 @@ class Query(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Query):
-    """A question whose `draw` adds noise to integers: several draws are worth their mean, and the ledger keeps them."""
+    """A question whose `draw` adds noise to integers: several draws are worth their mean, and the ledger keeps
+    them."""
 
     @abstractmethod
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
@@ -412,6 +432,43 @@ class Averaged(Query):
 
     def finish(self, raw: tuple[Any, ...]) -> Released:
         return self.around(raw, 1)
+
+
+@dataclass(frozen=True)
+class Path:
+    """How a training went: every point of it was drawn with noise that was paid for. Integers on the public
+    lattice."""
+
+    steps: int  # done
+    of: int
+    weights: tuple[int, ...]  # the model
+    points: tuple[tuple[int, tuple[int, ...]], ...]  # some of the iterates, each with its step
+
+    @property
+    def stopped(self) -> bool:
+        return self.steps < self.of
+
+    def as_json(self) -> dict[str, Any]:
+        points = [[step, list(point)] for step, point in self.points]
+        return {"steps": self.steps, "of": self.of, "weights": list(self.weights), "points": points}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Path:
+        points = tuple((step, tuple(point)) for step, point in data["points"])
+        return Path(data["steps"], data["of"], tuple(data["weights"]), points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stepwise(Query):
+    """A question that reads, draws, and reads again where the draw led it. The whole loss is charged before the first
+    step; whoever stops it early gets what was drawn so far. `need` and `draw` are those of its first step."""
+
+    @abstractmethod
+    def descend(self, read: Callable[[Need], Any], coins: Coins, told: Told, stopped: Callable[[], bool]) -> Path:
+        """All steps, or those done when `stopped` first said so; both numbers told are public."""
+
+    @abstractmethod
+    def ended(self, path: Path) -> Released: ...
 
 
 def canonical(data: Any) -> str:

@@ -144,6 +144,7 @@ class _Job:
         self.state = "queued"
         self.error: AllowanceError | None = None
         self.progress = (0, 1)  # of a public total
+        self.stopped = threading.Event()
         self.ended = threading.Event()
 
 
@@ -203,6 +204,21 @@ class Jobs:
         with self._lock:
             job = self._jobs.get(request)
             return (0, 1) if job is None else job.progress
+
+    def cancel(self, request: str) -> bool:
+        """Ask a release that takes steps to end after the one under way: its charge stays, and so does what it drew.
+        False where this process carries no such release."""
+        with self._lock:
+            job = self._jobs.get(request)
+            if job is None or job.ended.is_set():
+                return False
+            job.stopped.set()
+            return True
+
+    def cancelled(self, request: str) -> bool:
+        with self._lock:
+            job = self._jobs.get(request)
+            return job is not None and job.stopped.is_set()
 
     def wait(self, request: str, timeout: float) -> JobState:
         """The state once it is over, or whatever it is after `timeout` seconds."""

@@ -7,6 +7,7 @@ table from public facts alone, for previews.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from dpengine.features import LOGISTIC, MARGIN_UNITS, ROW_BITS, WEIGHT_BITS, Layout, toward_zero
 from dpengine.predicate import EVERYONE, Predicate, Row
 from dpengine.schema import MISSING, Code
 
@@ -111,9 +113,9 @@ def cut(column: str) -> str:
 
 @dataclass(frozen=True)
 class ItemCounts:
-    """How many people hold each item of an ItemSet. With `people`, a person holds an item when one of the person's rows
-    that meet the condition does, over *every* row of the table; otherwise a row is a person. Either way each person
-    moves a count by one at most. With `cut`, the items that count in a histogram."""
+    """How many people hold each item of an ItemSet. With `people`, a person holds an item when one of the person's
+    rows that meet the condition does, over *every* row of the table; otherwise a row is a person. Either way each
+    person moves a count by one at most. With `cut`, the items that count in a histogram."""
 
     column: str
     size: int
@@ -135,7 +137,8 @@ class ItemCounts:
 
 @dataclass(frozen=True)
 class Faults:
-    """How many rows have a cell that does not fit its declaration: in one column (`fault <name>`), or any (`fault`)."""
+    """How many rows have a cell that does not fit its declaration: in one column (`fault <name>`), or any
+    (`fault`)."""
 
     column: str | None = None
     where: Predicate = EVERYONE
@@ -188,8 +191,8 @@ class Counts:
 
 @dataclass(frozen=True)
 class Moments:
-    """Per group: how many rows have a value, the sum of y and (degree 2) of y², where y = 2·code − (size−1) is the code
-    measured from the middle of the grid, doubled to stay an integer."""
+    """Per group: how many rows have a value, the sum of y and (degree 2) of y², where y = 2·code − (size−1) is the
+    code measured from the middle of the grid, doubled to stay an integer."""
 
     column: str
     size: int
@@ -314,6 +317,50 @@ class Rows:
         return tuple(tuple((size - 1) * place // max(few - 1, 1) for place in range(few)) for size in self.sizes)
 
 
-OfRows = Count | Counts | Histogram | Cells | ItemCounts | Hits | Moments | Ranks | Pairs | RanksBy | Faults
+@dataclass(frozen=True)
+class Gradient:
+    """The sum over rows of r·x in units of 2^-bits, x the row of `layout` and r its residual at the given weights,
+    kept within ±clip (in those units): w·x − y for a number, σ(w·x) − y for yes and no.
+
+    Every row by itself: the margin is an exact integer; r and each coordinate of r·x are cut toward zero, so the
+    Euclidean norm of what a row adds is at most clip·‖x‖ ≤ clip, and no coordinate exceeds clip·K/2^ROW_BITS. A row
+    that has no margin or no target adds 0. σ is the one float: of this row's exact margin, floored to the lattice,
+    so it too is a function of the row alone, and whatever it were, r is kept within ±clip after it.
+    """
+
+    layout: Layout
+    weights: tuple[int, ...]
+    clip: int
+    bits: int
+    where: Predicate = EVERYONE
+
+    def residual(self, margin: int, target: int) -> int:
+        if self.layout.kind == LOGISTIC:
+            away = max(min(margin / MARGIN_UNITS, MOST_MARGIN), -MOST_MARGIN)
+            found = math.floor(1 / (1 + math.exp(-away)) * (1 << self.bits)) - (target << self.bits)
+        else:
+            found = toward_zero(margin - (target << WEIGHT_BITS), ROW_BITS + WEIGHT_BITS - self.bits)
+        return max(min(found, self.clip), -self.clip)
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        sums = [0] * self.layout.width
+        for row in rows:
+            found, target = self.layout.row(row), self.layout.target_of(row)
+            if found is not None and target is not None:
+                residual = self.residual(sum(self.weights[place] * value for place, value in found), target)
+                for place, value in found:
+                    sums[place] += toward_zero(residual * value, ROW_BITS)
+        return tuple(sums)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        """Every coordinate pulls, each a little less than the one before: a shape, not a guess about the data."""
+        each = people * self.clip * self.layout.most >> ROW_BITS + 2
+        return tuple((-1) ** place * (each // (place + 1)) for place in range(self.layout.width))
+
+
+MOST_MARGIN = 40.0  # beyond, σ is 0 or 1 to more digits than the lattice has
+
+Counted = Count | Counts | Histogram | Cells | ItemCounts | Hits | Moments | Ranks | Pairs | RanksBy | Faults
+OfRows = Counted | Gradient
 Need = Nothing | OfRows | Rows
 Statistic = int | tuple[int, ...] | Spread | tuple[Spread, ...] | tuple[Integers, ...]

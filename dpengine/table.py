@@ -17,6 +17,7 @@ from dpengine.answers import (
     Meter,
     Preview,
     claim_of,
+    descended_as_json,
     drawn_as_json,
     make_answer,
     make_meter,
@@ -24,7 +25,7 @@ from dpengine.answers import (
     released_as_json,
 )
 from dpengine.cheapest import cheapest, closing
-from dpengine.contract import Facts, Query, Released, canonical, least_epsilon
+from dpengine.contract import Facts, Query, Released, Stepwise, canonical, least_epsilon
 from dpengine.entries import questions_of
 from dpengine.errors import AllowanceError
 from dpengine.jobs import Step as Release
@@ -44,6 +45,7 @@ from dpengine.sessions import Session, fitted, refuse_hopeless, session_of
 from dpengine.statement import Fit, Step
 from dpengine.suggestions import suggest
 from dpengine.synthetic import KEYS, Synthetic
+from dpengine.training import trained
 from dpengine.unit import Unit, read_relation
 
 if TYPE_CHECKING:
@@ -137,6 +139,15 @@ class Table:
         request = request_id or new_request()
         self._workspace.jobs.submit(request, self._carry(query, request))
         return self._workspace.job(request)
+
+    def cancel(self, request_id: str) -> bool:
+        """Ask a training to end after the step under way. What was charged stays charged, and the model so far is the
+        answer. False where none runs here under that id."""
+        return self._workspace.jobs.cancel(request_id)
+
+    def training_for(self, key: str, spend: Fraction, /, **parameters: Any) -> Query:
+        """The training with the least noise whose price is at most `spend` of the meter's ε. Free; nothing is read."""
+        return trained(self.query, key, parameters, spend, self.budget.rule, self._standing().totals)
 
     def planner(self, keep: Fraction = Fraction(0)) -> Planner:
         """Prices plans against the budget as it stands, `keep` of it untouched. Free."""
@@ -319,11 +330,17 @@ class Table:
         refuse_hopeless(query)
         workspace, facts, record = self._workspace, self.facts, self._record
 
+        def read(need: Any) -> Any:
+            return workspace.read(need, record, facts.schema)
+
         def draw(statistic: Any) -> dict[str, Any]:
             told = partial(workspace.jobs.note, request)
             if isinstance(query, OfRows):
                 file = workspace.published_file(request)
                 return released_as_json(query.finish(publish(query, statistic, workspace.coins, file, told)))
+            if isinstance(query, Stepwise):
+                stopped = partial(workspace.jobs.cancelled, request)
+                return descended_as_json(query, query.descend(read, workspace.coins, told, stopped))
             return drawn_as_json(query, query.drawn(statistic, workspace.coins, told))
 
         return lambda: Release(
@@ -336,7 +353,7 @@ class Table:
                 "loss": query.loss(),
                 "worker": workspace.jobs.worker,
             },
-            lambda: workspace.read(query.need(), record, facts.schema),
+            lambda: None if isinstance(query, Stepwise) else read(query.need()),  # those read as they go
             draw,
         )
 

@@ -275,12 +275,15 @@ def test_whatever_stands_in_the_address_the_page_stands(home: Path) -> None:
     assert stands(opened(q="median", e="1e400", twin="nonempty"), home)[0] == "uncapped"
 
 
+TO_RHO = ("gaussian", "density", "train_linear", "train_logistic")  # their ε stands for ρ = ε²/2
+
+
 def test_claims_are_those_of_the_ledger() -> None:
     """What is claimed here is what a question is charged with."""
     for key, relation, unit in EVERY:
         query = Example(key, relation, unit, "1").query  # type: ignore[arg-type]
         claim = claimed(query)
-        assert claim.epsilon == {"adaptive_session": Fraction(1, 2)}.get(key, 1) or key in ("gaussian", "density")
+        assert claim.epsilon == {"adaptive_session": Fraction(1, 2)}.get(key, 1) or key in TO_RHO
         large = {"shuffle_count": Fraction(35, 100), "shuffle_histogram": Fraction(1, 2)}
         large |= {"find_values": Fraction(1, 100)} | dict.fromkeys(("gaussian", "density"), Fraction(1, 1000))
         assert claim.delta == large.get(key, 0)

@@ -52,6 +52,8 @@ NAMED = (  # what the project says it has planted, word for word
     "an analyser that gets unshuffled messages", "the source's reversed sign",
     "suggestions from values", "budget of an edited dialect copy", "deleting instead of chaining ledger rows",
     "the continuous scale on the grid", "rows published in their order", "a file written before its charge",
+    "gradients rounded to the nearest", "a replaced row counted once", "a coordinate without noise",
+    "one step paid for all",
 )  # fmt: skip
 
 

@@ -53,6 +53,7 @@ POSSIBLE_ROWS: tuple[Row, ...] = tuple(
 HEADER = (*SCHEMA.columns, "raw number", "raw text")
 
 SOME = ["x", ">", 0]
+ONE_STEP = {"steps": 1, "clip": "0.5", "lattice": 3}  # of a training; coarse, so that its law can be summed
 
 # One line per variant puts an entry under every check and into the report.
 CASES: list[tuple[str, dict[str, Any]]] = [
@@ -136,6 +137,12 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("density", {"columns": ["x"], "resolution": 2, "bandwidth": 2}),
     ("density", {"columns": ["z"], "resolution": 4, "bandwidth": "2.5"}),
     ("density", {"columns": ["x", "z"], "resolution": 2, "bandwidth": ["1.8", 4], "where": [["c", "in", ["a"]]]}),
+    ("train_linear", {"target": "z", "features": ["c"], **ONE_STEP}),
+    ("train_linear", {"target": "z", "features": ["x"], "calibration": "l2_laplace", "region": "box", **ONE_STEP}),
+    ("train_linear", {"target": "x", "features": ["c"], "calibration": "coordinate", **ONE_STEP}),
+    ("train_logistic", {"target": "c", "features": ["x"], **ONE_STEP}),
+    ("train_logistic", {"target": "t", "features": ["b"], "calibration": "l2_laplace", **ONE_STEP}),
+    ("train_logistic", {"target": "c", "features": ["z"], "calibration": "coordinate", **ONE_STEP}),
 ]
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import pairwise
 from math import prod
@@ -23,12 +23,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpengine.engines import descent
 from dpengine.errors import AllowanceError
 from dpengine.needs import (
     Cells,
     Count,
     Counts,
     Faults,
+    Gradient,
     Histogram,
     Hits,
     Integers,
@@ -111,7 +113,12 @@ class DuckEngine:
 
     def _read(self, need: OfRows, coded: Path, schema: Schema) -> Statistic:
         sets = schema.of_kind(ItemSet)
-        plan = _compiled(need, tuple((name, name in sets) for name in schema.columns))
+        columns = tuple((name, name in sets) for name in schema.columns)
+        if isinstance(need, Gradient):  # compiled once for all steps: the weights are looked up
+            plan = _compiled(replace(need, weights=()), columns)
+            plan = replace(plan, lists=((descent.WEIGHTS, descent.weights_table(need.layout, need.weights)),))
+        else:
+            plan = _compiled(need, columns)
         return _shaped(need, self._run(plan, coded))
 
     def _run(self, plan: Plan, coded: Path) -> dict[str, Integers]:
@@ -182,6 +189,9 @@ def _asked(need: OfRows, rows: Any, names: dict[str, str], lists: dict[str, pa.T
     """The need as a grouped aggregate: keys are codes, the rest are counts and integer sums."""
     import ibis
 
+    if isinstance(need, Gradient):
+        kept, sums = descent.asked(need, rows, names)
+        return kept.aggregate(**{name: _whole(one.coalesce(0)) for name, one in sums.items()})
     if isinstance(need, Count):
         return rows.aggregate(rows=rows.person.nunique() if need.people else rows.count())
     if isinstance(need, Counts):
@@ -236,6 +246,8 @@ def _shaped(need: OfRows, found: dict[str, Integers]) -> Statistic:
     """Every declared cell and group, the empty ones too, in the declared order."""
     if isinstance(need, Count | Faults):
         return int(found["rows"][0])
+    if isinstance(need, Gradient):
+        return tuple(int(found[f"g{place}"][0]) for place in range(need.layout.width))
     if isinstance(need, Counts):
         return tuple(int(found[f"n{place}"][0]) for place in range(len(need.options)))
     if isinstance(need, ItemCounts):

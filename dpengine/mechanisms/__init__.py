@@ -29,6 +29,8 @@ from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.small_database import SmallDatabase
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
+from dpengine.mechanisms.train_linear import TrainLinear
+from dpengine.mechanisms.train_logistic import TrainLogistic
 from dpengine.mechanisms.variance import Variance
 
 catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
@@ -37,7 +39,8 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
         for query in (
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
             FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
-            LocalCount, ShuffleCount, ShuffleHistogram, Cdf, CdfTree, SmallDatabase, Mwem, Density,
+            LocalCount, ShuffleCount, ShuffleHistogram, Cdf, CdfTree, SmallDatabase, Mwem, Density, TrainLinear,
+            TrainLogistic,
         )
     }
 )

@@ -25,6 +25,7 @@ from dpengine.accountant.filter import Rule
 from dpengine.contract import read_delta, read_epsilon
 from dpengine.copies import opened
 from dpengine.dialect import Dialect
+from dpengine.features import model_from_json
 from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.published import Published
@@ -80,6 +81,9 @@ class Bench:
 
     def ask(self, key: str, **given: Any) -> dp.Query:
         return self.table.query(key, **({"epsilon": "0.1"} | given))
+
+    def train(self, **given: Any) -> dp.Query:
+        return self.ask("train_linear", **({"target": "far", "features": ["age"]} | given))
 
     def frame(self, **columns: Any) -> Any:
         return pd.DataFrame(columns)
@@ -553,6 +557,38 @@ CAUSES: dict[str, Cause] = {
     "synthetic.whole": lambda b: b.ask("small_database", columns=["home"], size="0"),
     "synthetic.large": lambda b: b.ask("small_database", columns=["home"], size="900"),
     "synthetic.unknown": lambda b: b.table.synthetic(b.table.ask(b.ask("count", by="home"))),
+    # Training.
+    "train.features": lambda b: b.train(features=[1]),
+    "train.features_twice": lambda b: b.train(features=["age", "age"]),
+    "train.feature_kind": lambda b: b.train(features=["likes"]),
+    "train.feature_one": lambda b: b.add(b.frame(a=[b.cell], n=[b.digits]), {"a": C(["one"]), "n": N(0, 9)}).query(
+        "train_linear", target="n", features=["a"], epsilon="0.1"),
+    "train.target_feature": lambda b: b.train(features=["far"]),
+    "train.target_one": lambda b: b.add(b.frame(a=[b.cell], n=[b.digits]), {"a": C(["one"]), "n": N(0, 9)}).query(
+        "train_logistic", target="a", features=["n"], epsilon="0.1"),
+    "train.sides": lambda b: b.ask("train_logistic", target="home", features=["age"], positive=["a"], negative=["a"]),
+    "train.wide": lambda b: b.add(
+        b.frame(a=[b.cell], n=[b.digits]), {"a": C([str(one) for one in range(300)]), "n": N(0, 9)}).query(
+        "train_linear", target="n", features=["a"], epsilon="0.1"),
+    "train.few": lambda b: b.add(b.frame(a=[b.cell], n=[b.digits]), {"a": C(["x", "y"]), "n": N(0, 9)}).query(
+        "train_linear", target="n", features=["a"], epsilon="0.1"),
+    "train.names": lambda b: b.add(
+        b.frame(**{"a": [b.cell] * 9, "a = x": [b.digits] * 9, "n": [b.digits] * 9}),
+        {"a": C(["x", "y"]), "a = x": N(0, 9), "n": N(0, 9)}).query(
+        "train_linear", target="n", features=["a", "a = x"], epsilon="0.1"),
+    "train.steps": lambda b: b.train(steps=0),
+    "train.lattice": lambda b: b.train(lattice=99),
+    "train.rate": lambda b: b.train(rate=0),
+    "train.radius": lambda b: b.train(radius="1e9"),
+    "train.clip": lambda b: b.train(clip=-1),
+    "train.coarse": lambda b: b.train(clip="0.5", lattice=1),
+    "train.calibration": lambda b: b.train(calibration="loud"),
+    "train.region": lambda b: b.train(region="cube"),
+    "train.iterate": lambda b: b.train(iterate="first"),
+    "train.no_delta": lambda b: b.small("pure", "1", "0").training_for(
+        "train_linear", Fraction(1, 2), target="far", features=["age"]),
+    "train.no_room": lambda b: b.table.training_for("train_linear", Fraction(1, 10**9), target="far", features=["age"]),
+    "train.model": lambda b: model_from_json({"weights": b.cell}),
     "budget.exceeded": lambda b: _refused(b, b.small().query("median", column="pay", epsilon="1"), b.small()),
     "budget.exceeded_delta": lambda b: _refused(
         b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()),
@@ -707,7 +743,9 @@ def codes() -> set[str]:
     """Every code that the program raises, by its source; and those that are put together there."""
     found: set[str] = {"load.ragged", "load.quoting", "load.line_end", "load.long_line", "load.encoding",
                        "load.broken", "load.unclosed", "load.header_quoting", "release.interrupted",
-                       "ledger.locked", "ledger.unwritable", "ledger.damaged"}  # fmt: skip
+                       "ledger.locked", "ledger.unwritable", "ledger.damaged",
+                       *(f"train.{name}" for name in ("calibration", "region", "iterate", "steps", "lattice",
+                                                      "rate", "radius", "clip"))}  # fmt: skip
     for package in ("dpengine", "ui", "pages", "demos"):
         for path in sorted((ROOT / package).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -14,9 +14,13 @@ from tests.planted import (
     published,
     questions,
     synthetics,
+    trained,
     trusts,
 )
 from tests.planted.registry import Planted
 
-PARTS = (questions, published, synthetics, trusts, curves, densities, ground, accounts, ledgers, homes, files, forms)
+PARTS = (
+    questions, published, synthetics, trusts, trained, curves, densities, ground, accounts, ledgers, homes, files,
+    forms,
+)  # fmt: skip
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

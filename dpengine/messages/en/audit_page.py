@@ -40,6 +40,8 @@ SENTENCES: dict[str, str] = {
     "check.kind.small_database": "small synthetic table",
     "check.kind.mwem": "synthetic table by MWEM",
     "check.kind.shuffle_histogram": "number in each group, from shuffled messages",
+    "check.kind.train_linear": "training one step: a number",
+    "check.kind.train_logistic": "training one step: yes or no",
     "check.table.a": "Table A",
     "check.table.b": "Table B",
     "check.side.a": "A, with Ana",

@@ -40,6 +40,8 @@ SENTENCES: dict[str, str] = {
     "check.kind.small_database": "majhna umetna tabela",
     "check.kind.mwem": "umetna tabela z MWEM",
     "check.kind.shuffle_histogram": "število v vsaki skupini, iz premešanih sporočil",
+    "check.kind.train_linear": "en korak učenja: število",
+    "check.kind.train_logistic": "en korak učenja: da ali ne",
     "check.table.a": "Tabela A",
     "check.table.b": "Tabela B",
     "check.side.a": "A, z Ano",

@@ -1,0 +1,237 @@
+"""Rows as vectors of the unit ball, from the schema alone: what a model is trained on, and what it says of a new row.
+
+**Row.** p chosen columns and a constant. A Number or Date with s grid points goes to v = (2·code − (s−1))/(s−1) in
+[−1, 1]; a Category to one coordinate for each of its labels, 1 at its own and 0 elsewhere; the constant is 1. All of
+it times 1/√(p+1): a column gives at most 1 to the squared norm, the constant gives 1, so every row lies in the unit
+ball for certain, whatever the data hold.
+
+**Lattice.** Coordinates are integers in units of 2^-ROW_BITS, every one the exact coordinate moved *toward zero*: with
+K = ⌊2^ROW_BITS/√(p+1)⌋ a coordinate is ±⌊|2·code−(s−1)|·M / 2^SHIFT⌋, M = ⌊K·2^SHIFT/(s−1)⌋, which is at most K, or K
+itself. (p+1)·K² ≤ 2^(2·ROW_BITS): the integer norm of a row cannot exceed 2^ROW_BITS. A code that is not among those
+declared cannot occur; a row with one, and a row without the target or without a number, counts for nothing.
+
+**Target.** A Number in [−1, 1], in units of 2^-ROW_BITS; or yes and no, by the labels on the two sides.
+
+Weights are public integers in units of 2^-WEIGHT_BITS, so a margin w·x is an exact integer in units of their product.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from dpengine.dates import Date
+from dpengine.errors import AllowanceError
+from dpengine.schema import Category, Code, Number, Schema
+
+ROW_BITS = 16
+WEIGHT_BITS = 24
+SHIFT = 30
+MARGIN_UNITS = 1 << (ROW_BITS + WEIGHT_BITS)
+MOST_WIDE = 200  # coordinates
+CONSTANT = "constant"
+LINEAR, LOGISTIC = "linear", "logistic"
+
+Row = Mapping[str, Any]
+Weights = tuple[int, ...]
+
+
+def toward_zero(value: int, bits: int) -> int:
+    """value / 2^bits, cut."""
+    return value >> bits if value >= 0 else -(-value >> bits)
+
+
+def multiplier(most: int, size: int) -> int:
+    """M with ⌊(size−1)·M / 2^SHIFT⌋ ≤ most."""
+    return (most << SHIFT) // (size - 1)
+
+
+@lru_cache(maxsize=4096)
+def centred(code: Code, size: int, most: int) -> int:
+    """A code's place between the ends of its grid, from −most to most, toward zero."""
+    return toward_zero((2 * code - (size - 1)) * multiplier(most, size), SHIFT)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns a model sees and what it predicts; hashable, from public facts."""
+
+    names: tuple[str, ...]
+    columns: tuple[Number | Date | Category, ...]
+    target: str
+    goal: Number | Category
+    yes: tuple[Code, ...] = ()  # codes of the target on either side; none where it is a number
+    no: tuple[Code, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return LINEAR if isinstance(self.goal, Number) else LOGISTIC
+
+    @cached_property
+    def most(self) -> int:
+        """K: no coordinate is larger."""
+        return math.isqrt(2 ** (2 * ROW_BITS) // (len(self.columns) + 1))
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The first coordinate of every column; the constant is coordinate 0."""
+        found, place = [], 1
+        for column in self.columns:
+            found.append(place)
+            place += wide(column)
+        return tuple(found)
+
+    @cached_property
+    def width(self) -> int:
+        return 1 + sum(wide(column) for column in self.columns)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """A name for every coordinate."""
+        told = [CONSTANT]
+        for name, column in zip(self.names, self.columns, strict=True):
+            told += [f"{name} = {label}" for label in column.labels] if isinstance(column, Category) else [name]
+        return tuple(told)
+
+    def row(self, row: Row) -> list[tuple[int, int]] | None:
+        """The coordinates of a coded row that are not 0 for certain; None where it counts for nothing."""
+        found = [(0, self.most)]
+        for name, column, start in zip(self.names, self.columns, self.starts, strict=True):
+            code = row[name]
+            if not 0 <= code < column.size:
+                return None
+            if isinstance(column, Category):
+                found.append((start + code, self.most))
+            else:
+                found.append((start, centred(code, column.size, self.most)))
+        return found
+
+    def target_of(self, row: Row) -> int | None:
+        """In units of 2^-ROW_BITS, between −1 and 1; 1 or 0 for yes and no; None where the row has none."""
+        code = row[self.target]
+        if isinstance(self.goal, Number):
+            return centred(code, self.goal.size, 1 << ROW_BITS) if 0 <= code < self.goal.size else None
+        return 1 if code in self.yes else 0 if code in self.no else None
+
+    def margin(self, row: Row, weights: Sequence[int]) -> int | None:
+        """w·x in units of 2^-(ROW_BITS + WEIGHT_BITS)."""
+        found = self.row(row)
+        return None if found is None else sum(weights[place] * value for place, value in found)
+
+    def as_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "features": [[name, column.as_json()] for name, column in zip(self.names, self.columns, strict=True)],
+            "target": [self.target, self.goal.as_json()],
+        }
+        return told | ({} if self.kind == LINEAR else {"yes": list(self.yes), "no": list(self.no)})
+
+
+def wide(column: Number | Date | Category) -> int:
+    return column.size if isinstance(column, Category) else 1
+
+
+@dataclass(frozen=True)
+class Model:
+    """What was learned. Public: it was paid for."""
+
+    layout: Layout
+    weights: Weights
+
+    @property
+    def kind(self) -> str:
+        return self.layout.kind
+
+    @cached_property
+    def scale(self) -> float:
+        """What a coordinate's weight is worth on the margin, at the coordinate's largest value."""
+        return self.layout.most / MARGIN_UNITS
+
+    def coefficients(self) -> dict[str, float]:
+        """In the units of the columns: the margin, or the target, is the constant plus, for every number, its
+        coefficient times its value, and for every listed value its own coefficient."""
+        found = self.slopes()
+        return {label: sum(a * w for a, w in zip(line, self.weights, strict=True)) + at for label, (at, line) in found}
+
+    def slopes(self) -> list[tuple[str, tuple[float, list[float]]]]:
+        """Every coefficient as a fixed number plus a linear form of the weights."""
+        layout, width = self.layout, self.layout.width
+        out, middle = self._outward
+        constant = [0.0] * width
+        constant[0] = out * self.scale
+        lines: list[list[float]] = [constant]
+        for column, start in zip(layout.columns, layout.starts, strict=True):
+            for place in range(start, start + wide(column)):
+                line = [0.0] * width
+                if isinstance(column, Category):
+                    line[place] = out * self.scale
+                else:
+                    low, span = _span(column)
+                    line[place] = 2 * out * self.scale / span
+                    constant[place] = -out * self.scale * (2 * low / span + 1)
+                lines.append(line)
+        return list(zip(layout.labels, zip([middle] + [0.0] * (width - 1), lines, strict=True), strict=True))
+
+    @property
+    def _outward(self) -> tuple[float, float]:
+        """From [−1, 1] to the target's own unit: factor and middle; the margin itself where it is yes or no."""
+        goal = self.layout.goal
+        if not isinstance(goal, Number):
+            return 1.0, 0.0
+        return float(goal.diameter / 2), float((goal.lower + goal.upper) / 2)
+
+    def margin(self, values: Mapping[str, Any]) -> float:
+        """Of a row as a person writes it; numbers are kept within the declared range, as in training."""
+        total = float(self.weights[0])
+        layout = self.layout
+        for name, column, start in zip(layout.names, layout.columns, layout.starts, strict=True):
+            value = values[name]
+            if isinstance(column, Category):
+                try:
+                    total += self.weights[start + column.code(value)]
+                except KeyError:
+                    total += self.weights[start + column.code(column.unknown)]
+            else:
+                code = column.code(value)
+                total += self.weights[start] * (2 * code / (column.size - 1) - 1)
+        return total * self.scale
+
+    def predict(self, values: Mapping[str, Any]) -> float:
+        """In the target's own unit; for yes or no, the chance of yes that the model gives."""
+        margin = self.margin(values)
+        if self.kind == LOGISTIC:
+            return sigmoid(margin)
+        out, middle = self._outward
+        return middle + out * margin
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": self.kind} | self.layout.as_json() | {"bits": WEIGHT_BITS, "weights": list(self.weights)}
+
+
+def model_from_json(data: Mapping[str, Any]) -> Model:
+    try:
+        columns = Schema.from_json({"columns": data["features"]}).columns
+        [(target, goal)] = Schema.from_json({"columns": [data["target"]]}).columns.items()
+        layout = Layout(
+            tuple(columns), tuple(columns.values()), target, goal,  # type: ignore[arg-type]
+            tuple(data.get("yes", ())), tuple(data.get("no", ())),
+        )  # fmt: skip
+        weights = tuple(int(weight) for weight in data["weights"])
+    except (KeyError, TypeError, ValueError):
+        raise AllowanceError("train.model") from None
+    if len(weights) != layout.width or data.get("bits") != WEIGHT_BITS:
+        raise AllowanceError("train.model")
+    return Model(layout, weights)
+
+
+def sigmoid(margin: float) -> float:
+    return 1 / (1 + math.exp(-max(min(margin, 40.0), -40.0)))
+
+
+def _span(column: Number | Date) -> tuple[float, float]:
+    """The lowest value and the width, in the column's unit; a date counts in days from its first."""
+    if isinstance(column, Date):
+        return 0.0, float(column.size - 1)
+    return float(column.lower), float(column.diameter)

@@ -1,0 +1,49 @@
+"""The training with the least noise that an amount buys, under the budget's own rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Rule, Totals
+from dpengine.contract import LEAST_EPSILON, MOST_EPSILON, Query
+from dpengine.errors import AllowanceError
+from dpengine.exact import text_of
+from dpengine.excess import COORDINATE
+from dpengine.fits import largest
+from dpengine.mechanisms.of_gradients import OfGradients
+
+_GRAIN = 10**6  # ε is tried in millionths
+
+
+def trained(
+    make: Callable[..., Query], key: str, given: dict[str, Any], spend: Fraction, rule: Rule, totals: Totals
+) -> Query:
+    """With default steps and rate for about the ε that was found."""
+
+    fixed: dict[str, Any] = {}
+
+    def at(millionths: int) -> Query:
+        return make(key, **given | fixed | {"epsilon": text_of(Fraction(millionths, _GRAIN))})
+
+    least = int(LEAST_EPSILON * _GRAIN)
+    usual = at(least)
+    if not isinstance(usual, OfGradients):
+        raise AllowanceError("query.unknown", key=key[:60], keys=["train_linear", "train_logistic"])
+    if usual.calibration != COORDINATE and rule.c is None:
+        raise AllowanceError("train.no_delta")
+
+    def allowed(millionths: int) -> bool:
+        paid = cost(at(millionths).loss(), rule.alpha)
+        return filter.admits(rule, totals.plus(paid)) and filter.price(rule, totals, paid) <= spend
+
+    if not allowed(least):
+        raise AllowanceError("train.no_room")
+    most = int(MOST_EPSILON * _GRAIN)
+    found = at(largest(allowed, least, most))
+    assert isinstance(found, OfGradients)
+    fixed["steps"] = found.steps  # the default grows with ε, and what pure parts cost grows with it in jumps
+    return at(largest(allowed, least, most))

@@ -1,0 +1,145 @@
+"""Wrong twins of a training: gradients that are larger than they claim, noise for less than is released."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from battery import check_law_against_loss, check_sensitivity, facts, neighbours
+
+from dpengine.coins import Coins
+from dpengine.contract import Query
+from dpengine.features import ROW_BITS, WEIGHT_BITS, Weights
+from dpengine.loss import Gaussian, Pure, Repeated
+from dpengine.mechanisms.of_gradients import OfGradients
+from dpengine.mechanisms.train_linear import TrainLinear
+from dpengine.mechanisms.train_logistic import TrainLogistic
+from dpengine.needs import Gradient
+from tests.planted.checks import check_samples_follow_the_law
+from tests.planted.registry import Planted
+
+COARSE: dict[str, Any] = {"target": "z", "features": ["x"], "steps": 1, "clip": "0.5", "lattice": 3}
+YES: dict[str, Any] = COARSE | {"target": "c"}
+
+
+def made(kind: type[Query], **given: Any) -> Any:
+    return kind.build(facts("replace"), {"epsilon": "1"} | COARSE | given)
+
+
+def change_at(query: OfGradients, weights: Weights) -> int:
+    """No neighbour moves the sum of gradients by more than Δ₂, nor a coordinate by more than Δ∞; the most, squared."""
+    need = query.need_at(weights)
+    known: dict[Any, tuple[int, ...]] = {}
+    side, worst = query.sides * (query.units * query.layout.most >> ROW_BITS), 0
+    for pair in neighbours(query.facts.relation, query.facts.unit):
+        sums = []
+        for rows in pair:
+            key = tuple(sorted((row["x"], row["c"], row["z"]) for row in rows))  # the other columns move with these
+            if key not in known:
+                known[key] = need.of(rows)
+            sums.append(known[key])
+        moves = [a - b for a, b in zip(*sums, strict=True)]
+        worst = max(worst, sum(move * move for move in moves))
+        assert max(map(abs, moves)) <= side, "a coordinate moves further than is claimed"
+    assert worst <= query.change**2, "the sum moves further than is claimed"
+    return worst
+
+
+def check_gradients_at_weights(query: OfGradients) -> None:
+    """At 0, and at the edges of the region."""
+    edge = int(query.radius * 2**WEIGHT_BITS)
+    for weights in ((0, 0), (edge, 0), (0, -edge), (edge * 7 // 10, edge * 7 // 10)):
+        change_at(query, weights)
+
+
+def check_all_steps_are_paid_for(query: OfGradients) -> None:
+    """ρ of all steps together, from the noise that is drawn and what one person changes."""
+    scale = query.amount if query.calibration == "gaussian" else query.amount**2
+    rho = query.steps * Fraction(query.change**2) / (2 * scale)
+    loss = query.loss()
+    if isinstance(loss, Repeated):
+        assert isinstance(loss.part, Pure)
+        side = query.sides * (query.units * query.layout.most >> ROW_BITS)
+        assert loss.times == query.steps * query.width, "fewer steps are paid for than are drawn"
+        assert side / query.amount <= loss.part.epsilon, "a step is paid for as less than it is"
+    else:
+        assert isinstance(loss, Gaussian) and rho <= loss.rho, "fewer steps are paid for than are drawn"
+
+
+@dataclass(frozen=True)
+class Nearest(Gradient):
+    """Rounds to the nearest point of the lattice, which can make a vector longer."""
+
+    def of(self, rows: Any) -> tuple[int, ...]:
+        sums = [0] * self.layout.width
+        for row in rows:
+            found, target = self.layout.row(row), self.layout.target_of(row)
+            if found is not None and target is not None:
+                residual = self.residual(sum(self.weights[place] * value for place, value in found), target)
+                for place, value in found:
+                    sums[place] += round(Fraction(residual * value, 1 << ROW_BITS))
+        return tuple(sums)
+
+
+@dataclass(frozen=True)
+class Unclipped(Gradient):
+    def residual(self, margin: int, target: int) -> int:
+        return Gradient(self.layout, self.weights, 1 << 40, self.bits).residual(margin, target)
+
+
+class RoundsToNearest(TrainLinear):
+    def need_at(self, weights: Weights) -> Gradient:
+        return Nearest(self.layout, weights, self.units, self.lattice)
+
+
+class NeverClips(TrainLinear):
+    def need_at(self, weights: Weights) -> Gradient:
+        return Unclipped(self.layout, weights, self.units, self.lattice)
+
+
+class NotDoubled(TrainLogistic):
+    """Under replace-one a row leaves and another comes."""
+
+    @property
+    def sides(self) -> int:
+        return self.facts.unit.at_most
+
+
+class BareConstant(TrainLinear):
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return value[0], *super().draw(value, coins)[1:]
+
+
+class OneStepPaid(TrainLinear):
+    @cached_property
+    def amount(self) -> Fraction:
+        return Fraction(self.change**2) / self.epsilon**2
+
+
+class LectureConstant(TrainLinear):
+    """Laplace noise by the Euclidean norm of a third of the scale that its loss is proved for."""
+
+    @cached_property
+    def amount(self) -> Fraction:
+        return Fraction(super().amount) / 3
+
+
+PLANTED = [
+    Planted("gradients rounded to the nearest", "Rounding to the nearest point makes a gradient longer.",
+            check_gradients_at_weights, "moves further", made(TrainLinear), made(RoundsToNearest)),
+    Planted("gradients that are not clipped", "A row far off pulls harder than its noise is for.",
+            check_gradients_at_weights, "moves further", made(TrainLinear), made(NeverClips)),
+    Planted("a replaced row counted once", "A training under replace-one claims what holds under add/remove.",
+            check_sensitivity, "moves it by", made(TrainLogistic, **YES), made(NotDoubled, **YES),
+            also=((check_gradients_at_weights, "moves further"),)),
+    Planted("a coordinate without noise", "The constant's gradient is released bare.",
+            check_samples_follow_the_law, "law", made(TrainLinear), made(BareConstant)),
+    Planted("one step paid for all", "Every step of a training has noise for one step alone.",
+            check_all_steps_are_paid_for, "fewer steps", made(TrainLinear, steps=5), made(OneStepPaid, steps=5)),
+    Planted("a sketch's constant", "Laplace noise by the Euclidean norm is a third of what its loss is proved for.",
+            check_law_against_loss, "Rényi",
+            made(TrainLinear, calibration="l2_laplace", epsilon="0.1"),
+            made(LectureConstant, calibration="l2_laplace", epsilon="0.1")),
+]  # fmt: skip

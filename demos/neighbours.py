@@ -66,6 +66,11 @@ def tables(key: str, relation: Relation, unit: str) -> tuple[Table, Table]:
     return others + (WITH,) * rows, others + ((instead,) * rows if relation == "replace" else ())
 
 
+MODEL = {  # a released model that says: who comes often is a member
+    "kind": "logistic", "features": [["visits", SCHEMA["visits"].as_json()]],
+    "target": ["member", SCHEMA["member"].as_json()], "yes": [0], "no": [1], "bits": 24, "weights": [0, 2**24],
+}  # fmt: skip
+
 # One question of every kind, about West or about visits, so that Ana matters to all of them.
 WEST: list[Any] = [["town", "in", ["West"]]]
 NORTH: list[Any] = [["town", "in", ["North"]]]
@@ -102,6 +107,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "train_logistic": {
         "target": "member", "features": ["visits"], "calibration": "coordinate", "steps": 1, "lattice": 4, "clip": "0.5"
     },
+    "check_model": {"parts": 2, "model": MODEL},
 }
 OTHER_NOISE = {"gaussian": "count", "flip": "top_item"}  # questions with their other noise
 

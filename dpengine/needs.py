@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpengine.features import LOGISTIC, MARGIN_UNITS, ROW_BITS, WEIGHT_BITS, Layout, toward_zero
+from dpengine.modelneeds import OfModel
 from dpengine.predicate import EVERYONE, Predicate, Row
 from dpengine.schema import MISSING, Code
 
@@ -361,6 +362,6 @@ class Gradient:
 MOST_MARGIN = 40.0  # beyond, σ is 0 or 1 to more digits than the lattice has
 
 Counted = Count | Counts | Histogram | Cells | ItemCounts | Hits | Moments | Ranks | Pairs | RanksBy | Faults
-OfRows = Counted | Gradient
+OfRows = Counted | Gradient | OfModel
 Need = Nothing | OfRows | Rows
 Statistic = int | tuple[int, ...] | Spread | tuple[Spread, ...] | tuple[Integers, ...]

@@ -26,3 +26,21 @@ def ratio_range(
 def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
     """The plain quotient, cut to where the truth lies."""
     return min(max(Fraction(top, max(bottom, 1)), low), high)
+
+
+def share_told(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
+    """H/(H+M) in percent, and its range, where both may be off by `reach`: it rises in H and falls in M, so its ends
+    are at corners of the box."""
+    least = _share(max(hits - reach, 0), misses + reach)
+    most = _share(hits + reach, max(misses - reach, 0))
+    middle = _share(max(hits, 0), max(misses, 0))
+    low, high = (Fraction(0) if least is None else least), (Fraction(100) if most is None else most)
+    value = (low + high) / 2 if middle is None else middle
+    return float(value), (float(low), float(high))
+
+
+def _share(hits: Exact, misses: Exact) -> Fraction | None:
+    """In percent; None when nobody is left to divide by."""
+    if hits < 0 or misses < 0 or hits + misses <= 0:
+        return None
+    return Fraction(100 * hits, hits + misses)

@@ -31,6 +31,11 @@ constant the Ω hides, and none was traced that goes with 10ε; it is shown with
 **split** (claimed). Question j asks its own n/k people, exactly: Hoeffding for values in [0, 1], and for yes/no
 questions the binomial tail, bounded in `_binomial_tail`. No noise, and no privacy.
 
+**flattery** (claimed; Xu and Raginsky 2017, Thm 1). Of a model learned from the table with ρ-zCDP under replace-one:
+by (1) it tells at most nρ of the table, for one person's row changes its law by at most KL ≤ ρ. A share of right
+answers is a mean of n values in [0, 1], so on average over tables and trainings it is at most √(nρ/(2n)) = √(ρ/2)
+above the same model's share in the population. From an add/remove guarantee 4ρ: one row for another is two steps.
+
 A parameter may be picked by any search, since every choice is valid; what is stated is then evaluated in exact
 arithmetic, or in floats with a part in 10^9 to spare, and rounded up to 10^-6.
 """
@@ -45,10 +50,12 @@ from functools import lru_cache
 from statistics import NormalDist
 
 from dpengine.accountant import renyi
+from dpengine.accountant.history import history_of
 from dpengine.bounds import BETA
 from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration, check
 from dpengine.exact import exp_decimal, ln_below, up
-from dpengine.loss import Gaussian
+from dpengine.loss import Gaussian, Loss
+from dpengine.unit import Relation
 
 GRAIN = 10**6  # widths are rounded up to this
 _SPARE = 1 + 1e-9
@@ -185,6 +192,15 @@ def widths(noise: Calibration, beta: Fraction = BETA) -> tuple[Width, ...]:
 def stated(noise: Calibration, beta: Fraction = BETA) -> Width:
     """The best bound that is claimed."""
     return min((one for one in widths(noise, beta) if one.claimed), key=lambda one: one.width)
+
+
+def flattery(loss: Loss, relation: Relation) -> Fraction:
+    """How much better a share of right answers looks, on average, on the rows that a model learned from."""
+    history = history_of([loss])
+    if history.delta:
+        return Fraction(1)  # nothing is claimed where some of the loss has no ρ
+    rho = history.rho * (1 if relation == "replace" else 4)
+    return min(Fraction(1), up(_safe(math.sqrt(float(rho) / 2)), GRAIN))
 
 
 # --- what the bounds are made of --------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("unit", "loss", "schema", "coins"),
     ("predicate", "laws", "bounds", "ratios", "dialect", "binomials", "shuffle"),
     ("cells", "rowwise", "kernels", "features", "excess"),
+    ("modelneeds",),
     ("needs", "rawneeds", "wording", "records", "layers"),
     ("bands",),
     ("bandfloats",),

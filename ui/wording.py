@@ -16,6 +16,7 @@ from dpengine.looks import Reading
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
 from dpengine.mechanisms.density import Density
+from dpengine.mechanisms.of_models import OfModel
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day, local, read, setting, ungrouped
 from dpengine.rising import halfway
@@ -99,7 +100,7 @@ def printed(query: dp.Query, value: Any, interval: Any) -> str:
     return ungrouped(told) if _in_years(query) else told
 
 
-_OF_A_RANGE = ("mean", "proportion", "variance")
+_OF_A_RANGE = ("mean", "proportion", "variance", "check_model")
 
 
 def says_nothing(query: dp.Query, interval: Any) -> bool:
@@ -108,6 +109,8 @@ def says_nothing(query: dp.Query, interval: Any) -> bool:
     if not isinstance(interval, tuple) or query.card.key not in _OF_A_RANGE:
         return False
     least, most = limits(query) or (0.0, 0.0)
+    if isinstance(query, OfModel) and interval[0] == 0:  # a typical error has no sign
+        least = 0.0
     return bool(interval[0] <= least < most <= interval[1])
 
 
@@ -291,6 +294,8 @@ def headline(answer: dp.Answer) -> str:
             return say("answer.made_up", points=answer.query.points)
         half = halfway_words(answer)
         return say("answer.half", value=half[0]) if half else say("answer.curve", points=len(value))
+    if isinstance(answer.query, OfModel):
+        return _of_model(answer)
     if isinstance(value, dict):
         return ", ".join(value) if answer.query.card.picture == "label" else say("answer.bars", bars=len(value))
     if isinstance(value, str):
@@ -314,6 +319,14 @@ def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
     write = day if isinstance(column, dp.Date) else local if getattr(column, "years", False) else setting
     told = [write(names[place]) for place in found]
     return told[0], told[1], told[2]
+def _of_model(answer: dp.Answer) -> str:
+    """The first of a model's figures: how often it is right, or how far off it is."""
+    first = next(iter(answer.value))
+    interval = answer.interval[first]
+    if says_nothing(answer.query, interval):
+        return say("answer.nothing")
+    code = "check_model.about.right" if _in_percent(answer) else "check_model.about.off"
+    return say(code, value=printed(answer.query, answer.value[first], interval))
 
 
 def _in_percent(answer: dp.Answer) -> bool:
@@ -331,6 +344,8 @@ def axis(query: dp.Query) -> str:
     promise = query.promise()
     if isinstance(promise, Within) and promise.unit == "percent":
         return say("chart.percent")
+    if isinstance(query, OfModel):
+        return say("check_model.axis", column=query.model.layout.target)
     counted = isinstance(promise, Within) and promise.unit == "people"
     return unit_words(query) if counted else str(getattr(query, "column", unit_words(query)))
 
@@ -342,6 +357,8 @@ def from_zero(query: dp.Query) -> bool:
 
 def limits(query: dp.Query) -> tuple[float, float] | None:
     """What an answer can be, from public facts: a share, a number of people, a place in the declared range."""
+    if isinstance(query, OfModel):
+        return query.possible
     promise = query.promise()
     if isinstance(promise, Within) and promise.unit == "percent":
         return 0.0, 100.0

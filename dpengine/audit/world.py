@@ -55,6 +55,15 @@ HEADER = (*SCHEMA.columns, "raw number", "raw text")
 SOME = ["x", ">", 0]
 ONE_STEP = {"steps": 1, "clip": "0.5", "lattice": 3}  # of a training; coarse, so that its law can be summed
 
+def model(target: str, feature: str, yes: tuple[int, ...], no: tuple[int, ...], *weights: int) -> dict[str, Any]:
+    """A released model, as a question about it is given it."""
+    columns = {name: [name, SCHEMA[name].as_json()] for name in (target, feature)}
+    sides = {"kind": "logistic", "yes": list(yes), "no": list(no)} if yes else {"kind": "linear"}
+    return {"features": [columns[feature]], "target": columns[target], "bits": 24, "weights": list(weights)} | sides
+
+
+HALF = 11_863_283  # a weight that adds ½ to what a model of one list says
+
 # One line per variant puts an entry under every check and into the report.
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("count", {"where": [["c", "in", ["a"]]]}),
@@ -143,6 +152,9 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("train_logistic", {"target": "c", "features": ["x"], **ONE_STEP}),
     ("train_logistic", {"target": "t", "features": ["b"], "calibration": "l2_laplace", **ONE_STEP}),
     ("train_logistic", {"target": "c", "features": ["z"], "calibration": "coordinate", **ONE_STEP}),
+    ("check_model", {"parts": 2, "model": model("c", "x", (0,), (1,), 0, HALF)}),
+    ("check_model", {"parts": 2, "model": model("d", "z", (0,), (1,), 0, HALF), "noise": "gaussian"}),
+    ("check_model", {"parts": 2, "error_steps": 2, "model": model("z", "c", (), (), 0, -HALF, HALF)}),
 ]
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and

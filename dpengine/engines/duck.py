@@ -23,8 +23,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.engines import descent
+from dpengine.engines import checking, descent
 from dpengine.errors import AllowanceError
+from dpengine.modelneeds import OfModel
 from dpengine.needs import (
     Cells,
     Count,
@@ -114,7 +115,7 @@ class DuckEngine:
     def _read(self, need: OfRows, coded: Path, schema: Schema) -> Statistic:
         sets = schema.of_kind(ItemSet)
         columns = tuple((name, name in sets) for name in schema.columns)
-        if isinstance(need, Gradient):  # compiled once for all steps: the weights are looked up
+        if isinstance(need, Gradient | OfModel):  # compiled once for all steps: the weights are looked up
             plan = _compiled(replace(need, weights=()), columns)
             plan = replace(plan, lists=((descent.WEIGHTS, descent.weights_table(need.layout, need.weights)),))
         else:
@@ -189,6 +190,9 @@ def _asked(need: OfRows, rows: Any, names: dict[str, str], lists: dict[str, pa.T
     """The need as a grouped aggregate: keys are codes, the rest are counts and integer sums."""
     import ibis
 
+    if isinstance(need, OfModel):
+        checked = checking.asked(need, rows, names)
+        return checked["rows"].aggregate(**{name: _whole(one) for name, one in checked["sums"].items()})
     if isinstance(need, Gradient):
         kept, sums = descent.asked(need, rows, names)
         return kept.aggregate(**{name: _whole(one.coalesce(0)) for name, one in sums.items()})
@@ -246,6 +250,8 @@ def _shaped(need: OfRows, found: dict[str, Integers]) -> Statistic:
     """Every declared cell and group, the empty ones too, in the declared order."""
     if isinstance(need, Count | Faults):
         return int(found["rows"][0])
+    if isinstance(need, OfModel):
+        return checking.shaped(need, found)
     if isinstance(need, Gradient):
         return tuple(int(found[f"g{place}"][0]) for place in range(need.layout.width))
     if isinstance(need, Counts):

@@ -8,6 +8,7 @@ from dpengine.contract import Query
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
+from dpengine.mechanisms.check_model import CheckModel
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.crosstab import Crosstab
 from dpengine.mechanisms.density import Density
@@ -40,7 +41,7 @@ catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
             Count, Proportion, Median, Mean, Sum, Variance, Quantile, Histogram, Crosstab, TopItem, NoisyArgmax,
             FitCheck, FindRange, FindValues, AdaptiveSession, PublishNumber, PublishCategory, PublishTable,
             LocalCount, ShuffleCount, ShuffleHistogram, Cdf, CdfTree, SmallDatabase, Mwem, Density, TrainLinear,
-            TrainLogistic,
+            TrainLogistic, CheckModel,
         )
     }
 )

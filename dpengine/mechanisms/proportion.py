@@ -25,7 +25,7 @@ from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.predicate import Predicate, read_predicate
-from dpengine.ratios import ratio, ratio_range
+from dpengine.ratios import ratio, ratio_range, share_told
 from dpengine.wording import conditions, who
 
 NOBODY, ALL = Fraction(0), Fraction(100)
@@ -110,21 +110,5 @@ class Proportion(Averaged):
         if self.known is not None:
             low, high = ratio_range(100 * raw[0], 100 * self._reach(looks), self.known, 0, NOBODY, ALL)
             return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))
-        return self.told([self._told(h, m, looks) for h, m in zip(raw[0::2], raw[1::2], strict=True)])
-
-    def _told(self, hits: Any, misses: Any, looks: int) -> tuple[float, tuple[float, float]]:
-        """In percent. H/(H+M) rises in H and falls in M, so its ends are at corners of the box."""
         reach = self._reach(looks)
-        least = _share(max(hits - reach, 0), misses + reach)
-        most = _share(hits + reach, max(misses - reach, 0))
-        middle = _share(max(hits, 0), max(misses, 0))
-        low, high = (NOBODY if least is None else least), (ALL if most is None else most)
-        value = (low + high) / 2 if middle is None else middle
-        return float(value), (float(low), float(high))
-
-
-def _share(hits: int | Fraction, misses: int | Fraction) -> Fraction | None:
-    """In percent; None when nobody is left to divide by."""
-    if hits < 0 or misses < 0 or hits + misses <= 0:
-        return None
-    return Fraction(100 * hits, hits + misses)
+        return self.told([share_told(h, m, reach) for h, m in zip(raw[0::2], raw[1::2], strict=True)])

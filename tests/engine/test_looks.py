@@ -164,7 +164,13 @@ def of(where: list[Any] | None = None, **given: Any) -> dict[str, Any]:
     return ({"where": where} if where else {}) | given
 
 
+MODEL = {
+    "kind": "logistic", "features": [["salary", SCHEMA["salary"].as_json()]],
+    "target": ["state", SCHEMA["state"].as_json()], "yes": [0], "no": [1, 2], "bits": 24, "weights": [0, 2**24],
+}  # fmt: skip
 AVERAGED: dict[str, dict[str, Any]] = {
+    "cdf_tree": of(column="salary"),
+    "check_model": of(parts=2, model=MODEL),
     "count": of([["state", "in", ["TX"]]]),
     "histogram": of(column="state"),
     "mean": of([["state", "in", ["TX"]]], column="salary"),

@@ -85,6 +85,9 @@ class Bench:
     def train(self, **given: Any) -> dp.Query:
         return self.ask("train_linear", **({"target": "far", "features": ["age"]} | given))
 
+    def check(self, model: Any, **given: Any) -> dp.Query:
+        return self.ask("check_model", model=model, **given)
+
     def frame(self, **columns: Any) -> Any:
         return pd.DataFrame(columns)
 
@@ -357,6 +360,11 @@ def _changed_file(bench: Bench) -> Any:
     return found.counts("home")
 
 
+MODEL = {
+    "kind": "linear", "features": [["age", schema()["age"].as_json()]], "target": ["far", schema()["far"].as_json()],
+    "bits": 24, "weights": [0, 2**20],
+}  # fmt: skip
+
 CAUSES: dict[str, Cause] = {
     # A file that comes in, with a fault of form in a line that holds a canary.
     "load.absent": lambda b: b.add(b.folder / "nobody.csv"),
@@ -589,6 +597,18 @@ CAUSES: dict[str, Cause] = {
         "train_linear", Fraction(1, 2), target="far", features=["age"]),
     "train.no_room": lambda b: b.table.training_for("train_linear", Fraction(1, 10**9), target="far", features=["age"]),
     "train.model": lambda b: model_from_json({"weights": b.cell}),
+    "check_model.model": lambda b: b.check({"kind": "linear"}),
+    "check_model.other": lambda b: b.check(MODEL | {"target": ["far", {"kind": "number", "lower": "0", "upper": "9",
+                                                                       "step": "1", "shape": "bell"}]}),
+    "check_model.weights": lambda b: b.check(MODEL | {"weights": [0.5, 0]}),
+    "check_model.sides": lambda b: b.check(MODEL | {"target": ["home", schema()["home"].as_json()], "kind": "logistic",
+                                                    "yes": [0], "no": [9]}),
+    "check_model.parts": lambda b: b.check(MODEL, parts=0),
+    "check_model.most_error": lambda b: b.check(MODEL, most_error="11"),
+    "check_model.error_steps": lambda b: b.check(MODEL, error_steps="3"),
+    "check_model.linear_only": lambda b: b.check(
+        MODEL | {"target": ["home", schema()["home"].as_json()], "kind": "logistic", "yes": [0], "no": [1]},
+        most_error="1"),
     "budget.exceeded": lambda b: _refused(b, b.small().query("median", column="pay", epsilon="1"), b.small()),
     "budget.exceeded_delta": lambda b: _refused(
         b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()),

@@ -133,7 +133,10 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("find_values", {"column": "note", "delta": "1e-7"}),
     ("cdf", {"column": "far"}),
     ("cdf_tree", {"column": "pay"}),
-]
+    ("check_model", {"parts": 2, "model": {
+        "kind": "linear", "features": [["age", schema()["age"].as_json()]],
+        "target": ["far", schema()["far"].as_json()], "bits": 24, "weights": [0, 2**20]}}),
+]  # fmt: skip
 
 
 def publish(table: dp.Table) -> list[dp.Answer]:

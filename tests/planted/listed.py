@@ -11,6 +11,7 @@ from tests.planted import (
     ground,
     homes,
     ledgers,
+    modelled,
     published,
     questions,
     synthetics,
@@ -20,7 +21,7 @@ from tests.planted import (
 from tests.planted.registry import Planted
 
 PARTS = (
-    questions, published, synthetics, trusts, trained, curves, densities, ground, accounts, ledgers, homes, files,
-    forms,
+    questions, published, synthetics, trusts, trained, modelled, curves, densities, ground, accounts, ledgers, homes,
+    files, forms,
 )  # fmt: skip
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

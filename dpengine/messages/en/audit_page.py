@@ -42,6 +42,7 @@ SENTENCES: dict[str, str] = {
     "check.kind.shuffle_histogram": "number in each group, from shuffled messages",
     "check.kind.train_linear": "training one step: a number",
     "check.kind.train_logistic": "training one step: yes or no",
+    "check.kind.check_model": "how good a model is",
     "check.table.a": "Table A",
     "check.table.b": "Table B",
     "check.side.a": "A, with Ana",

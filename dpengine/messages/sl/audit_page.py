@@ -42,6 +42,7 @@ SENTENCES: dict[str, str] = {
     "check.kind.shuffle_histogram": "število v vsaki skupini, iz premešanih sporočil",
     "check.kind.train_linear": "en korak učenja: število",
     "check.kind.train_logistic": "en korak učenja: da ali ne",
+    "check.kind.check_model": "kako dober je model",
     "check.table.a": "Tabela A",
     "check.table.b": "Tabela B",
     "check.side.a": "A, z Ano",

@@ -1,0 +1,283 @@
+"""The check of a trained model: what is counted, what it promises, and what is refused before anything is spent."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from fractions import Fraction as F
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from battery import POSSIBLE_ROWS, allowed_failures, build, check_sensitivity
+
+import dpengine as dp
+from dpengine.audit.world import HALF, model
+from dpengine.coins import SystemCoins
+from dpengine.errors import AllowanceError
+from dpengine.features import Layout, Model
+from dpengine.loss import Approximate, Gaussian, Pure
+from dpengine.mechanisms.check_chances import CheckChances
+from dpengine.mechanisms.check_errors import CheckErrors
+from dpengine.unit import RELATIONS
+from dpengine.validity import flattery
+from dpengine.workspace import Workspace
+
+SOME = [["c", "in", ["a"]]]
+every_relation = pytest.mark.parametrize("relation", RELATIONS)
+COLUMNS = dp.Schema(
+    {
+        "age": dp.Number(18, 90),
+        "town": dp.Category(["North", "South", "West"]),
+        "born": dp.Date("1950-01-01", "1950-03-01"),
+        "pay": dp.Number(0, 5000, step=10),
+        "owns": dp.Category(["yes", "no"], unknown="no", missing="no"),
+    }
+)
+FEATURES = ("age", "town", "born")
+WEIGHTS = (2**22, 2**24, -(2**22), 2**21, 0, 2**20, -(2**23), 2**23)  # constant, age, five labels of town, born
+
+
+def long(given: dict[str, Any]) -> Any:
+    return pytest.param(given, marks=pytest.mark.long)
+
+
+def learned(target: str, weights: tuple[int, ...] = WEIGHTS) -> Model:
+    sides = ((0,), (1,)) if target == "owns" else ((), ())
+    return Model(Layout(FEATURES, tuple(COLUMNS[name] for name in FEATURES), target, COLUMNS[target], *sides), weights)
+
+
+def people(count: int) -> pd.DataFrame:
+    """Some without an age; towns that are not listed, pay beyond the range."""
+    rng = np.random.default_rng()
+    age = [str(one) if one > 20 else "" for one in rng.integers(15, 95, count)]
+    born = pd.Timestamp("1949-12-20") + pd.to_timedelta(rng.integers(0, 90, count), unit="D")
+    return pd.DataFrame(
+        {
+            "age": age, "town": rng.choice(["North", "South", "West", "Moon", ""], count),
+            "born": born.strftime("%Y-%m-%d"), "pay": rng.integers(-100, 6000, count),
+            "owns": rng.choice(["yes", "no", "?"], count),
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture(name="table", scope="module")
+def made_table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.Table]:
+    workspace = Workspace(tmp_path_factory.mktemp("var"))
+    yield workspace.add_table(
+        "people", people(900), schema=COLUMNS, unit=dp.Unit.rows(), relation="replace",
+        budget=dp.Budget("50", "1e-6"),
+    )  # fmt: skip
+    workspace.close()
+
+
+def coded(table: dp.Table) -> list[dict[str, int]]:
+    import pyarrow.parquet as pq
+
+    (path,) = table._workspace.folder.glob("tables/*/coded-1.parquet")
+    read = pq.read_table(path, columns=[f"c{place}" for place in range(len(COLUMNS.columns))]).to_pydict()
+    return [dict(zip(COLUMNS.columns, row, strict=True)) for row in zip(*read.values(), strict=True)]
+
+
+# --- what is counted --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["owns", "pay"])
+@pytest.mark.parametrize("where", [[], [["age", ">=", 40], ["town", "in", ["North", "other"]]]], ids=["all", "some"])
+def test_the_engine_counts_as_the_reference_does(table: dp.Table, target: str, where: list[Any]) -> None:
+    query = table.query("check_model", model=learned(target).as_json(), where=where, parts=6, epsilon="1")
+    rows, need = coded(table), query.need()
+    found = table._workspace.engine.read(need, next(table._workspace.folder.glob("tables/*/coded-1.parquet")), COLUMNS)
+    assert found == need.of(rows) and sum(found) and found != (0,) * len(found)
+
+
+@every_relation
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"parts": 4, "model": model("t", "z", (0,), (2,), HALF, 4 * HALF), "where": SOME},
+        {"parts": 2, "error_steps": 4, "model": model("x", "c", (), (), 0, -HALF, HALF)},
+        long({"parts": 2, "error_steps": 1024, "model": model("z", "c", (), (), 0, -HALF, HALF)}),
+        long({"parts": 6, "error_steps": 8, "most_error": "6", "model": model("z", "c", (), (), 0, -2 * HALF, 0)}),
+    ],
+    ids=["chances", "missing", "fine", "uncut"],
+)
+def test_more_variants_by_brute_force(relation: str, given: dict[str, Any]) -> None:
+    check_sensitivity(build("check_model", given, relation))
+
+
+def test_edges_are_the_chances_they_stand_for() -> None:
+    query = build("check_model", {"parts": 20, "model": model("c", "x", (0,), (1,), 0, HALF)}, "replace")
+    assert isinstance(query, CheckChances) and query.edges[9] == 0
+    for place, edge in enumerate(query.edges, start=1):
+        assert 1 / (1 + math.exp(-edge / 2**40)) == pytest.approx(place / 20, abs=1e-12)
+
+
+def test_no_row_is_further_off_than_the_bound_and_rounding_is_within_half_a_step() -> None:
+    given = {"parts": 2, "error_steps": 8, "model": model("z", "c", (), (), 0, -HALF, HALF)}
+    query = build("check_model", given, "replace")
+    assert isinstance(query, CheckErrors) and query.bound == 3
+    need, step = query.need(), 2.0**-3  # the range is ±1, so half of it is 1
+    for row in POSSIBLE_ROWS:
+        margin, target = need.layout.margin(row, need.weights), need.layout.target_of(row)
+        assert margin is not None and target is not None
+        away = target / 2**16 - max(min(margin / 2**40, 1), -1)
+        assert abs(need.residual(margin, target) * step - max(min(away, 1), -1)) <= step / 2 + 1e-9
+    assert need.residual(2**60, -(2**16)) == -8 and need.residual(-(2**60), 2**16) == 8
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def truth_of(query: Any, rows: list[Any]) -> dict[str, float]:
+    """The plain answer in floats, from the model's own predictions, written apart from the mechanism."""
+    layout, goal = query.model.layout, query.model.layout.goal
+    told = []
+    for row in rows:
+        code = row[layout.target]
+        if not query.where.holds(row) or code < 0 or any(row[name] < 0 for name in layout.names):
+            continue
+        cells = zip(layout.names, layout.columns, strict=True)
+        said = query.model.predict({name: column.value(row[name]) for name, column in cells})
+        if query.model.kind == "logistic":
+            if code in (*layout.yes, *layout.no):
+                told.append((said, code in layout.yes))
+        else:
+            kept = min(max(said, float(goal.lower)), float(goal.upper))
+            off, most = float(goal.value(code)) - kept, float(query.bound)
+            told.append(((kept - float(goal.lower)) / float(goal.diameter), min(max(off, -most), most)))
+    bins: list[list[float]] = [[] for _ in range(query.parts)]
+    for said, value in told:
+        bins[min(int(said * query.parts), query.parts - 1)].append(float(value))
+    values = np.array([value for _, value in told], dtype=float)
+    if query.model.kind == "logistic":
+        first = [100 * float(np.mean([(said >= 0.5) == value for said, value in told]))]
+        means = [100 * float(np.mean(one)) if one else math.nan for one in bins]
+    else:
+        first = [float(np.sqrt(np.mean(values**2))), float(values.mean())]
+        means = [float(np.mean(one)) if one else math.nan for one in bins]
+    return dict(zip(query.labels(), first + means, strict=True))
+
+
+@every_relation
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"parts": 4, "model": model("c", "x", (0,), (1,), HALF // 7, HALF)},
+        long({"parts": 2, "model": model("d", "z", (0,), (1,), 0, -3 * HALF), "noise": "gaussian"}),
+        {"parts": 2, "error_steps": 64, "model": model("z", "c", (), (), HALF // 9, -HALF, HALF)},
+        long({"parts": 4, "error_steps": 16, "model": model("x", "d", (), (), 0, -HALF, HALF), "where": SOME}),
+    ],
+    ids=["chances", "gaussian", "errors", "some"],
+)
+def test_ranges_hold_the_truth(relation: str, given: dict[str, Any]) -> None:
+    """β = 0.2, 150 draws on a table of 300 people, all figures at once; false alarms below 1e-6."""
+    rng = np.random.default_rng()
+    rows = [POSSIBLE_ROWS[place] for place in rng.integers(0, len(POSSIBLE_ROWS), 300)]
+    query = build("check_model", given | {"beta": "0.2"}, relation, "2", about=300)
+    value, truth, coins, missed = query.need().of(rows), truth_of(query, rows), SystemCoins(), 0
+    for _ in range(150):
+        answer = query.release(value, coins)
+        assert list(answer.value) == list(answer.interval) == query.labels()
+        missed += any(not low - 1e-3 <= truth[name] <= high + 1e-3
+                      for name, (low, high) in answer.interval.items() if not math.isnan(truth[name]))  # fmt: skip
+    assert missed <= allowed_failures(150, 0.2)
+
+
+def test_a_first_figure_keeps_its_promise() -> None:
+    """At β = 0.2; where n is public the promise is no guess."""
+    query = build("check_model", {"parts": 2, "model": model("d", "z", (0,), (1,), 0, HALF), "beta": "0.2"}, "replace",
+                  "0.5", about=1000)  # fmt: skip
+    promise, rows = query.promise(), [POSSIBLE_ROWS[place % 8] for place in range(1000)]
+    value, coins = query.need().of(rows), SystemCoins()
+    truth = truth_of(query, rows)["right"]
+    missed = sum(abs(query.release(value, coins).value["right"] - truth) > promise.alpha for _ in range(200))
+    assert not promise.nominal and promise.alpha < 3 and missed <= allowed_failures(200, 0.2)
+    assert build("check_model", {"model": model("d", "z", (0,), (1,), 0, HALF)}, "add_remove").promise().nominal
+
+
+@pytest.mark.parametrize("target", ["owns", "pay"])
+def test_it_is_asked_paid_for_and_found_again(table: dp.Table, target: str) -> None:
+    given = learned(target).as_json()
+    query = table.query("check_model", model=json.dumps(given), epsilon="1")
+    assert query == table.query("check_model", model=given, epsilon="1", parts=10)
+    before = table.meter().left
+    answer = table.ask(query)
+    assert table.meter().left < before and set(answer.value) == set(query.labels())
+    assert all(low <= answer.value[name] <= high for name, (low, high) in answer.interval.items())
+    assert table.answer_of(table.history(1)[0]).value == answer.value
+    assert query.used() == {*FEATURES, target} and query.known is None
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+GOOD = learned("pay").as_json()
+YES_NO = learned("owns").as_json()
+REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
+    ("query.missing", None, {}),
+    ("check_model.model", "nonsense {", {}),
+    ("check_model.model", [1, 2], {}),
+    ("check_model.model", GOOD | {"features": []}, {}),
+    ("check_model.model", GOOD | {"bits": 20}, {}),
+    ("check_model.model", GOOD | {"kind": "logistic"}, {}),
+    ("check_model.model", GOOD | {"weights": list(WEIGHTS[:-1])}, {}),
+    ("check_model.model", GOOD | {"features": [*GOOD["features"], GOOD["target"]]}, {}),
+    ("check_model.weights", GOOD | {"weights": [0.5, *WEIGHTS[1:]]}, {}),
+    ("check_model.weights", GOOD | {"weights": [True, *WEIGHTS[1:]]}, {}),
+    ("check_model.weights", GOOD | {"weights": [2**41, *WEIGHTS[1:]]}, {}),
+    ("check_model.other", GOOD | {"target": ["debt", COLUMNS["pay"].as_json()]}, {}),
+    ("check_model.other", GOOD | {"target": ["pay", dp.Number(0, 4000, step=10).as_json()]}, {}),
+    ("check_model.sides", YES_NO | {"yes": [0], "no": [0]}, {}),
+    ("check_model.sides", YES_NO | {"yes": [], "no": [1]}, {}),
+    ("check_model.sides", YES_NO | {"yes": [0], "no": [7]}, {}),
+    *(("check_model.parts", YES_NO, {"parts": parts}) for parts in (0, 1, 3, 22, "2.5", -2)),
+    ("check_model.linear_only", YES_NO, {"error_steps": 4}),
+    *(("check_model.most_error", GOOD, {"most_error": most}) for most in (0, -1, 5001)),
+    *(("check_model.error_steps", GOOD, {"error_steps": steps}) for steps in (1, 3, 2048, "0.5")),
+    ("query.noise", YES_NO, {"noise": "loud"}),
+    ("query.parameter", GOOD, {"noise": "gaussian"}),
+    ("query.parameter", GOOD, {"bins": 4}),
+]
+
+
+@pytest.mark.parametrize(("code", "given", "more"), REFUSED)
+def test_bad_input_is_one_sentence_and_nothing_is_spent(
+    table: dp.Table, code: str, given: Any, more: dict[str, Any]
+) -> None:
+    head = table._workspace.ledger.head()
+    with pytest.raises(AllowanceError) as refused:
+        table.query("check_model", model=given, epsilon="1", **more)
+    assert refused.value.code == code and str(refused.value).endswith(".") and "\n" not in str(refused.value)
+    assert table._workspace.ledger.head() == head
+
+
+def test_the_bound_is_rounded_up_to_a_halved_range(table: dp.Table) -> None:
+    for wanted, bound in ((5000, 5000), (2501, 5000), (2500, 2500), (1, F(5000, 2**12)), ("0.001", F(5000, 2**16))):
+        query = table.query("check_model", model=GOOD, epsilon="1", most_error=wanted)
+        assert isinstance(query, CheckErrors) and query.bound == bound
+        assert type(query).build(query.facts, query.parameters()) == query
+
+
+# --- how much a model flatters itself ---------------------------------------------------------------------------------
+
+
+def test_flattery_is_the_root_of_half_rho() -> None:
+    for relation, told in (("replace", F(1, 100)), ("add_remove", F(2, 100))):
+        assert told <= flattery(Gaussian(F(2, 10**4)), relation) <= told + F(1, 10**6)  # type: ignore[arg-type]
+    assert flattery(Pure(F(50)), "replace") == 1 == flattery(Approximate(F(1, 100), F(1, 10**9)), "replace")
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_no_training_of_a_tiny_table_flatters_itself_more(epsilon: float) -> None:
+    """By enumeration: n coins; the model says which side is commoner, by randomised majority of ε. Its expected share
+    of right answers on the table, less that in the population, against the bound."""
+    for n in (1, 3, 7):
+        p, gap = 0.5, 0.0
+        for ones in range(n + 1):
+            weight = math.comb(n, ones) * p**ones * (1 - p) ** (n - ones)
+            keep = math.exp(epsilon) / (1 + math.exp(epsilon))  # an ε-DP choice of the majority
+            share = max(ones, n - ones) / n
+            gap += weight * (keep * share + (1 - keep) * (1 - share) - 0.5)
+        assert gap <= flattery(Pure(F(epsilon)), "replace")

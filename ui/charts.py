@@ -264,7 +264,8 @@ def curves(
         values = [point[at] for line in lines for point in line.points if point[at] > 0]
         update(title={"text": _text(title)}, tickvals=_decades(values), ticktext=_told(_decades(values)), **grid)
     if even:
-        few = max(x for line in lines for x, _ in line.points) <= 10  # steps: there is nothing between two of them
+        xs = [x for line in lines for x, _ in line.points]
+        few = max(xs) <= 10 and all(x == int(x) for x in xs)  # steps: there is nothing between two of them
         figure.update_xaxes(type="linear", tickvals=None, ticktext=None, dtick=1 if few else None)
         figure.update_yaxes(type="linear", tickvals=None, ticktext=None)
     if shares:

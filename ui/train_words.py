@@ -138,7 +138,7 @@ def rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
     query: Any = answer.query
     told = []
     for label in answer.value:
-        column = query.facts.schema.columns.get(label)
+        column = query.facts.schema[label] if label in query.features else None
         factor, when = 1.0, label
         if label == CONSTANT:
             when = say("train_page.card.begin")

@@ -19,6 +19,8 @@ left of the noise is ⟨ξ, w_t − w_{t+1}⟩ − (1/η − β)‖w_{t+1} − w
 **Second half** of the iterates. E‖w_t − w*‖² ≤ R² + tη²V for η ≤ 2/β (a gradient step is nonexpansive), so either
 bound holds with T/2 for T and R² + Tη²V/2 for R².
 
+**Anywhere.** L is G-Lipschitz and the region 2R wide: 2RG, whatever the steps do.
+
 **Last iterate.** R²/(2ηT) + (η/2)(G² + V)(2 + ln T) (Shamir and Zhang 2013, with a constant step as in Orabona 2020).
 
 The least that applies is told. V = d·variance/n². All of it is arithmetic on public numbers, in floats: it promises an
@@ -71,13 +73,14 @@ def risk(one: Setting, rate: float, noise: float | None = None) -> float:
     """The least of the bounds that apply, at this step size."""
     found = one.noise if noise is None else noise
     start, steps = one.radius**2, float(one.steps)
+    bounds = [2 * one.radius * one.clip]
     if one.iterate == LAST:
-        return start / (2 * rate * steps) + rate / 2 * (one.clip**2 + found) * (2 + math.log(steps))
+        return min(*bounds, start / (2 * rate * steps) + rate / 2 * (one.clip**2 + found) * (2 + math.log(steps)))
     if one.iterate == TAIL and one.steps > 1:
         if rate * one.smooth > 2:
-            return math.inf
+            return bounds[0]
         start, steps = start + steps * rate**2 * found / 2, steps / 2
-    bounds = [start / (2 * rate * steps) + rate / 2 * (one.clip**2 + found)]
+    bounds.append(start / (2 * rate * steps) + rate / 2 * (one.clip**2 + found))
     room = 1 - rate * one.smooth
     if room > 0 or (room == 0 and not found):
         bounds.append(start / (2 * rate * steps) + (rate * found / (2 * room) if found else 0.0))

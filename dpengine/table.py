@@ -221,7 +221,21 @@ class Table:
 
     def publications(self, most: int = 20) -> list[Answer]:
         """Tables that were published from this one under this budget, newest first: free to see and to ask."""
-        found = self._workspace.ledger.charges(self._budget.id, self.name, keys="publish_*", limit=most)
+        return self._given(("publish_*",), most)
+
+    def trainings(self, most: int = 20) -> list[Answer]:
+        """Models that were trained on this table under this budget, newest first: free to see and to use."""
+        return self._given(("train_*",), most)
+
+    def checks(self, most: int = 50) -> list[Answer]:
+        """What was paid to know about models on this table, newest first: free to see."""
+        return self._given(("check_*",), most)
+
+    def _given(self, keys: Sequence[str], most: int) -> list[Answer]:
+        """Answers to questions of some kinds, asked of this table under this budget, newest first."""
+        ledger = self._workspace.ledger
+        found = [one for key in keys for one in ledger.charges(self._budget.id, self.name, keys=key, limit=most)]
+        found = sorted(found, key=lambda one: one.charge.seq, reverse=True)[:most]
         return [self.answer_of(entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
 
     def synthetic(self, answer: Answer) -> Synthetic:
@@ -232,10 +246,7 @@ class Table:
 
     def syntheses(self, most: int = 20) -> list[Answer]:
         """Synthetic tables that were made from this one under this budget, newest first."""
-        ledger = self._workspace.ledger
-        found = [one for key in KEYS for one in ledger.charges(self._budget.id, self.name, keys=key, limit=most)]
-        found = sorted(found, key=lambda one: one.charge.seq, reverse=True)[:most]
-        return [self.answer_of(entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
+        return self._given(KEYS, most)
 
     def recall(self, query: Query) -> list[Answer]:
         """Answers already paid for to this very question: free."""

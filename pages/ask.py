@@ -102,4 +102,5 @@ if asked is None:
     suggest.show(table)
 nav.trust_link()
 st.page_link(nav.page("synthetic"), label=say("synthetic_page.link"), query_params={"table": table.name})
+nav.train_link(table.name)
 history.show(table)

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("accountant",),
     ("mechanisms", "rehearsal"),
     ("suggestions", "cheapest", "publishing", "trust", "rivals", "rising", "resample"),
-    ("published", "synthetic"),
+    ("published", "synthetic", "scorer"),
     ("budget",),
     ("fits",),
     ("calibration", "training"),

@@ -30,7 +30,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted({path.stem for path in (ROOT / "pages").glob("*.py")} - {"overfitting"})  # which leads to a lesson
 LESSONS = [f"lessons {number}" for number in NAMES]
 AGAIN = [*(pytest.param(view, marks=pytest.mark.long) for view in [*PAGES, *LESSONS[:-1]]), LESSONS[-1]]
-VIEWS = [*PAGES, *(pytest.param(view, marks=pytest.mark.long) for view in LESSONS)]
+TRAINED = "train trained"  # the page with a model on it
+VIEWS = [*PAGES, TRAINED, *(pytest.param(view, marks=pytest.mark.long) for view in LESSONS)]
 
 
 def english(lang: str) -> dict[str, str]:
@@ -183,6 +184,8 @@ def _drawn(part: Any) -> Iterator[str]:
 
 def _address(view: str, answer: str) -> tuple[str, dict[str, str]]:
     """“lessons 3” is the third lesson; Ask shows an answer."""
+    if view == TRAINED:
+        return "train", {"table": "clinic", "trained": "trained"}
     page, _, lesson = view.partition(" ")
     return page, {"lesson": lesson} if lesson else {"answer": answer} if page == "ask" else {}
 
@@ -200,6 +203,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         last = table.ask(table.query(key, **given, epsilon="0.05"))
     session = table.open_session(table.session_for(20, table.meter().left / 2))
     session.ask({"share": [["district", "in", ["Mill"]]]}, "step 1")
+    clinic = dp.open_workspace(home).table("clinic", visitor="local")
+    given = {"target": "blood_pressure", "features": ["age", "smoker"], "steps": 2}
+    clinic.ask(clinic.query("train_linear", **given, epsilon="0.05"), "trained")
     return home, last.request_id
 
 

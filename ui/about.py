@@ -13,6 +13,7 @@ WORDS = {  # of a page: those that somebody who opens it for the first time will
     "ask": ("allowance", "epsilon", "range", "rehearsal"),
     "synthetic": ("allowance", "epsilon", "range"),
     "session": ("session", "noise", "composition"),
+    "train": ("noise", "range", "declared"),
     "plan": ("allowance", "epsilon", "range"),
     "whatif": ("epsilon", "delta", "neighbours"),
     "ledger": ("charge", "receipt", "seal", "epsilon"),

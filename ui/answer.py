@@ -48,6 +48,11 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         st.page_link(nav.page("synthetic"), label=say("synthetic_page.open"), query_params=where)
         receipt(answer, key)
         return
+    if answer.query.card.picture == "model":
+        where = {"table": table, "trained": answer.request_id}
+        st.page_link(nav.page("train"), label=say("train_page.open"), query_params=where)
+        receipt(answer, key)
+        return
     with st.container(key=f"card-{key}"):
         picture(answer, key)
     receipt(answer, key)

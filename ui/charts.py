@@ -223,21 +223,23 @@ class Line:
     colour: str = "left"  # of the palette
     dash: str = "solid"
     margin: float = 0  # drawn as a soft band to both sides
+    band: tuple[tuple[float, float], ...] = ()  # the same, with two ends of its own for every point
 
 
 def curves(
     lines: list[Line], x_title: str, y_title: str, alt: str, key: str, height: int = 300,
-    shares: tuple[float, float] | None = None,
+    shares: tuple[float, float] | None = None, even: bool = False,
 ) -> None:  # fmt: skip
     """Curves on log axes, named where there are several; the setting is a dot. `shares` are the ends of an axis in
-    percent, in place of the upright log axis."""
+    percent, in place of the upright log axis; `even` makes both axes plain."""
     import plotly.graph_objects as go
 
     figure = _figure(height)
     for line in lines:  # bands lie below all curves
-        if line.margin:
-            xs, ys = [x for x, _ in line.points], [y for _, y in line.points]
-            edge = [y - line.margin for y in ys] + [y + line.margin for y in reversed(ys)]
+        ends = line.band or [(y - line.margin, y + line.margin) for _, y in line.points if line.margin]
+        if ends:
+            xs = [x for x, _ in line.points]
+            edge = [low for low, _ in ends] + [high for _, high in reversed(ends)]
             figure.add_trace(
                 go.Scatter(x=xs + xs[::-1], y=edge, mode="lines", line={"width": 0}, fill="toself", opacity=0.45,
                            fillcolor=getattr(palette(), f"{line.colour}_soft"), hoverinfo="skip", showlegend=False)
@@ -245,7 +247,7 @@ def curves(
     hover = _HOVER if shares is None else "%{x:,} · %{y:.1%}<extra></extra>"
     for line in lines:
         colour = getattr(palette(), line.colour)
-        drawn = [(x, y) for x, y in line.points if x > 0 and y > 0]
+        drawn = [(x, y) for x, y in line.points if even or (x > 0 and y > 0)]
         xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
         stroke = {"color": colour, "width": 2.5, "dash": line.dash}
         figure.add_trace(
@@ -261,6 +263,11 @@ def curves(
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
         values = [point[at] for line in lines for point in line.points if point[at] > 0]
         update(title={"text": _text(title)}, tickvals=_decades(values), ticktext=_told(_decades(values)), **grid)
+    if even:
+        xs = [x for line in lines for x, _ in line.points]
+        few = max(xs) <= 10 and all(x == int(x) for x in xs)  # steps: there is nothing between two of them
+        figure.update_xaxes(type="linear", tickvals=None, ticktext=None, dtick=1 if few else None)
+        figure.update_yaxes(type="linear", tickvals=None, ticktext=None)
     if shares:
         ticks = [tick / 10 for tick in range(ceil(shares[0] * 10), floor(shares[1] * 10) + 1)]
         told = [percent(tick) for tick in ticks]

@@ -105,6 +105,8 @@ def answer_link(charge: Charge) -> str:
         return published_address(charge.table, charge.request)
     if charge.claim.get("key") in KEYS:
         return synthetic_address(charge.table, charge.request)
+    if str(charge.claim.get("key")).startswith("train_"):
+        return trained_address(charge.table, charge.request)
     return answer_address(charge.table, charge.request)
 
 
@@ -140,6 +142,11 @@ def kept(title: str, answers: Sequence[dp.Answer], address: Callable[[str, str],
         cells = (escape(when(one.at)), escape(one.sentence), escape(in_short(one)), link)
         rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     st.html(f'<h2>{escape(title)}</h2><div class="scroll"><table class="plain"><tr>{head}</tr>{rows}</table></div>')
+
+
+def trained_address(table: str, request: str) -> str:
+    """The address of a trained model."""
+    return escape("train?" + urlencode({"table": table, "trained": request}), quote=True)
 
 
 def outcome(entry: dp.Entry) -> str:

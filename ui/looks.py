@@ -18,7 +18,7 @@ from ui.wording import as_one, chance, headline, in_short, percent, range_words,
 
 
 def show(table: dp.Table, answer: dp.Answer) -> None:
-    if answer.query.card.picture in ("file", "rows"):  # another draw of a table is another table, from its own page
+    if answer.query.card.picture in ("file", "rows", "model"):  # another draw is another one, from its own page
         return
     reading = table.looks(answer.query)
     if reading.count > 1:

@@ -11,7 +11,7 @@ from dpengine.messages import say
 from ui import room
 from ui.state import ROOT
 
-NAMES = ("start", "wall", "data", "ask", "publish", "session", "plan", "whatif", "ledger", "lessons")
+NAMES = ("start", "wall", "data", "ask", "session", "publish", "train", "plan", "whatif", "ledger", "lessons")
 UNLISTED = ("overfitting", "audit", "glossary", "thesis", "trust", "synthetic")  # reached by a link on another page
 
 
@@ -47,3 +47,8 @@ def check_link(**address: str) -> None:
 def trust_link() -> None:
     """To the same question in other models of trust."""
     st.page_link(page("trust"), label=say("trust.link"))
+
+
+def train_link(table: str) -> None:
+    """To a model of the same table."""
+    st.page_link(page("train"), label=say("train_page.link"), query_params={"table": table})

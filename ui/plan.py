@@ -9,14 +9,14 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import Band, Blurred, NearBest, NoPromise, Rank, Within, canonical
+from dpengine.contract import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within, canonical
 from dpengine.exact import text_of
 from dpengine.loss import loss_as_json
 from dpengine.messages import say
 from dpengine.plan import Line, Planner, Priced, Relief, tidy
 from ui import frame, gloss, job, nav, owner, plan_run, plan_state, spend, suggest
 from ui.plan_state import KEEPS, Plan
-from ui.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures
+from ui.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures, worse
 
 
 def show(table: dp.Table) -> None:
@@ -119,6 +119,8 @@ def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
 
 def _written(query: dp.Query, wish: Fraction) -> str:
     """A wished promise as it would be typed."""
+    if isinstance(query.promise(), Excess):
+        return f"{worse(float(wish), query):.3g}"
     return f"{float(wish) * 100:.3g}" if isinstance(query.promise(), Rank | Blurred | Band) else text_of(wish)
 
 
@@ -197,6 +199,8 @@ def _promised(query: dp.Query, wish: Fraction) -> str:
         return short_promise(replace(promise, share=wish))
     if isinstance(promise, Band):
         return short_promise(replace(promise, alpha=wish * promise.even))
+    if isinstance(promise, Excess):
+        return short_promise(replace(promise, risk=wish), query)
     if isinstance(promise, Rank):
         return short_promise(Rank(promise.rows, wish, promise.beta, promise.floor))
     return short_promise(NearBest(int(wish), query.beta, Fraction(0)))

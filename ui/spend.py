@@ -10,13 +10,13 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
-from dpengine.contract import LEAST_EPSILON, Band, Blurred, NearBest, Rank, Within
+from dpengine.contract import LEAST_EPSILON, Band, Blurred, Excess, NearBest, Rank, Within
 from dpengine.exact import read_number, text_of
 from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from ui import gloss
-from ui.wording import amount, floor_words, percent, promise_words, unmarked
+from ui.wording import amount, floor_words, less_worse, percent, promise_words, unmarked, worse, worse_axis
 
 STEPS = (
     "0.005",
@@ -145,6 +145,8 @@ def wish_field(query: dp.Query) -> tuple[str, str]:
         return say("spend.wish.blurred"), f"{float(promise.share) * 100:.3g}"
     if isinstance(promise, Band):
         return say("spend.wish.band"), f"{float(promise.amount) * 100:.3g}"
+    if isinstance(promise, Excess):
+        return unmarked(say("spend.wish.excess", unit=worse_axis(query))), f"{worse(float(promise.risk), query):.3g}"
     assert isinstance(promise, NearBest)
     return say("spend.wish.near_best"), str(promise.gap)
 
@@ -152,6 +154,8 @@ def wish_field(query: dp.Query) -> tuple[str, str]:
 def read_wish(query: dp.Query, typed: str) -> Fraction:
     """The accepted error in the promise's own unit, from what was typed."""
     wish = read_number(typed.strip().replace(",", ".").rstrip("%").strip(), say("spend.wish.name"))
+    if isinstance(query.promise(), Excess):
+        return less_worse(wish, query)
     return wish / 100 if isinstance(query.promise(), Rank | Blurred | Band) else wish
 
 

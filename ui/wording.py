@@ -6,18 +6,18 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from html import escape
-from math import ceil, floor
+from math import ceil, floor, log, sqrt
 from typing import Any
 
 import dpengine as dp
-from dpengine.contract import Band, Blurred, NearBest, NoPromise, Promise, Rank, Within
+from dpengine.contract import Band, Blurred, Excess, NearBest, NoPromise, Promise, Rank, Within
 from dpengine.exact import decimal_of, text_of
 from dpengine.looks import Reading
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
 from dpengine.mechanisms.density import Density
 from dpengine.mechanisms.of_models import OfModel
-from dpengine.messages import plain, say
+from dpengine.messages import known, plain, say
 from dpengine.messages.figures import day, local, read, setting, ungrouped
 from dpengine.rising import halfway
 from ui import density_words
@@ -175,6 +175,8 @@ def promise_words(promise: Promise, query: dp.Query | None = None) -> str:
         return _blurred("promise.blurred", promise)
     if isinstance(promise, Band):
         return say("promise.band", share=percent_up(promise.amount), chance=chance(promise.beta)) + _guess(promise)
+    if isinstance(promise, Excess):
+        return worse_words("promise.excess", promise, query)
     assert isinstance(promise, NoPromise)
     return promise.why
 
@@ -184,6 +186,43 @@ def _blurred(code: str, promise: Blurred) -> str:
     if promise.share >= 1:
         return say(f"{code}_nothing")
     return say(code, share=percent_up(promise.share), chance=chance(promise.beta))
+
+
+def worse(risk: float, query: dp.Query) -> float:
+    """An excess loss in the reader's unit: how much larger the typical error is at most, as √(a + b) ≤ √a + √b; of yes
+    and no, in percent of what the toss of a coin loses, ln 2."""
+    goal = _goal(query)
+    return sqrt(2 * risk) * float(goal.diameter) / 2 if isinstance(goal, dp.Number) else 100 * risk / log(2)
+
+
+def less_worse(told: Fraction, query: dp.Query) -> Fraction:
+    """The inverse, for what is typed."""
+    goal = _goal(query)
+    if isinstance(goal, dp.Number):
+        return (2 * told / goal.diameter) ** 2 / 2
+    return told / 100 * Fraction(log(2)).limit_denominator(10**9)
+
+
+def _goal(query: dp.Query | None) -> Any:
+    """The column a model predicts."""
+    return None if query is None else query.facts.schema[query.target]  # type: ignore[attr-defined]
+
+
+def worse_words(code: str, promise: Excess, query: dp.Query | None) -> str:
+    """An excess loss in a sentence; where nobody says of what, in units of the loss."""
+    goal = _goal(query)
+    if query is None or goal is None:
+        return say(f"{code}_loss", error=two_figures(promise.risk))
+    if known(f"{code}_nothing") and promise.risk >= (Fraction(1, 2) if isinstance(goal, dp.Number) else log(2)):
+        return say(f"{code}_nothing")  # the model that knows nothing loses no more
+    error = two_figures(Fraction(worse(float(promise.risk), query)).limit_denominator(10**9))
+    return say(f"{code}_number" if isinstance(goal, dp.Number) else f"{code}_list", error=error, target=query.target)  # type: ignore[attr-defined]
+
+
+def worse_axis(query: dp.Query) -> str:
+    goal = _goal(query)
+    code = "train_page.axis.excess_number" if isinstance(goal, dp.Number) else "train_page.axis.excess_list"
+    return say(code, target=query.target)  # type: ignore[attr-defined]
 
 
 def percent_up(share: Fraction) -> str:
@@ -263,6 +302,8 @@ def short_promise(promise: Promise, query: dp.Query | None = None) -> str:
         return _blurred("promise.short.blurred", promise)
     if isinstance(promise, Band):
         return say("promise.short.band", share=percent_up(promise.amount))
+    if isinstance(promise, Excess):
+        return worse_words("promise.short.excess", promise, query)
     return say("promise.short.none")
 
 
@@ -282,6 +323,8 @@ def headline(answer: dp.Answer) -> str:
         return say("answer.file", rows=value["rows"], columns=len(value["columns"]))
     if answer.query.card.picture == "rows":
         return say("answer.made", rows=sum(value.values()))
+    if answer.query.card.picture == "model":
+        return say("answer.model", target=answer.query.target, columns=len(answer.query.features))  # type: ignore[attr-defined]
     if answer.query.card.picture == "range":
         stands = value["lower"] is not None
         return say("answer.found_range", **value) if stands else say("answer.no_range")
@@ -402,6 +445,10 @@ def range_words(answer: dp.Answer) -> str:
         facts = {"alpha": alpha, "unit": density_words.unit(answer.query), "chance": chance(answer.query.beta)}
         code = "answer.density_map" if len(answer.query.columns) > 1 else "answer.density_band"
         return say(code, pointwise=pointwise, **facts)
+    if answer.path is not None and answer.path.stopped:
+        return say("answer.model_stopped")
+    if isinstance(promise, Excess):
+        return worse_words("answer.excess", promise, answer.query)
     if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):
         return say("answer.ranges", of=len(answer.interval), chance=chance(answer.query.beta))
     if isinstance(promise, Within):

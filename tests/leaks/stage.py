@@ -154,6 +154,14 @@ def make_up(table: dp.Table) -> list[dp.Answer]:
     return [learnt, table.ask(table.query("small_database", size=2, **asked), f"m{table.name}")]
 
 
+def train(table: dp.Table) -> list[dp.Answer]:
+    """A model of a number and one of yes and no."""
+    asked = {"epsilon": "0.5", "steps": 2}
+    other = table.ask(table.query("train_logistic", target="rank", features=["far"], **asked))
+    query = table.query("train_linear", target="pay", features=["age", "home", "born"], **asked)
+    return [other, table.ask(query, f"t{table.name}")]
+
+
 def ask_all(table: dp.Table, epsilon: str = "0.5", every: int = 1) -> list[dp.Answer]:
     """Every `every`-th of them."""
     return [table.ask(table.query(key, epsilon=epsilon, **given)) for key, given in QUESTIONS[::every]]

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
+from dpengine import scorer
 from dpengine.copies import export_lines
+from dpengine.mechanisms.of_gradients import OfGradients
 from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
-from ui import exports, report
+from ui import exports, report, train_result
 from ui.preview import link as link
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,6 +45,8 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("publish", {"published": "{published}", "of": "far", "what": "bars"}),
     ("synthetic", {"columns": '["home"]', "epsilon": "1"}),
     ("synthetic", {"made": "{made}", "of": "home"}),
+    ("train", {"target": "pay", "features": '["home", "far"]', "share": "50"}),
+    ("train", {"trained": "{trained}"}),
     ("thesis", {}),
     ("trust", {"e": "1"}),
     ("trust", {"kind": "bars", "column": "home", "step": "4"}),
@@ -78,6 +82,10 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
         yield "receipts", json.dumps(answer.receipt)
         if answer.query.card.picture == "file":
             yield "published table", exports.table_csv(table.published(answer).table()).decode()
+        if isinstance(answer.query, OfGradients) and answer.path is not None:
+            model = answer.query.model(answer.path.weights)
+            yield "model", train_result.model_json(answer, model)
+            yield "model as Python", scorer.source(model, answer.sentence, "")
     yield "ledger as CSV", exports.as_csv(ROW_COLUMNS, table.ledger_rows())
     yield "answers as CSV", exports.as_csv(ANSWER_COLUMNS, table.answer_rows())
     yield "answers as JSON lines", "".join(table.answer_lines())

@@ -1,0 +1,91 @@
+"""A trained model as a Python file that needs nothing but Python: to be given away with it, or run over a CSV.
+
+The file holds coefficients in the units of the columns and reads a cell as the table was read: numbers are put on the
+declared grid and kept within its ends, values not listed go where the list says. `Model.predict` says the same.
+"""
+
+from __future__ import annotations
+
+from pprint import pformat
+from typing import Any
+
+from dpengine.dates import Date
+from dpengine.exact import text_of
+from dpengine.features import CONSTANT, LOGISTIC, Model
+from dpengine.messages import plain, say
+from dpengine.schema import Category, normal
+
+WIDE = 100
+
+
+def parts(model: Model) -> dict[str, Any]:
+    """The model as plain data, coefficients in the units of the columns."""
+    layout, found = model.layout, model.coefficients()
+    columns: dict[str, Any] = {}
+    for name, column in zip(layout.names, layout.columns, strict=True):
+        if isinstance(column, Category):
+            values = {normal(label): found[f"{name} = {label}"] for label in column.labels}
+            columns[name] = {
+                "values": values | {other: values[normal(label)] for other, label in column.aliases},
+                "other": values[normal(column.unknown)], "empty": values[normal(column.missing)],
+            }  # fmt: skip
+        elif isinstance(column, Date):
+            ends = {"first": column.first.isoformat(), "last": column.last.isoformat()}
+            columns[name] = {"each": found[name], "empty": None} | ends
+        else:
+            grid = {end: text_of(getattr(column, end)) for end in ("lower", "upper", "step")}
+            empty = None if column.missing is None else text_of(column.missing)
+            columns[name] = {"each": found[name], "empty": empty} | grid
+    told = {"kind": model.kind, "target": layout.target, "constant": found[CONSTANT], "columns": columns}
+    if model.kind == LOGISTIC and isinstance(layout.goal, Category):
+        told["yes"] = [layout.goal.labels[code] for code in layout.yes]
+    return told
+
+
+def source(model: Model, sentence: str, receipt: str) -> str:
+    """The file. Names of columns and values stand in it as literals only."""
+    told = parts(model)
+    code = "scorer.logistic" if model.kind == LOGISTIC else "scorer.linear"
+    lines = [sentence, say(code, target=told["target"], yes=told.get("yes", [])), say("scorer.use")]
+    lines += [say("scorer.receipt", receipt=receipt)]
+    head = "".join(f"# {plain(line)}\n" for line in lines)  # a line break in a name would end the comment
+    return f"{head}\n{_IMPORTS}\nMODEL = {pformat(told, width=WIDE, sort_dicts=False)}\n{_CODE}"
+
+
+_IMPORTS = """import csv
+import math
+import sys
+from datetime import date
+from fractions import Fraction
+"""
+
+_CODE = '''
+
+def predict(row):
+    total = MODEL["constant"]
+    for name, column in MODEL["columns"].items():
+        total += _add(name, str("" if row.get(name) is None else row[name]).strip(), column)
+    if MODEL["kind"] == "linear":
+        return total
+    return 1 / (1 + math.exp(-max(min(total, 40.0), -40.0)))
+
+
+def _add(name, cell, column):
+    if "values" in column:
+        return column["values"].get(cell.lower(), column["other"]) if cell else column["empty"]
+    cell = cell or column["empty"]
+    if cell is None:
+        raise ValueError(f"{name!r} is empty")
+    if "first" in column:
+        first, last = (date.fromisoformat(column[end]).toordinal() for end in ("first", "last"))
+        return column["each"] * (min(max(date.fromisoformat(cell).toordinal(), first), last) - first)
+    lower, upper, step = (Fraction(column[end]) for end in ("lower", "upper", "step"))
+    value = lower + round((Fraction(cell) - lower) / step) * step
+    return column["each"] * float(min(max(value, lower), upper))
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            print(predict(row))
+'''

@@ -1,0 +1,66 @@
+"""A model is trained, tried out and taken away; a long training is stopped, in the dark, in Slovene and on a phone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser.journeys import kind, meter, no_sideways_scrolling, table_of
+from browser.steps import go, settled, shot
+from browser.test_axe import violations
+
+
+def test_a_model_is_trained_tried_out_and_taken_away(page: Any, server: Any, tmp_path: Path) -> None:
+    go(page, "/train?table=clinic&share=75&steps=10")
+    page.get_by_role("heading", name="Predict one column from others").wait_for()
+    page.get_by_text("Three kinds of noise").wait_for()
+    kind(page)
+    shot(page, "train")
+    page.get_by_role("button", name="Train — takes").click()
+    page.get_by_role("heading", name="What would it say?").wait_for()
+    settled(page)
+    [answer] = table_of(page, server, "clinic").trainings()
+    left, model = meter(page), answer.query.model(answer.path.weights)
+    page.get_by_role("spinbutton", name="age").fill("90")
+    page.keyboard.press("Enter")
+    value = model.predict({"age": 90, "diabetes": "yes"})
+    page.get_by_text(f"about {value:.3g}" if value < 100 else f"about {value:,.0f}").wait_for()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download Python").click()
+    waiting.value.save_as(tmp_path / "model.py")
+    scored: dict[str, Any] = {}
+    exec((tmp_path / "model.py").read_text(encoding="utf-8"), scored)
+    assert scored["predict"]({"age": 90, "diabetes": "yes"}) == pytest.approx(value)
+    assert meter(page) == left and "trained=" in page.url
+    kind(page)
+    shot(page, "trained")
+
+
+@pytest.mark.long
+def test_a_long_training_is_stopped_and_stays_charged(open_page: Any, phone: Any, server: Any) -> None:
+    dark = open_page(color_scheme="dark")
+    go(dark, "/train?table=town&target=has_car&share=50&steps=1000&lang=sl")
+    dark.get_by_role("button", name="Nauči — porabi").click()
+    dark.get_by_text(re.compile(r"Korak \d+ od 1.000")).wait_for()
+    assert "50 %" in meter(dark), "the meter does not tell yet that it was charged"
+    dark.get_by_text("Ustavitev ne vrne ničesar").wait_for()
+    shot(dark, "dark-training")
+    dark.get_by_role("button", name="Ustavi tukaj").click()
+    dark.get_by_text("Zaračunana ostane vsa cena").wait_for()
+    settled(dark)
+    [answer] = table_of(dark, server).trainings()
+    assert answer.path.stopped and "50 %" in meter(dark)
+    kind(dark)
+    assert not violations(dark)
+    shot(dark, "dark-trained")
+    phone.context.add_cookies(dark.context.cookies())
+    go(phone, dark.url)
+    phone.get_by_role("heading", name="Kaj bi rekel?").wait_for()
+    no_sideways_scrolling(phone)
+    assert not violations(phone)
+    shot(phone, "trained-phone")
+    go(phone, "/train?table=town")
+    no_sideways_scrolling(phone)
+    shot(phone, "train-phone")

@@ -31,8 +31,10 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     model = query.model(found.path.weights)
     of = say("answer.of", sentence=found.sentence, table=table.name)
     told, effect = train_words.headline(found)
-    lines = [f'<p class="question">{escape(of)}</p><p class="together">{escape(told)}</p>']
-    lines.append(f'<p class="lead">{escape(_sure(found, effect))}</p>')
+    hidden = effect.interval is not None and not effect.clear  # then the noise has no headline
+    first = say("train_page.hidden") if hidden else told
+    lines = [f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>']
+    lines.append(f'<p class="lead">{escape(_sure(found, effect, told))}</p>')
     if found.path.stopped:
         stopped = say("train_page.stopped", done=found.path.steps, total=found.path.of)
         lines.append(f'<p class="warn" role="status">{escape(stopped)}</p>')
@@ -59,7 +61,7 @@ def _leave() -> None:
         st.query_params.pop(name, None)
 
 
-def _sure(found: dp.Answer, effect: train_words.Effect) -> str:
+def _sure(found: dp.Answer, effect: train_words.Effect, strongest: str) -> str:
     """How far the noise may have carried the headline; and that it is no cause."""
     query = found.query
     assert isinstance(query, OfGradients)
@@ -69,7 +71,7 @@ def _sure(found: dp.Answer, effect: train_words.Effect) -> str:
     elif effect.clear:
         told = say("train_page.clear", chance=chance(query.beta))
     else:
-        told = say("train_page.unclear")
+        told = say("train_page.unclear", sentence=strongest)
     return f"{told} {say('train_page.no_cause')}".strip()
 
 

@@ -39,7 +39,8 @@ from bench.accuracy import (
 )
 from bench.tasks import EPSILON, GRID
 from dpengine.coins import SystemCoins
-from dpengine.contract import Facts, Query
+from dpengine.contract import Query
+from dpengine.facts import Facts
 from dpengine.needs import Spread
 
 COINS = SystemCoins()

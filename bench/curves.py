@@ -16,7 +16,7 @@ import numpy as np
 
 from dpengine import bands
 from dpengine.coins import SystemCoins
-from dpengine.contract import Facts
+from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree

@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 
 from dpengine import kernels
 from dpengine.coins import SystemCoins
-from dpengine.contract import Facts
 from dpengine.engines.duck import DuckEngine
+from dpengine.facts import Facts
 from dpengine.mechanisms.density import Density
 from dpengine.schema import Number, Schema
 from dpengine.unit import Unit

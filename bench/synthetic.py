@@ -16,7 +16,7 @@ import numpy as np
 
 from bench.measure import peak_mb
 from dpengine.coins import SystemCoins
-from dpengine.contract import Facts
+from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.multisets import how_many
 from dpengine.mechanisms.of_class import OfClass

@@ -160,7 +160,7 @@ def question(key: str, names: tuple[str, ...], people: int, epsilon: float, **gi
     from fractions import Fraction
 
     from dpengine.accountant.filter import Rule, Totals
-    from dpengine.contract import Facts
+    from dpengine.facts import Facts
     from dpengine.mechanisms import catalogue
     from dpengine.training import trained
     from dpengine.unit import Unit

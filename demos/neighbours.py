@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpengine.contract import Facts, Query
+from dpengine.contract import Query
+from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.predicate import Row
 from dpengine.schema import Category, Number, Schema

@@ -26,7 +26,7 @@ import numpy as np
 
 from dpengine import resample
 from dpengine.coins import Coins, SystemCoins
-from dpengine.contract import Facts
+from dpengine.facts import Facts
 from dpengine.mechanisms.density import Density
 from dpengine.needs import Spread
 from dpengine.schema import Number, Schema

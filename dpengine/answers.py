@@ -9,11 +9,12 @@ from typing import Any
 
 from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
-from dpengine.contract import Averaged, Blurred, Path, Promise, Query, Released, Stepwise
+from dpengine.contract import Averaged, Path, Query, Released, Stepwise
 from dpengine.exact import text_of
 from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.loss import loss_as_json
 from dpengine.messages.spoken import stored
+from dpengine.promises import Blurred, Promise
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
 

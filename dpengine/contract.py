@@ -15,56 +15,22 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
 from dpengine.bounds import BETA
 from dpengine.coins import Coins
-from dpengine.dates import Date
 from dpengine.errors import AllowanceError
-from dpengine.exact import read_number, text_of
+from dpengine.exact import text_of
+from dpengine.facts import Facts
 from dpengine.laws import Law
 from dpengine.loss import Loss, Together
 from dpengine.messages import say
 from dpengine.needs import Need
 from dpengine.predicate import EVERYONE, Predicate, read_predicate
+from dpengine.promises import Promise
 from dpengine.rawneeds import RawNeed
-from dpengine.schema import Number, Schema
 from dpengine.unit import RELATIONS, Relation, Unit
 
 Told = Callable[[int, int], None]  # so many of so many
-
-LEAST_EPSILON = Fraction(1, 10_000)
-MOST_EPSILON = Fraction(50)
-LEAST_DELTA, MOST_DELTA = Fraction(1, 10**30), Fraction(1, 100)
-FINEST_EPSILON = 10**9  # ε is written with at most nine decimals
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What is public about a table. `people` is None where membership is secret; then `about` is the owner's guess."""
-
-    table: str
-    schema: Schema
-    unit: Unit
-    relation: Relation
-    about: int
-    header: tuple[str, ...] = ()  # the file's column names, declared or not
-
-    @property
-    def people(self) -> int | None:
-        return self.about if self.relation == "replace" else None
-
-    def in_file(self, name: Any) -> str:
-        """A column of the file, declared or not; its names are public."""
-        header = self.header or tuple(self.schema.columns)
-        if name not in header:
-            raise AllowanceError("column.absent", column=str(name)[:60], columns=list(header))
-        return str(name)
-
-    def countable(self, where: Predicate, *columns: str) -> int | None:
-        """The number of rows a statistic is over, where it is public and so may be divided by: replace-one, one row
-        per person, nobody filtered out, no value missing. None everywhere else."""
-        asked = [self.schema[name] for name in columns]
-        complete = all(not isinstance(column, (Number, Date)) or column.complete for column in asked)
-        return self.people if where.everyone and complete and self.unit == Unit.rows() else None
 
 
 @dataclass(frozen=True)
@@ -122,122 +88,6 @@ class Sensitivity:
     norm: str  # "l1", "linf", or "l2sq": then the bound is on the squared ℓ2 norm
     bound: int
     attained: bool = True  # False: it is claimed for more statistics than the first, which need not reach it
-
-
-@dataclass(frozen=True)
-class Within:
-    """Every number of the answer (all of them at once) is within ±alpha of the truth, except with chance beta."""
-
-    alpha: Fraction
-    of: int  # how many numbers at once
-    beta: Fraction
-    floor: Fraction  # nobody can promise less; 0 where no bound is known
-    unit: str = "people"  # or the column whose unit it is, or "percent"
-    nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
-    kind: ClassVar[str] = "within"
-
-    @property
-    def amount(self) -> Fraction:
-        return self.alpha
-
-
-@dataclass(frozen=True)
-class Rank:
-    """The answer's place in the ordering is within `rows` people, a `share` of them, of the wanted place."""
-
-    rows: Fraction
-    share: Fraction
-    beta: Fraction
-    floor: Fraction  # in rows
-    nominal: bool = False  # True: `rows` holds, but of how many people is not public, so `share` is a guess
-    kind: ClassVar[str] = "rank"
-
-    @property
-    def amount(self) -> Fraction:
-        return self.share
-
-
-@dataclass(frozen=True)
-class NearBest:
-    """The chosen item's count is at most `gap` below the best one's."""
-
-    gap: int
-    beta: Fraction
-    floor: Fraction
-    kind: ClassVar[str] = "near_best"
-
-    @property
-    def amount(self) -> Fraction:
-        return Fraction(self.gap)
-
-
-@dataclass(frozen=True)
-class Blurred:
-    """Every published cell is off by so much on average; what is computed from all of them is far better."""
-
-    columns: tuple[str, ...]
-    errors: tuple[Fraction, ...]  # of one cell: in the column's unit, or the chance that it is not the true value
-    floors: tuple[Fraction, ...]  # no mechanism with the same ε and δ errs less in its worst case
-    share: Fraction  # of the range: how far the average of all rows can be off, for the worst column, but for chance β
-    beta: Fraction
-    kind: ClassVar[str] = "blurred"
-
-    @property
-    def amount(self) -> Fraction:
-        return self.share
-
-
-@dataclass(frozen=True)
-class Band:
-    """The whole curve, at all its points at once, is within ±alpha of the true one, except with chance beta; at any one
-    point that was chosen before looking, within ±pointwise. Heights are per unit of the columns."""
-
-    alpha: Fraction
-    pointwise: Fraction
-    of: int  # points
-    even: Fraction  # how high the curve of people who are spread evenly over the declared range would be
-    beta: Fraction
-    floor: Fraction = Fraction(0)  # no bound from below is known
-    nominal: bool = False  # True: for a table of about the declared size
-    kind: ClassVar[str] = "band"
-
-    @property
-    def amount(self) -> Fraction:
-        """As a part of the height of an even spread: what can be compared."""
-        return self.alpha / self.even
-
-
-@dataclass(frozen=True)
-class Excess:
-    """The model's average loss on the table is expected to be at most `risk` above that of the best model of its
-    region."""
-
-    risk: Fraction
-    plain: Fraction  # what is left of it without noise
-    limit: Fraction  # the lecture's bound without noise, RG/√T
-    beta: Fraction
-    floor: Fraction
-    nominal: bool = False  # True: for a table of about the declared size
-    kind: ClassVar[str] = "excess"
-
-    @property
-    def amount(self) -> Fraction:
-        return self.risk
-
-
-@dataclass(frozen=True)
-class NoPromise:
-    """Nothing can be promised beforehand, and why."""
-
-    why: str
-    kind: ClassVar[str] = "none"
-
-    @property
-    def amount(self) -> Fraction:
-        return Fraction(0)
-
-
-Promise = Within | Rank | NearBest | Blurred | Band | Excess | NoPromise
 
 
 @dataclass(frozen=True)
@@ -474,48 +324,6 @@ class Stepwise(Query):
 def canonical(data: Any) -> str:
     """JSON with one writing: sorted keys, no spaces, plain Unicode."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
-def read_epsilon(value: Any) -> Fraction:
-    if value is None or value == "":
-        raise AllowanceError("epsilon.missing")
-    epsilon = read_number(value, "ε")
-    if epsilon <= 0:
-        raise AllowanceError("epsilon.positive")
-    if epsilon < LEAST_EPSILON:
-        raise AllowanceError("epsilon.tiny", least=LEAST_EPSILON)
-    if epsilon > MOST_EPSILON:
-        raise AllowanceError("epsilon.huge", most=MOST_EPSILON)
-    if (epsilon * FINEST_EPSILON).denominator != 1:
-        raise AllowanceError("epsilon.fine")
-    return epsilon
-
-
-def read_delta(value: Any) -> Fraction:
-    """The δ of one question. Whether the reserve holds it is the ledger's to say."""
-    if value is None or value == "":
-        raise AllowanceError("delta.missing")
-    delta = read_number(value, "δ")
-    if not LEAST_DELTA <= delta <= MOST_DELTA:
-        raise AllowanceError("delta.range", least=LEAST_DELTA, most=MOST_DELTA)
-    return delta
-
-
-def read_row_delta(value: Any) -> Fraction:
-    """The δ of a mechanism that guards every row by itself; 0 or nothing is none."""
-    delta = Fraction(0) if value in (None, "") else read_number(value, "δ")
-    if not 0 <= delta < 1:
-        raise AllowanceError("delta.row")
-    return delta
-
-
-def read_beta(value: Any) -> Fraction:
-    if value is None or value == "":
-        return BETA
-    beta = read_number(value, "β")
-    if not 0 < beta < 1:
-        raise AllowanceError("beta.range")
-    return beta
 
 
 def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:

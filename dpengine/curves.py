@@ -11,11 +11,13 @@ from fractions import Fraction
 import numpy as np
 
 from dpengine.accountant.filter import Rule
+from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.coins import SystemCoins
-from dpengine.contract import LEAST_EPSILON, MOST_EPSILON, Promise, Query, Rank
+from dpengine.contract import Query
 from dpengine.exact import exp_decimal, up
 from dpengine.mechanisms.quantile import Median
 from dpengine.needs import Ranks
+from dpengine.promises import Promise, Rank
 from dpengine.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
 
 STEPS = 12  # points for each power of ten on a log axis

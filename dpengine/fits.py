@@ -18,8 +18,8 @@ from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
+from dpengine.amounts import read_epsilon
 from dpengine.budget import Budget
-from dpengine.contract import read_epsilon
 from dpengine.exact import text_of
 from dpengine.loss import Exponential, Loss, Pure
 from dpengine.messages import say

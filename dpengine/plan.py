@@ -18,10 +18,11 @@ from typing import Any
 from dpengine.accountant import filter, pld
 from dpengine.accountant.costs import Cost, checked_parts, cost, epsilon_of_part
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.contract import NoPromise, Promise, Query, least_epsilon
+from dpengine.contract import Query, least_epsilon
 from dpengine.entries import Entry
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of, up
+from dpengine.promises import NoPromise, Promise
 
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000

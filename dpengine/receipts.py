@@ -17,9 +17,10 @@ from typing import Any
 
 from dpengine.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json
 from dpengine.chain import verify
-from dpengine.contract import Facts, canonical
+from dpengine.contract import canonical
 from dpengine.entries import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.loss import loss_as_json
 from dpengine.mechanisms import catalogue
 from dpengine.messages import known, plain, say

@@ -14,10 +14,10 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.answers import make_receipt, make_step_receipt
-from dpengine.contract import Facts
 from dpengine.entries import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
+from dpengine.facts import Facts
 from dpengine.ledger import Act, Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say

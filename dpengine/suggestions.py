@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from dpengine.contract import Facts, Query
+from dpengine.contract import Query
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.schema import Category, ItemSet, Number
 

@@ -25,9 +25,10 @@ from dpengine.answers import (
     released_as_json,
 )
 from dpengine.cheapest import cheapest, closing
-from dpengine.contract import Facts, Query, Released, Stepwise, canonical, least_epsilon
+from dpengine.contract import Query, Released, Stepwise, canonical, least_epsilon
 from dpengine.entries import questions_of
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.jobs import Step as Release
 from dpengine.jobs import carry_plan, carry_release
 from dpengine.ledger import Act, BudgetRecord, Entry, Standing

@@ -9,7 +9,8 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.contract import LEAST_EPSILON, MOST_EPSILON, Query
+from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON
+from dpengine.contract import Query
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.excess import COORDINATE

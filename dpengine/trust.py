@@ -21,12 +21,15 @@ from typing import Any
 
 from dpengine import binomials
 from dpengine.accountant.filter import Rule
-from dpengine.contract import LEAST_DELTA, Blurred, Facts, Query, Within
+from dpengine.amounts import LEAST_DELTA
+from dpengine.contract import Query
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.local_count import LocalCount
 from dpengine.mechanisms.shuffle_count import ShuffleCount
 from dpengine.mechanisms.shuffle_histogram import SOLUTIONS, ShuffleHistogram
+from dpengine.promises import Blurred, Within
 from dpengine.schema import Category, Schema
 from dpengine.unit import Unit
 

@@ -22,14 +22,17 @@ from functools import lru_cache
 
 from dpengine import fits
 from dpengine.accountant.filter import Rule
+from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.answers import round_up_two
 from dpengine.budget import MOST_EPSILON as MOST_ALLOWANCE
 from dpengine.budget import Budget
-from dpengine.contract import LEAST_EPSILON, MOST_EPSILON, Facts, NoPromise, Promise, Query, Rank, least_epsilon
+from dpengine.contract import Query, least_epsilon
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, read_number, up
+from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say
+from dpengine.promises import NoPromise, Promise, Rank
 from dpengine.schema import Category, ItemSet, Number, Schema
 from dpengine.unit import Unit, read_relation
 

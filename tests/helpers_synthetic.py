@@ -9,8 +9,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from dpengine.contract import Facts
 from dpengine.exact import exp_decimal
+from dpengine.facts import Facts
 from dpengine.mechanisms.of_class import OfClass
 from dpengine.schema import Category, Schema
 from dpengine.unit import Unit

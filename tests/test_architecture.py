@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("dates", "inversion"),
     ("unit", "loss", "schema", "coins"),
     ("predicate", "laws", "bounds", "ratios", "dialect", "binomials", "shuffle"),
-    ("cells", "rowwise", "kernels", "features", "excess"),
+    ("cells", "rowwise", "kernels", "features", "excess", "facts", "promises", "amounts"),
     ("modelneeds",),
     ("needs", "rawneeds", "wording", "records", "layers"),
     ("bands",),

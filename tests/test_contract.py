@@ -28,7 +28,7 @@ from battery import (
 
 from dpengine.accountant.costs import cost
 from dpengine.coins import SystemCoins
-from dpengine.contract import Blurred, Query, least_epsilon
+from dpengine.contract import Query, least_epsilon
 from dpengine.errors import AllowanceError
 from dpengine.loss import loss_as_json, loss_from_json
 from dpengine.mechanisms import catalogue
@@ -38,6 +38,7 @@ from dpengine.mechanisms.proportion import Proportion
 from dpengine.mechanisms.quantile import Quantile
 from dpengine.mechanisms.top_item import TopItem
 from dpengine.needs import Ranks, Spread
+from dpengine.promises import Blurred
 from dpengine.unit import RELATIONS, Unit
 from tests.planted.checks import check_the_shape_is_public
 from tests.planted.questions import OneItemEach, SetSizedScore, Uncut, made

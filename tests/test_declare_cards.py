@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.contract import Facts
 from dpengine.dialect import Dialect
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.messages import known
 from dpengine.schema import MOST_LISTED, Category, Column
 from dpengine.workspace import Workspace

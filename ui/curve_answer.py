@@ -9,10 +9,10 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import Within
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day
+from dpengine.promises import Within
 from dpengine.rising import rising
 from dpengine.schema import Ordered
 from ui import curve_charts, exports, svg

@@ -13,10 +13,10 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.answers import claim_of
-from dpengine.contract import Within
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.messages import say
+from dpengine.promises import Within
 from ui import declare_change as change
 from ui import frame, job, spend
 from ui.declare_column import Card

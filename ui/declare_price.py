@@ -9,10 +9,12 @@ from functools import lru_cache
 
 import dpengine as dp
 from dpengine.budget import questions
-from dpengine.contract import Facts, Promise, least_epsilon
+from dpengine.contract import least_epsilon
 from dpengine.exact import up
+from dpengine.facts import Facts
 from dpengine.messages import plain, say
 from dpengine.messages.figures import ungrouped
+from dpengine.promises import Promise
 from dpengine.schema import MOST_STEPS, Category, Column, ItemSet, Number
 from dpengine.unit import Relation
 from ui.wording import percent, promise_words

@@ -10,9 +10,9 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine import resample
-from dpengine.contract import Band
 from dpengine.mechanisms.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
 from dpengine.messages import plain, say
+from dpengine.promises import Band
 from dpengine.schema import Number
 from ui import charts, curve_charts, exports
 from ui.density_words import reach, top, unit

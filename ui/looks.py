@@ -8,7 +8,8 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import MOST_EPSILON, Averaged
+from dpengine.amounts import MOST_EPSILON
+from dpengine.contract import Averaged
 from dpengine.looks import MOST_AVERAGED, Reading, foreseen
 from dpengine.messages import plain, say
 from ui import answer as answers

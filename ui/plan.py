@@ -9,11 +9,12 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within, canonical
+from dpengine.contract import canonical
 from dpengine.exact import text_of
 from dpengine.loss import loss_as_json
 from dpengine.messages import say
 from dpengine.plan import Line, Planner, Priced, Relief, tidy
+from dpengine.promises import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within
 from ui import frame, gloss, job, nav, owner, plan_run, plan_state, spend, suggest
 from ui.plan_state import KEEPS, Plan
 from ui.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures, worse

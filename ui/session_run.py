@@ -10,10 +10,11 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import NearBest, canonical
+from dpengine.contract import canonical
 from dpengine.mechanisms.adaptive_session import State
 from dpengine.mechanisms.asks import Share
 from dpengine.messages import say
+from dpengine.promises import NearBest
 from dpengine.schema import Number
 from dpengine.sessions import Session, Taken
 from dpengine.table import new_request

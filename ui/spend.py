@@ -10,11 +10,12 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
-from dpengine.contract import LEAST_EPSILON, Band, Blurred, Excess, NearBest, Rank, Within
+from dpengine.amounts import LEAST_EPSILON
 from dpengine.exact import read_number, text_of
 from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.messages.figures import local
+from dpengine.promises import Band, Blurred, Excess, NearBest, Rank, Within
 from ui import gloss
 from ui.wording import amount, floor_words, less_worse, percent, promise_words, unmarked, worse, worse_axis
 

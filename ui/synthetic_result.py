@@ -10,9 +10,9 @@ from math import ceil, floor
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import Within
 from dpengine.messages import say
 from dpengine.messages.figures import local
+from dpengine.promises import Within
 from dpengine.synthetic import Share, Synthetic
 from ui import addressed, charts, exports, form
 from ui import answer as answers

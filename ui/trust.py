@@ -12,10 +12,10 @@ import streamlit as st
 import dpengine as dp
 from dpengine import trust
 from dpengine.bounds import BETA
-from dpengine.contract import Blurred
 from dpengine.mechanisms.shuffle_count import read_shuffle_delta
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
+from dpengine.promises import Blurred
 from dpengine.schema import Category
 from dpengine.trust import Way
 from ui import form, frame, job, lessons, nav, owner, plan_run, trust_more, trust_state

@@ -13,12 +13,12 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine import whatif
-from dpengine.contract import NearBest, Promise, Rank, Within
 from dpengine.curves import shown
 from dpengine.exact import decimal_of, text_of
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local, typed
 from dpengine.messages.spoken import stored
+from dpengine.promises import NearBest, Promise, Rank, Within
 from ui import form
 from ui.declare_draft import CARE
 from ui.state import choose_table, open_table, table_names

@@ -10,7 +10,6 @@ from math import ceil, floor, log, sqrt
 from typing import Any
 
 import dpengine as dp
-from dpengine.contract import Band, Blurred, Excess, NearBest, NoPromise, Promise, Rank, Within
 from dpengine.exact import decimal_of, text_of
 from dpengine.looks import Reading
 from dpengine.mechanisms.cdf import Cdf
@@ -19,6 +18,7 @@ from dpengine.mechanisms.density import Density
 from dpengine.mechanisms.of_models import OfModel
 from dpengine.messages import known, plain, say
 from dpengine.messages.figures import day, local, read, setting, ungrouped
+from dpengine.promises import Band, Blurred, Excess, NearBest, NoPromise, Promise, Rank, Within
 from dpengine.rising import halfway
 from ui import density_words
 

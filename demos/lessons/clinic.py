@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from dpengine.budget import Budget
-from dpengine.contract import Facts
+from dpengine.facts import Facts
 from dpengine.schema import Category, Number, Schema
 from dpengine.unit import Unit
 

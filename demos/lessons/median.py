@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
-from dpengine.contract import Facts
 from dpengine.curves import two_medians
+from dpengine.facts import Facts
 from dpengine.mechanisms.quantile import Median
 from dpengine.schema import Number, Schema
 from dpengine.unit import Unit

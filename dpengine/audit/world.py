@@ -12,8 +12,9 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import Any
 
-from dpengine.contract import Facts, Query
+from dpengine.contract import Query
 from dpengine.dates import Date
+from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.needs import Spread, cut
 from dpengine.predicate import Row

@@ -30,26 +30,19 @@ from typing import Any, ClassVar, Self
 
 from dpengine import needs
 from dpengine.accountant import lecture
+from dpengine.amounts import read_delta
 from dpengine.bounds import gaussian_reach, laplace_reach
 from dpengine.coins import Coins
-from dpengine.contract import (
-    Card,
-    Facts,
-    NearBest,
-    Parameter,
-    Query,
-    Released,
-    Sensitivity,
-    Within,
-    read_delta,
-)
+from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, ln_above, read_number, text_of
+from dpengine.facts import Facts
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.mechanisms.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.messages import say
+from dpengine.promises import NearBest, Within
 
 CALIBRATIONS = ("laplace", "gaussian", "lecture")
 MOST_QUESTIONS = 10_000

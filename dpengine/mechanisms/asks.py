@@ -20,8 +20,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine import needs
-from dpengine.contract import Facts
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.messages import say
 from dpengine.predicate import Predicate, read_predicate
 from dpengine.wording import conditions

@@ -34,14 +34,16 @@ import numpy as np
 from dpengine import bandfloats, bands, needs
 from dpengine.bounds import choice_gap
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import exp_decimal, read_number
+from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.layers import draw_layer
 from dpengine.loss import Exponential, Loss
 from dpengine.messages import say
 from dpengine.needs import Spread
+from dpengine.promises import Within
 from dpengine.wording import who
 
 MOST_POINTS = 400

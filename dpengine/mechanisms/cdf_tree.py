@@ -23,9 +23,11 @@ from typing import Any, ClassVar
 
 from dpengine import needs
 from dpengine.bounds import gaussian_mean_reach, sum_reach, total_reach
-from dpengine.contract import Card, Facts, Parameter, Released, Within
+from dpengine.contract import Card, Parameter, Released
+from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
+from dpengine.promises import Within
 from dpengine.wording import who
 
 MOST_LEAVES = 1_000

@@ -25,12 +25,14 @@ from typing import Any
 
 from dpengine import modelneeds
 from dpengine.bounds import gaussian_mean_reach, total_reach
-from dpengine.contract import Facts, Released, Within
+from dpengine.contract import Released
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, ln_above
+from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.mechanisms.of_models import OfModel, of_sums
 from dpengine.messages import say
+from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range, share_told
 
 ALL = Fraction(100)

@@ -28,14 +28,16 @@ from typing import Any
 from dpengine import modelneeds
 from dpengine.bounds import mean_reach, total_reach
 from dpengine.coins import Coins
-from dpengine.contract import Facts, Released, Sensitivity, Within
+from dpengine.contract import Released, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number, text_of
+from dpengine.facts import Facts
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_models import OfModel, of_sums
 from dpengine.messages import say
 from dpengine.modelneeds import ONE
+from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range
 
 USUAL_STEPS = 256

@@ -16,8 +16,9 @@ from math import prod
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.contract import Card, Facts, Parameter
+from dpengine.contract import Card, Parameter
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.messages import say
 from dpengine.wording import combined, who

@@ -38,13 +38,15 @@ import numpy as np
 from dpengine import kernels, needs
 from dpengine.bounds import gaussian_mix_reach
 from dpengine.coins import Coins
-from dpengine.contract import Band, Card, Facts, Parameter, Query, Released, Sensitivity
+from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, float_above, read_number, text_of
+from dpengine.facts import Facts
 from dpengine.laws import Independent, Normal
 from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.needs import Spread
+from dpengine.promises import Band
 from dpengine.schema import Number
 from dpengine.wording import who
 

@@ -35,12 +35,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from dpengine.amounts import read_delta
 from dpengine.bounds import laplace_reach
 from dpengine.coins import Coins, laplace_scale
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within, read_delta
+from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.exact import ceiling, exp_decimal, ln_above, text_of
+from dpengine.facts import Facts
 from dpengine.loss import Approximate, Loss
 from dpengine.messages import say
+from dpengine.promises import Within
 from dpengine.rawneeds import Values
 
 MOST_FOUND = 1_000

@@ -17,7 +17,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.contract import Card, Facts, Parameter
+from dpengine.contract import Card, Parameter
+from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 

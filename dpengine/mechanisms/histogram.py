@@ -21,9 +21,10 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from dpengine import needs
-from dpengine.contract import Card, Facts, Parameter, Released
+from dpengine.contract import Card, Parameter, Released
 from dpengine.errors import AllowanceError
 from dpengine.exact import floor, read_number
+from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import stored

@@ -23,12 +23,14 @@ import numpy as np
 from dpengine import shuffle
 from dpengine.bounds import swap_reach
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Released, Within
+from dpengine.contract import Card, Parameter, Released
 from dpengine.exact import ceiling
+from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins
 from dpengine.messages import say
+from dpengine.promises import Within
 from dpengine.rowwise import Swap
 from dpengine.wording import who
 

@@ -24,11 +24,12 @@ from typing import Any, ClassVar
 from dpengine import needs
 from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
-from dpengine.contract import Card, Parameter, Released, Sensitivity, Within
+from dpengine.contract import Card, Parameter, Released, Sensitivity
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_numbers import OfNumbers
 from dpengine.messages import say
+from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range
 from dpengine.wording import who
 

@@ -21,13 +21,15 @@ from typing import Any, ClassVar
 from dpengine import needs
 from dpengine.bounds import laplace_reach, least_choice_gap
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, NearBest, Parameter, Query, Released, Sensitivity
+from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.laws import Finite, Laplace, above
 from dpengine.loss import Loss, Pure
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
 from dpengine.predicate import Predicate, read_predicate
+from dpengine.promises import NearBest
 from dpengine.wording import conditions, who
 
 MOST_OPTIONS = 50

@@ -28,11 +28,13 @@ import numpy.typing as npt
 
 from dpengine import needs
 from dpengine.bounds import least_count_error, total_reach
-from dpengine.contract import Facts, Query, Within
+from dpengine.contract import Query
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, read_number
+from dpengine.facts import Facts
 from dpengine.messages import say
 from dpengine.predicate import AnyOf, Clause, OneOf, Predicate, read_predicate
+from dpengine.promises import Within
 from dpengine.wording import combined, who
 
 Integers = npt.NDArray[np.int64]

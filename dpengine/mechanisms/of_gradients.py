@@ -4,23 +4,21 @@ Guarantee   all T noisy gradients together, hence every iterate and the model, l
             first: under replace-one and under add/remove, a person with up to m rows.
 Theorem     adaptive composition of T releases whose loss was fixed beforehand (accountant/filter.py). Where a step
             goes depends on earlier draws alone, so its sensitivity is bounded for *every* weight vector.
-Statistic   a step's sum of gradients r·x over rows (needs.Gradient): integers in units of 2^-lattice. ‖x‖ ≤ 1 by the
-public
-            scaling (features.py), |r| ≤ G by clipping, everything cut toward zero: a row adds a vector of norm at
-            most G. One person changes the sum by Δ₂ = mG under add/remove, 2mG under replace-one (a row leaves,
+Statistic   a step's sum of gradients r·x over rows (needs.Gradient): integers in units of 2^-lattice. ‖x‖ ≤ 1 by
+            public scaling (features.py), |r| ≤ G by clipping, everything cut toward zero: a row adds a vector of norm
+            at most G. One person changes the sum by Δ₂ = mG under add/remove, 2mG under replace-one (a row leaves,
             another comes), and no coordinate by more than Δ∞ = Δ₂·κ, κ = 1/√(p+1) the largest coordinate of a row.
 Calibration with ρ = ε²/2 for all T steps of d coordinates:
             gaussian    discrete Gaussian noise of variance Δ₂²T/ε² on every coordinate: ρ-zCDP (Canonne, Kamath,
-            Steinke
-                        2020, Thm 14). Loss Gaussian(ρ).
+                        Steinke 2020, Thm 14). Loss Gaussian(ρ).
             l2_laplace  discrete Laplace noise of scale b ≥ Δ₂√T/ε: a coordinate that moves by s is (s/b)-DP, hence
                         (s²/2b²)-zCDP (Bun, Steinke 2016, Prop. 1.4), and over coordinates Σs² ≤ Δ₂²: no factor d. Loss
                         Gaussian(ρ). (The lecture's theorem 3, with its right constant.)
             coordinate  discrete Laplace noise of scale Δ∞/ε₀, ε₀ ≤ ε/√(Td): Td pure uses by strong composition, the
                         lecture's first way. Loss: Td times Pure(ε₀). The only one with a finite ε.
-Draw        integers; then w ← Π(w − η·(noisy sum)/(n·2^lattice)), cut to the public lattice of weights:
-post-processing,
-            with n the number of rows where it is public and the declared one elsewhere (it only scales η).
+Draw        integers; then w ← Π(w − η·(noisy sum)/(n·2^lattice)), cut to the public lattice of weights: that is
+            post-processing, with n the number of rows where it is public and the declared one elsewhere (it only
+            scales η).
 Interval    against the same training without noise, for all coefficients at once (`away`).
 Accuracy    excess.py.
 Cost        T scans of the table, one aggregate each, constant memory.
@@ -36,8 +34,8 @@ e_t from rounding. Let D° follow this without the e_t: ‖D_T − D°_T‖ ≤ 
 s²-subgaussian in every direction, so for 0 < 2λs² < 1 (write e^(λ‖v‖²) as a mean of e^(√(2λ)⟨g,v⟩) over standard
 normal g)
 
-    E[e^(λ‖D°_{t+1}‖²) | past] ≤ E[e^(λ‖A_tD°_t − ηZ_t/n‖²) | past] ≤ (1 − 2λs²)^(−d/2) · e^(λ'‖D°_t‖²),   1/λ' = 1/λ
-    − 2s²;
+    E[e^(λ‖D°_{t+1}‖²) | past] ≤ E[e^(λ‖A_tD°_t − ηZ_t/n‖²) | past] ≤ (1 − 2λs²)^(−d/2) · e^(λ'‖D°_t‖²),
+    1/λ' = 1/λ − 2s²;
 
 T times: E[e^(λ‖D°_T‖²)] ≤ (1 − 2λs²T)^(−d/2), the bound of a χ² law with d degrees, times s²T. Hence ‖D°_T‖² ≤ s²T·q
 except with chance (q/d)^(d/2)·e^((d−q)/2) = β. Averages of iterates obey it too, as e^(λ‖·‖²) is convex. Laplace
@@ -60,15 +58,17 @@ from typing import Any, ClassVar
 
 from dpengine import excess, needs
 from dpengine.coins import Coins
-from dpengine.contract import Excess, Facts, Parameter, Path, Released, Sensitivity, Stepwise, Told
+from dpengine.contract import Parameter, Path, Released, Sensitivity, Stepwise, Told
 from dpengine.dates import Date
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, floor, read_number, text_of, up
 from dpengine.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, Setting
+from dpengine.facts import Facts
 from dpengine.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
 from dpengine.laws import Independent, Laplace, Normal
 from dpengine.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.messages import say
+from dpengine.promises import Excess
 from dpengine.schema import Category, Number
 
 BALL, BOX = REGIONS = ("ball", "box")

@@ -18,9 +18,10 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine.bounds import sum_reach, total_reach
-from dpengine.contract import Averaged, Card, Facts, Parameter, Released
+from dpengine.contract import Averaged, Card, Parameter, Released
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number
+from dpengine.facts import Facts
 from dpengine.features import LINEAR, MOST_WIDE, Model, model_from_json
 from dpengine.messages import say
 from dpengine.messages.spoken import stored

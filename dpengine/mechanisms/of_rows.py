@@ -27,14 +27,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine import needs
+from dpengine.amounts import read_row_delta
 from dpengine.bounds import swap_reach, total_reach
 from dpengine.coins import Coins
-from dpengine.contract import Blurred, Card, Facts, Parameter, Query, Released, Sensitivity, read_row_delta
+from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number, text_of
+from dpengine.facts import Facts
 from dpengine.laws import Independent
 from dpengine.loss import Approximate, Loss, Pure, Together
 from dpengine.messages import say
+from dpengine.promises import Blurred
 from dpengine.rowwise import Blur, Row, Swap
 from dpengine.schema import MISSING, MOST_STEPS, Category, Number
 

@@ -19,12 +19,14 @@ from typing import Any, ClassVar
 from dpengine import needs
 from dpengine.bounds import least_count_error, mean_reach
 from dpengine.coins import Coins
-from dpengine.contract import Averaged, Card, Facts, Parameter, Released, Sensitivity, Within
+from dpengine.contract import Averaged, Card, Parameter, Released, Sensitivity
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.predicate import Predicate, read_predicate
+from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range, share_told
 from dpengine.wording import conditions, who
 

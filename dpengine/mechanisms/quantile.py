@@ -29,14 +29,16 @@ import numpy as np
 from dpengine import needs
 from dpengine.bounds import choice_gap, least_rank_error
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Rank, Released, Sensitivity
+from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, read_number, text_of
+from dpengine.facts import Facts
 from dpengine.laws import Independent, weighted
 from dpengine.loss import Exponential, Loss, Together
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import stored
 from dpengine.needs import Integers, Spread
+from dpengine.promises import Rank
 from dpengine.wording import who
 
 FINEST_SHARE = 1_000

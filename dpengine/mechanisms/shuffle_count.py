@@ -20,14 +20,17 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from dpengine import binomials, shuffle
+from dpengine.amounts import LEAST_DELTA, read_row_delta
 from dpengine.coins import Coins
-from dpengine.contract import LEAST_DELTA, Card, Facts, Parameter, Released, Within, read_row_delta
+from dpengine.contract import Card, Parameter, Released
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, text_of
+from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.loss import Approximate, Loss
 from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.messages import say
+from dpengine.promises import Within
 from dpengine.wording import who
 
 CALIBRATIONS = ("tight", "lecture")

@@ -26,14 +26,16 @@ from typing import Any, ClassVar
 
 from dpengine import binomials, needs, shuffle
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Query, Released, Sensitivity, Within
+from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, text_of
+from dpengine.facts import Facts
 from dpengine.laws import Finite, Independent
 from dpengine.loss import Approximate, Loss
 from dpengine.mechanisms.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
+from dpengine.promises import Within
 from dpengine.wording import who
 
 CALIBRATIONS = ("joint", "halved", "lecture")

@@ -33,9 +33,10 @@ import numpy as np
 
 from dpengine.bounds import choice_gap
 from dpengine.coins import Coins
-from dpengine.contract import Card, Facts, Parameter, Released, Sensitivity, Told
+from dpengine.contract import Card, Parameter, Released, Sensitivity, Told
 from dpengine.errors import AllowanceError
 from dpengine.exact import ceiling, exp_decimal, ln_above
+from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.loss import Exponential
 from dpengine.mechanisms.multisets import MOST_SEQUENCES, enumerated, how_many

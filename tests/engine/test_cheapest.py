@@ -11,7 +11,8 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.cheapest import cheapest, closing
-from dpengine.contract import Facts, Query
+from dpengine.contract import Query
+from dpengine.facts import Facts
 from dpengine.loss import Gaussian, Pure
 from dpengine.mechanisms import catalogue
 from dpengine.schema import Category, Schema

@@ -16,8 +16,9 @@ from battery import FALSE_ALARM, allowed_failures
 
 from dpengine import whatif
 from dpengine.bounds import BETA
-from dpengine.contract import NearBest, Query, Rank, Within, least_epsilon
+from dpengine.contract import Query, least_epsilon
 from dpengine.needs import Spread
+from dpengine.promises import NearBest, Rank, Within
 from tests.planted.checks import Pooled
 
 DRAWS = 2_000

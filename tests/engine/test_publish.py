@@ -15,8 +15,8 @@ import pytest
 import dpengine as dp
 from dpengine import publishing
 from dpengine.coins import SystemCoins
-from dpengine.contract import Facts
 from dpengine.errors import AllowanceError
+from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.published import Published, reach_of, unbiased

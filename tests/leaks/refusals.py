@@ -22,7 +22,7 @@ from leaks.stage import NAMES, Stage, rows, schema, written
 import dpengine as dp
 from dpengine import backup
 from dpengine.accountant.filter import Rule
-from dpengine.contract import read_delta, read_epsilon
+from dpengine.amounts import read_delta, read_epsilon
 from dpengine.copies import opened
 from dpengine.dialect import Dialect
 from dpengine.features import model_from_json

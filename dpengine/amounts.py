@@ -1,0 +1,57 @@
+"""ε, δ and β as a person writes them: read exactly, and refused in one sentence outside their bounds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dpengine.bounds import BETA
+from dpengine.errors import AllowanceError
+from dpengine.exact import read_number
+
+LEAST_EPSILON = Fraction(1, 10_000)
+MOST_EPSILON = Fraction(50)
+LEAST_DELTA, MOST_DELTA = Fraction(1, 10**30), Fraction(1, 100)
+FINEST_EPSILON = 10**9  # ε is written with at most nine decimals
+
+
+def read_epsilon(value: Any) -> Fraction:
+    if value is None or value == "":
+        raise AllowanceError("epsilon.missing")
+    epsilon = read_number(value, "ε")
+    if epsilon <= 0:
+        raise AllowanceError("epsilon.positive")
+    if epsilon < LEAST_EPSILON:
+        raise AllowanceError("epsilon.tiny", least=LEAST_EPSILON)
+    if epsilon > MOST_EPSILON:
+        raise AllowanceError("epsilon.huge", most=MOST_EPSILON)
+    if (epsilon * FINEST_EPSILON).denominator != 1:
+        raise AllowanceError("epsilon.fine")
+    return epsilon
+
+
+def read_delta(value: Any) -> Fraction:
+    """The δ of one question. Whether the reserve holds it is the ledger's to say."""
+    if value is None or value == "":
+        raise AllowanceError("delta.missing")
+    delta = read_number(value, "δ")
+    if not LEAST_DELTA <= delta <= MOST_DELTA:
+        raise AllowanceError("delta.range", least=LEAST_DELTA, most=MOST_DELTA)
+    return delta
+
+
+def read_row_delta(value: Any) -> Fraction:
+    """The δ of a mechanism that guards every row by itself; 0 or nothing is none."""
+    delta = Fraction(0) if value in (None, "") else read_number(value, "δ")
+    if not 0 <= delta < 1:
+        raise AllowanceError("delta.row")
+    return delta
+
+
+def read_beta(value: Any) -> Fraction:
+    if value is None or value == "":
+        return BETA
+    beta = read_number(value, "β")
+    if not 0 < beta < 1:
+        raise AllowanceError("beta.range")
+    return beta

@@ -1,0 +1,42 @@
+"""What is public about a table: all that forms, prices and promises are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpengine.dates import Date
+from dpengine.errors import AllowanceError
+from dpengine.predicate import Predicate
+from dpengine.schema import Number, Schema
+from dpengine.unit import Relation, Unit
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is public about a table. `people` is None where membership is secret; then `about` is the owner's guess."""
+
+    table: str
+    schema: Schema
+    unit: Unit
+    relation: Relation
+    about: int
+    header: tuple[str, ...] = ()  # the file's column names, declared or not
+
+    @property
+    def people(self) -> int | None:
+        return self.about if self.relation == "replace" else None
+
+    def in_file(self, name: Any) -> str:
+        """A column of the file, declared or not; its names are public."""
+        header = self.header or tuple(self.schema.columns)
+        if name not in header:
+            raise AllowanceError("column.absent", column=str(name)[:60], columns=list(header))
+        return str(name)
+
+    def countable(self, where: Predicate, *columns: str) -> int | None:
+        """The number of rows a statistic is over, where it is public and so may be divided by: replace-one, one row
+        per person, nobody filtered out, no value missing. None everywhere else."""
+        asked = [self.schema[name] for name in columns]
+        complete = all(not isinstance(column, (Number, Date)) or column.complete for column in asked)
+        return self.people if where.everyone and complete and self.unit == Unit.rows() else None

@@ -225,8 +225,10 @@ def _asked(need: OfRows, rows: Any, names: dict[str, str], lists: dict[str, pa.T
         keys = {"group": group, "code": rows[names[need.column]]}
         return rows.group_by(**keys).aggregate(rows=rows.count()).order_by("group", "code")
     y = rows[names[need.column]] * 2 - (need.size - 1)
-    sums = {f"s{power}": _whole((y if power == 1 else y * y).sum()) for power in range(1, need.degree + 1)}
-    return rows.group_by(group=group).aggregate(s0=rows.count(), **sums)
+    powers = range(1, need.degree + 1)
+    sums = {f"s{power}": _whole((y if power == 1 else y * y).sum().coalesce(0)) for power in powers}
+    whole = rows if need.by is None else rows.group_by(group=group)  # one group need not be looked up row by row
+    return whole.aggregate(s0=rows.count(), **sums)
 
 
 def _whole(total: Any) -> Any:
@@ -279,8 +281,9 @@ def _shaped(need: OfRows, found: dict[str, Integers]) -> Statistic:
         return _placed(2 * found["group"] + found["miss"], found["rows"], 2 * need.groups)
     width = need.degree + 1
     sums = np.zeros(need.groups * width, dtype=np.int64)
+    groups = found.get("group", np.zeros(1, dtype=np.int64))
     for power in range(width):
-        sums[found["group"] * width + power] = found[f"s{power}"]
+        sums[groups * width + power] = found[f"s{power}"]
     return tuple(sums.tolist())
 
 

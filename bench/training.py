@@ -4,6 +4,8 @@
     python -m bench.training beside            both tools at the same (ε, δ), 50 runs each; its parts: `ours`, `peer`
     python -m bench.training large 10000000    one training of that many rows on disk: seconds and peak memory
 
+With `--write` a part puts what it printed into bench/results-training.md.
+
 Data are made here from a public seed. `rates` and `beside` train with the real question, but read gradients from arrays
 in place of the engine (`Arrays`, checked against the need's own meaning before each run) and draw noise as `Quick`.
 diffprivlib's models keep (ε, 0) by objective perturbation and by noisy moments; ours keeps (ε, δ), δ = 10^-6, with
@@ -12,6 +14,8 @@ the whole of a fresh allowance spent on it. Rows are scaled alike for both, into
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 import subprocess
@@ -27,6 +31,7 @@ from bench.measure import peak_mb
 from bench.tasks import BUILD, ROOT, SEED
 
 PEERS = ROOT / "build" / "bench-venv" / "bin" / "python"
+RESULTS = ROOT / "bench" / "results-training.md"
 DELTA = "1e-6"
 EPSILONS = (0.5, 1.0, 3.0)
 RUNS = 50
@@ -230,7 +235,7 @@ def peer(runs: int) -> list[dict[str, Any]]:
             found.append(_line("train_logistic", name, epsilon, results))
             results = []
             for _ in range(runs):
-                # Without the constant column: its own intercept, for which it pays, does better than that.
+                # Without the constant column: it has an intercept of its own, and pays for it.
                 line = LinearRegression(epsilon=epsilon, bounds_X=(low[1:], high[1:]), bounds_y=(-1.0, 1.0))
                 results.append(error(line.fit(x[:, 1:], pay).predict(there[:, 1:]), other))
             found.append(_line("train_linear", name, epsilon, results))
@@ -272,7 +277,7 @@ def beside(runs: int) -> None:
 
 def tell(mine: list[dict[str, Any]], theirs: list[dict[str, Any]], runs: int) -> None:
     plain = bare()
-    print(f"{PEOPLE:,} people, judged on {TESTED:,} others; mean of {runs} runs ± standard error; δ = {DELTA} (ours)")
+    print(f"{PEOPLE:,} people, judged on {TESTED:,} others; mean of {runs} runs ± standard error; δ = {DELTA} (ours)\n")
     print("| what | columns | ε | Allowance | diffprivlib | without privacy | no model |")
     print("|---|---|--:|--:|--:|--:|--:|")
     for one in mine:
@@ -312,7 +317,7 @@ def rates() -> None:
         off = np.abs(x @ weights - y)
         return float(np.mean(np.where(off <= clip, off**2 / 2, clip * (off - clip / 2))))
 
-    def excess_of(people: int, epsilon: float, runs: int) -> float:
+    def excess_of(people: int, epsilon: float, runs: int) -> tuple[float, float]:
         table = synthetic(people, SEED)
         query = question("train_linear", names, people, epsilon, radius="2", clip="0.5")
         read = checked(query, coded(table))
@@ -322,7 +327,7 @@ def rates() -> None:
         found = [loss(weights_of(query, read), x, y, 0.5) - least for _ in range(runs)]
         print(f"  n {people:>8,}  ε {epsilon:<5g} T {query.steps:<4} excess {np.mean(found):.6f}"
               f"  bound {float(query.promise().risk):.4f}", flush=True)  # fmt: skip
-        return float(np.mean(found))
+        return float(np.mean(found)), float(query.promise().risk)
 
     print("against n, at ε = 1")
     sizes = [300, 1_000, 3_000, 10_000]
@@ -345,9 +350,9 @@ def rates() -> None:
         print(f"  T {steps:<4} excess {found:.6f}  RG/√T {excess.limit(one):.4f}  smooth {excess.plain(one):.4f}")
 
 
-def _slope(xs: list[Any], ys: list[float]) -> None:
-    slope = np.polyfit(np.log(xs), np.log(ys), 1)[0]
-    print(f"  slope {slope:.2f}")
+def _slope(xs: list[Any], ys: list[tuple[float, float]]) -> None:
+    found, bound = (np.polyfit(np.log(xs), np.log([pair[place] for pair in ys]), 1)[0] for place in (0, 1))
+    print(f"  slope {found:.2f}, of the bound {bound:.2f}; the lecture's is −1")
 
 
 def large(rows: int) -> None:
@@ -377,15 +382,34 @@ def large(rows: int) -> None:
                       "before_mb": round(before), "peak_mb": round(peak_mb())}))  # fmt: skip
 
 
+def main(arguments: list[str]) -> None:
+    kept = "--write" in arguments
+    what, many = (*(one for one in arguments if one != "--write"), "", "")[:2]
+    runs = int(many or 0)
+    if what in ("ours", "peer"):
+        print(json.dumps({"ours": ours, "peer": peer}[what](runs or RUNS)))
+        return
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        if what == "rates":
+            rates()
+        elif what == "large":
+            large(runs or 10**7)
+        else:
+            beside(runs or RUNS)
+    print(told.getvalue())
+    if kept:
+        keep(what or "beside", told.getvalue())
+
+
+def keep(what: str, told: str) -> None:
+    """Put what a part printed between its marks."""
+    text = RESULTS.read_text(encoding="utf-8")
+    before, _, rest = text.partition(f"<!-- {what} -->\n")
+    _, _, after = rest.partition("<!-- end -->\n")
+    fenced = told if what == "beside" else f"```\n{told.rstrip()}\n```\n"
+    RESULTS.write_text(f"{before}<!-- {what} -->\n{fenced}<!-- end -->\n{after}", encoding="utf-8")
+
+
 if __name__ == "__main__":
-    what, many = [*sys.argv, "beside"][1], int([*sys.argv, "", "0"][2] or 0)
-    if what == "peer":
-        print(json.dumps(peer(many or RUNS)))
-    elif what == "ours":
-        print(json.dumps(ours(many or RUNS)))
-    elif what == "rates":
-        rates()
-    elif what == "large":
-        large(many or 10**7)
-    else:
-        beside(many or RUNS)
+    main(sys.argv[1:])

@@ -21,7 +21,10 @@ bound holds with T/2 for T and R² + Tη²V/2 for R².
 
 **Anywhere.** L is G-Lipschitz and the region 2R wide: 2RG, whatever the steps do.
 
-**Last iterate.** R²/(2ηT) + (η/2)(G² + V)(2 + ln T) (Shamir and Zhang 2013, with a constant step as in Orabona 2020).
+**Last iterate.** R²/(2ηT) + (η/2)(G² + V)(2 + ln T) (Shamir and Zhang 2013; with a constant step Orabona 2020). Let S_k
+be the mean of E[L] over the last k+1 iterates and g = (η/2)(G² + V). The lecture's sum from w_{T−k} on, with w_{T−k} in
+place of w*, says E[L(w_{T−k})] ≥ S_k − g; so k·S_{k−1} = (k+1)·S_k − E[L(w_{T−k})] ≤ k·S_k + g,
+S_0 ≤ S_{T−1} + g·H_{T−1}, and S_{T−1} is the lecture's average.
 
 The least that applies is told. V = d·variance/n². All of it is arithmetic on public numbers, in floats: it promises an
 average, and no admission hangs on it.

@@ -48,16 +48,21 @@ every_public_case = pytest.mark.parametrize("case", PUBLIC_SUPPORT, ids=case_nam
 every_relation = pytest.mark.parametrize("relation", RELATIONS)
 
 
-def in_each_relation(cases: list[tuple[str, dict[str, Any]]]) -> Any:
-    """Each case under the relations that its card names."""
+def in_each_relation(cases: list[tuple[str, dict[str, Any]]], long: tuple[str, ...] = ()) -> Any:
+    """Each case under the relations that its card names; some of them in `make audit` only."""
     both = [(case, relation) for case in cases for relation in catalogue[case[0]].card.relations]
-    names = [f"{case_name(case)}-{relation}" for case, relation in both]
-    return pytest.mark.parametrize(("case", "relation"), both, ids=names)
+    each = [
+        pytest.param(case, relation, id=f"{case_name(case)}-{relation}", marks=[pytest.mark.long] * (relation in long))
+        for case, relation in both
+    ]
+    return pytest.mark.parametrize(("case", "relation"), each)
 
 
 every_case_and_relation = in_each_relation(CASES)
 every_public_case_and_relation = in_each_relation(PUBLIC_SUPPORT)
-of_several_rows = in_each_relation([case for case in PUBLIC_SUPPORT if catalogue[case[0]].card.several])
+of_several_rows = in_each_relation(
+    [case for case in PUBLIC_SUPPORT if catalogue[case[0]].card.several], long=("add_remove",)
+)
 
 
 def test_every_entry_is_under_the_battery() -> None:
@@ -116,7 +121,7 @@ def test_the_pure_price_is_the_chosen_epsilon(case: tuple[str, dict[str, Any]], 
 @every_public_case_and_relation
 def test_samples_follow_the_law(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
-    check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=800)
+    check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=500)
 
 
 @every_public_case_and_relation

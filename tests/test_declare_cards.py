@@ -243,6 +243,8 @@ def test_or_is_understood_by_every_question_with_conditions(workspace: Workspace
         "noisy_argmax": {"options": [[["way", "in", ["bus"]]], [["way", "in", ["car"]]]]},
         "density": {"columns": ["age"]}, "small_database": {"columns": ["way"]}, "mwem": {"columns": ["way"]},
     }  # fmt: skip
+    trained = table.query("train_linear", target="age", features=["way"], epsilon="1")
+    own["check_model"] = {"model": trained.model((0,) * trained.width).as_json()}
     asked = 0
     for key, mechanism in dp.catalogue.items():
         names = {parameter.name for parameter in mechanism.card.parameters}

@@ -123,6 +123,7 @@ def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any, tm
     kind(page)
 
 
+@pytest.mark.long
 def test_a_declaration_is_changed_on_a_phone(open_page: Any, server: Any, tmp_path: Any) -> None:
     """An answer is given, then a list is mended and a column added: the allowance and the old answer stay."""
     space = dp.open_workspace(server.home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from browser.journeys import kind, meter, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
@@ -24,6 +25,7 @@ def choose(page: Any, value: str) -> None:
     settled(page)
 
 
+@pytest.mark.long
 def test_a_session_of_five_is_asked_reloaded_and_ended(page: Any, phone: Any, server: Any) -> None:
     go(page, "/session?table=town&k=5&share=30")
     page.get_by_role("heading", name="Ask many questions, one after the other").wait_for()

@@ -46,6 +46,10 @@ class Telling(SystemCoins):
         self._draw()
         return super().laplace(values, scale)
 
+    def gaussian(self, values: Any, sigma_squared: Any) -> list[int]:
+        self._draw()
+        return super().gaussian(values, sigma_squared)
+
     def order(self, count: int) -> Any:  # the first draw of a published table
         self._draw()
         return super().order(count)
@@ -66,6 +70,14 @@ def _publish(home: Workspace, tell: Tell) -> None:
     tell("asking", "file")
     answer = table.ask(table.query("publish_table", columns=["x", "town"], epsilon="0.5"), request_id="file")
     tell("shown", "file", answer.value)
+
+
+def _train(home: Workspace, tell: Tell) -> None:
+    """One step: a draw for each request, as of any other question."""
+    table = home.table("people")
+    tell("asking", "model")
+    query = table.query("train_linear", target="x", features=["town"], steps=1, epsilon="0.2")
+    tell("shown", "model", table.ask(query, request_id="model").value)
 
 
 def _session(home: Workspace, tell: Tell) -> None:
@@ -117,8 +129,8 @@ def _act(kind: str) -> Callable[[Workspace, Tell], None]:
 
 
 SCENES: dict[str, Callable[[Workspace, Tell], None]] = {
-    "ask": _ask, "publish": _publish, "session": _session, "plan": _plan, "crowd": _crowd, "declare": _declare,
-    "revise": _revise, "seal": _act("seal"), "forget": _act("forget"), "raise": _act("raise"),
+    "ask": _ask, "publish": _publish, "train": _train, "session": _session, "plan": _plan, "crowd": _crowd,
+    "declare": _declare, "revise": _revise, "seal": _act("seal"), "forget": _act("forget"), "raise": _act("raise"),
 }  # fmt: skip
 
 

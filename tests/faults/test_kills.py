@@ -20,7 +20,7 @@ import pytest
 from tests.faults.counts import note
 from tests.faults.stage import Stage
 
-SPENDING = ("ask", "plan", "publish", "session")
+SPENDING = ("ask", "plan", "publish", "session", "train")
 CHANGING = ("declare", "forget", "raise", "revise", "seal")
 NEXT = {"forget": "table.forgotten", "seal": "table.sealed"}
 PLAN = ("run.1", "run.2", "run.3")

@@ -115,8 +115,6 @@ class OfGradients(Stepwise):
             raise AllowanceError("train.wide", width=layout.width, most=MOST_WIDE)
         if layout.width > self.facts.about:
             raise AllowanceError("train.few", width=layout.width, people=self.facts.about)
-        if self.clip and not self.units * layout.most >> ROW_BITS:
-            raise AllowanceError("train.coarse")
         if len(set(layout.labels)) < layout.width:
             raise AllowanceError("train.names")
         for name, usual in (
@@ -125,6 +123,8 @@ class OfGradients(Stepwise):
         ):  # fmt: skip
             if not getattr(self, name):
                 object.__setattr__(self, name, usual())
+            if name == "clip" and not self.units * layout.most >> ROW_BITS:  # the usual one too: all would be cut to 0
+                raise AllowanceError("train.coarse")
 
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:

@@ -77,6 +77,14 @@ def test_a_person_with_two_rows_moves_it_twice_as_far(key: str) -> None:
     assert change_at(query, (0, 0)) > query.change**2 // 4  # more than one row could move it
 
 
+def test_a_grid_on_which_nothing_counts_is_refused_before_the_charge() -> None:
+    """Also where nobody chose how far a row pulls: noise of scale 0 cannot be drawn, and the charge would stay."""
+    for calibration in CALIBRATIONS:
+        with pytest.raises(AllowanceError) as refused:
+            made("train_linear", lattice=1, calibration=calibration)
+        assert refused.value.code == "train.coarse"
+
+
 def test_every_row_lies_in_the_ball_and_is_cut_toward_zero() -> None:
     schema = dp.Schema({
         "a": dp.Number(0, 6), "b": dp.Number(-1, 1, step="0.5"), "c": dp.Category(["u", "v"]), "y": dp.Number(0, 1),

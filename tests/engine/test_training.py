@@ -341,6 +341,15 @@ def test_excess_bounds_have_the_lecture_as_their_limit() -> None:
     assert excess.along_steps(one, [1, 10])["limit"] == [(1.0, 2.0), (10.0, pytest.approx(2 / math.sqrt(10)))]
 
 
+@pytest.mark.parametrize("steps", [1, 4])
+def test_the_lecture_s_bound_counts_the_step_that_the_kept_iterates_are_late_by(steps: int) -> None:
+    """The model averages w₂ … w_{T+1}, not w₁ … w_T: T+1 steps of gradient and noise are in it."""
+    one = excess.Setting(10**3, 2, 9.0, 1.0, 1.0, 1, 0.5, 1.0, steps, iterate="average")
+    rate = 3.0  # beyond 1/β: only the lecture's bound speaks
+    late = 81 / (2 * rate * steps) + (steps + 1) / steps * rate / 2 * (1 + one.noise)
+    assert excess.risk(one, rate) == pytest.approx(min(late, 18.0)) and late < 18
+
+
 @pytest.mark.parametrize("iterate", ["tail", *(pytest.param(one, marks=[pytest.mark.long]) for one in LONGER)])
 @every_kind
 def test_the_promise_is_kept_on_average(key: str, iterate: str) -> None:

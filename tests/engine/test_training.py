@@ -341,6 +341,21 @@ def test_excess_bounds_have_the_lecture_as_their_limit() -> None:
     assert excess.along_steps(one, [1, 10])["limit"] == [(1.0, 2.0), (10.0, pytest.approx(2 / math.sqrt(10)))]
 
 
+def test_a_promise_about_all_rows_is_made_only_where_all_of_them_count() -> None:
+    """A label on neither side, a missing number: so many rows count as nobody knows, and the promise says for how many
+    it is."""
+    schema = Schema({"age": dp.Number(0, 9, missing=0), "sure": dp.Category(["yes", "no"]), "gap": dp.Number(0, 9)})
+    facts_ = replace(facts("replace"), schema=schema, about=1000)
+
+    def nominal(features: list[str], **sides: Any) -> bool:
+        given = {"target": "sure", "features": features, "epsilon": "1"} | sides
+        return bool(dp.catalogue["train_logistic"].build(facts_, given).promise().nominal)
+
+    assert nominal(["age"])  # "other" and "no answer" are on neither side
+    assert not nominal(["age"], negative=["no", "other", "no answer"])
+    assert nominal(["gap"], negative=["no", "other", "no answer"])
+
+
 @pytest.mark.parametrize("steps", [1, 4])
 def test_the_lecture_s_bound_counts_the_step_that_the_kept_iterates_are_late_by(steps: int) -> None:
     """The model averages w₂ … w_{T+1}, not w₁ … w_T: T+1 steps of gradient and noise are in it."""

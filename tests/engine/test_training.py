@@ -341,6 +341,15 @@ def test_excess_bounds_have_the_lecture_as_their_limit() -> None:
     assert excess.along_steps(one, [1, 10])["limit"] == [(1.0, 2.0), (10.0, pytest.approx(2 / math.sqrt(10)))]
 
 
+@every_kind
+def test_what_was_chosen_for_a_person_is_read_again_as_it_was(key: str) -> None:
+    """A paid answer is opened by its stored question: also where nearly nothing pulls, or the noise is enormous."""
+    for given in ({"clip": "0.000001", "radius": "64", "steps": 1}, {"radius": "0.000001"}, {"iterate": "last"}):
+        for epsilon in ("0.0001", "50"):
+            query = made(key, "add_remove", epsilon=epsilon, about=1000, **given)
+            assert type(query).build(query.facts, query.describe()["parameters"]) == query
+
+
 def test_a_promise_about_all_rows_is_made_only_where_all_of_them_count() -> None:
     """A label on neither side, a missing number: so many rows count as nobody knows, and the promise says for how many
     it is."""

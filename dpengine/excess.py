@@ -10,6 +10,9 @@ the noise is independent of w_t, so summing over t, for the average of the w_t:
 
     E[L(ŵ)] − L(w*) ≤ R²/(2ηT) + (η/2)(G² + V)        = R·√((G²+V)/T) at η = R/√(T(G²+V)); RG/√T without noise.
 
+A model is the average of w₂ … w_{T+1}, as w₁ = 0 knows nothing: the sum of one step more, its first term left out, has
+(T+1)/T times (η/2)(G² + V).
+
 **Smooth.** The same with L(w_{t+1}) ≤ L(w_t) + ⟨∇L, w_{t+1} − w_t⟩ + (β/2)‖w_{t+1} − w_t‖² in place of G: what is
 left of the noise is ⟨ξ, w_t − w_{t+1}⟩ − (1/η − β)‖w_{t+1} − w_t‖²/2 + a term of mean 0 ≤ ηV/(2(1−ηβ)), so for η <
 1/β and the average of w₂ … w_{T+1}:
@@ -83,7 +86,7 @@ def risk(one: Setting, rate: float, noise: float | None = None) -> float:
         if rate * one.smooth > 2:
             return bounds[0]
         start, steps = start + steps * rate**2 * found / 2, steps / 2
-    bounds.append(start / (2 * rate * steps) + rate / 2 * (one.clip**2 + found))
+    bounds.append(start / (2 * rate * steps) + rate / 2 * (one.clip**2 + found) * (1 + 1 / steps))
     room = 1 - rate * one.smooth
     if room > 0 or (room == 0 and not found):
         bounds.append(start / (2 * rate * steps) + (rate * found / (2 * room) if found else 0.0))

@@ -207,7 +207,8 @@ class Jobs:
 
     def cancel(self, request: str) -> bool:
         """Ask a release that takes steps to end after the one under way: its charge stays, and so does what it drew.
-        False where this process carries no such release."""
+        One that still waits for its turn is neither begun nor charged. False where this process has none of that
+        id."""
         with self._lock:
             job = self._jobs.get(request)
             if job is None or job.ended.is_set():
@@ -246,6 +247,8 @@ class Jobs:
     def _run(self, request: str, job: _Job, carry: Callable[[], Any]) -> None:
         job.state = "running"
         try:
+            if job.stopped.is_set():
+                raise AllowanceError("release.stopped")
             carry()
         except AllowanceError as error:
             job.error = error.with_traceback(None)  # its frames would keep the data alive

@@ -117,7 +117,8 @@ class DuckEngine:
         columns = tuple((name, name in sets) for name in schema.columns)
         if isinstance(need, Gradient | OfModel):  # compiled once for all steps: the weights are looked up
             plan = _compiled(replace(need, weights=()), columns)
-            plan = replace(plan, lists=((descent.WEIGHTS, descent.weights_table(need.layout, need.weights)),))
+            weights = descent.weights_table(need.layout, need.weights)
+            plan = replace(plan, lists=(*plan.lists, (descent.WEIGHTS, weights)))
         else:
             plan = _compiled(need, columns)
         return _shaped(need, self._run(plan, coded))

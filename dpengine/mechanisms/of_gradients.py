@@ -75,6 +75,7 @@ BALL, BOX = REGIONS = ("ball", "box")
 MOST_STEPS = 1_000
 USUAL_STEPS = 600  # no default is larger
 MOST_RADIUS = MOST_CLIP = 64  # sums of 2^31 rows stay below 2^62
+MOST_RATE = 1_000
 LATTICE, MOST_LATTICE = 24, 24
 MOST_POINTS = 60  # iterates that the ledger keeps
 GRAIN = 10**6
@@ -115,8 +116,6 @@ class OfGradients(Stepwise):
             raise AllowanceError("train.wide", width=layout.width, most=MOST_WIDE)
         if layout.width > self.facts.about:
             raise AllowanceError("train.few", width=layout.width, people=self.facts.about)
-        if self.clip and not self.units * layout.most >> ROW_BITS:
-            raise AllowanceError("train.coarse")
         if len(set(layout.labels)) < layout.width:
             raise AllowanceError("train.names")
         for name, usual in (
@@ -125,6 +124,8 @@ class OfGradients(Stepwise):
         ):  # fmt: skip
             if not getattr(self, name):
                 object.__setattr__(self, name, usual())
+            if name == "clip" and not self.units * layout.most >> ROW_BITS:  # the usual one too: all would be cut to 0
+                raise AllowanceError("train.coarse")
 
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
@@ -143,7 +144,7 @@ class OfGradients(Stepwise):
                 if amount.denominator != 1 or not least <= amount <= most:
                     raise AllowanceError(f"train.{name}", most=most)
                 found[name] = int(amount)
-        for name, highest in (("rate", 1000), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
+        for name, highest in (("rate", MOST_RATE), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
             if given.get(name) not in (None, ""):
                 amount = read_number(given[name], name)
                 if not Fraction(1, GRAIN) <= amount <= highest or (amount * GRAIN).denominator != 1:
@@ -229,7 +230,9 @@ class OfGradients(Stepwise):
         return max(min(math.ceil(one.radius * one.smooth / math.sqrt(one.each)), USUAL_STEPS), 1)
 
     def _usual_rate(self) -> Fraction:
-        return max(Fraction(round(excess.best_rate(self.setting) * GRAIN), GRAIN), Fraction(1, GRAIN))
+        """One that can be given, too: a stored question is read again by the same rules."""
+        best = Fraction(round(excess.best_rate(self.setting) * GRAIN), GRAIN)
+        return min(max(best, Fraction(1, GRAIN)), Fraction(MOST_RATE))
 
     @property
     def diverges(self) -> bool:

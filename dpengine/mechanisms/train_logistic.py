@@ -66,6 +66,11 @@ class TrainLogistic(OfGradients):
         words = {"target": self.target, "positive": list(self.positive), "columns": list(self.features)}
         return say("sentence.train_logistic", **words)
 
+    @property
+    def nominal(self) -> bool:
+        """Also where a row may be on neither side: it counts for nothing, and how many do is private."""
+        return super().nominal or len({*self.layout.yes, *self.layout.no}) < self.layout.goal.size
+
     @cached_property
     def layout(self) -> Layout:
         goal = self.facts.schema.category(self.target)

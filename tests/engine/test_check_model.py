@@ -16,6 +16,7 @@ from battery import POSSIBLE_ROWS, allowed_failures, build, check_sensitivity
 import dpengine as dp
 from dpengine.audit.world import HALF, model
 from dpengine.coins import SystemCoins
+from dpengine.engines import duck
 from dpengine.errors import AllowanceError
 from dpengine.features import Layout, Model
 from dpengine.loss import Approximate, Gaussian, Pure
@@ -91,6 +92,17 @@ def test_the_engine_counts_as_the_reference_does(table: dp.Table, target: str, w
     rows, need = coded(table), query.need()
     found = table._workspace.engine.read(need, next(table._workspace.folder.glob("tables/*/coded-1.parquet")), COLUMNS)
     assert found == need.of(rows) and sum(found) and found != (0,) * len(found)
+
+
+def test_a_condition_with_a_long_list_finds_both_its_list_and_the_weights(
+    table: dp.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are looked up in tables beside the rows; without one of them the answer fails after its charge."""
+    monkeypatch.setattr(duck, "MOST_RUNS", 1)
+    where = [["town", "in", ["North", "West"]]]
+    need = table.query("check_model", model=learned("owns").as_json(), where=where, parts=8, epsilon="1").need()
+    path = next(table._workspace.folder.glob("tables/*/coded-1.parquet"))
+    assert table._workspace.engine.read(need, path, COLUMNS) == need.of(coded(table))
 
 
 @every_relation

@@ -242,6 +242,19 @@ def test_closing_finishes_what_runs_and_drops_what_is_queued(tmp_path: Path, led
     assert [jobs.state(name).state for name in names] == ["done", "done", "unknown", "unknown", "unknown"]
 
 
+def test_what_is_cancelled_before_its_turn_is_never_charged(ledger: Ledger, jobs: Jobs) -> None:
+    gate = threading.Event()
+    for name in ("a", "b", "late"):
+        args = ask(name, "0.01", worker=jobs.worker)
+        jobs.submit(name, partial(carry_release, ledger, args, lambda: gate.wait(10), lambda _: value(7)))
+    until(lambda: ledger.standing("b").charges == 2)
+    assert jobs.state("late").state == "queued" and jobs.cancel("late")
+    gate.set()
+    state = jobs.wait("late", timeout=10)
+    assert state.state == "refused" and state.error is not None and state.error.code == "release.stopped"
+    assert ledger.find("late") is None and ledger.standing("b").charges == 2
+
+
 def test_only_so_many_refusals_are_remembered(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_module, "_REMEMBERED", 3)
     for i in range(6):

@@ -77,6 +77,14 @@ def test_a_person_with_two_rows_moves_it_twice_as_far(key: str) -> None:
     assert change_at(query, (0, 0)) > query.change**2 // 4  # more than one row could move it
 
 
+def test_a_grid_on_which_nothing_counts_is_refused_before_the_charge() -> None:
+    """Also where nobody chose how far a row pulls: noise of scale 0 cannot be drawn, and the charge would stay."""
+    for calibration in CALIBRATIONS:
+        with pytest.raises(AllowanceError) as refused:
+            made("train_linear", lattice=1, calibration=calibration)
+        assert refused.value.code == "train.coarse"
+
+
 def test_every_row_lies_in_the_ball_and_is_cut_toward_zero() -> None:
     schema = dp.Schema({
         "a": dp.Number(0, 6), "b": dp.Number(-1, 1, step="0.5"), "c": dp.Category(["u", "v"]), "y": dp.Number(0, 1),
@@ -331,6 +339,39 @@ def test_excess_bounds_have_the_lecture_as_their_limit() -> None:
     told = excess.along_epsilon(one, [0.1, 1.0, 10.0])
     assert all([y for _, y in told[name]] == sorted((y for _, y in told[name]), reverse=True) for name in CALIBRATIONS)
     assert excess.along_steps(one, [1, 10])["limit"] == [(1.0, 2.0), (10.0, pytest.approx(2 / math.sqrt(10)))]
+
+
+@every_kind
+def test_what_was_chosen_for_a_person_is_read_again_as_it_was(key: str) -> None:
+    """A paid answer is opened by its stored question: also where nearly nothing pulls, or the noise is enormous."""
+    for given in ({"clip": "0.000001", "radius": "64", "steps": 1}, {"radius": "0.000001"}, {"iterate": "last"}):
+        for epsilon in ("0.0001", "50"):
+            query = made(key, "add_remove", epsilon=epsilon, about=1000, **given)
+            assert type(query).build(query.facts, query.describe()["parameters"]) == query
+
+
+def test_a_promise_about_all_rows_is_made_only_where_all_of_them_count() -> None:
+    """A label on neither side, a missing number: so many rows count as nobody knows, and the promise says for how many
+    it is."""
+    schema = Schema({"age": dp.Number(0, 9, missing=0), "sure": dp.Category(["yes", "no"]), "gap": dp.Number(0, 9)})
+    facts_ = replace(facts("replace"), schema=schema, about=1000)
+
+    def nominal(features: list[str], **sides: Any) -> bool:
+        given = {"target": "sure", "features": features, "epsilon": "1"} | sides
+        return bool(dp.catalogue["train_logistic"].build(facts_, given).promise().nominal)
+
+    assert nominal(["age"])  # "other" and "no answer" are on neither side
+    assert not nominal(["age"], negative=["no", "other", "no answer"])
+    assert nominal(["gap"], negative=["no", "other", "no answer"])
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+def test_the_lecture_s_bound_counts_the_step_that_the_kept_iterates_are_late_by(steps: int) -> None:
+    """The model averages w₂ … w_{T+1}, not w₁ … w_T: T+1 steps of gradient and noise are in it."""
+    one = excess.Setting(10**3, 2, 9.0, 1.0, 1.0, 1, 0.5, 1.0, steps, iterate="average")
+    rate = 3.0  # beyond 1/β: only the lecture's bound speaks
+    late = 81 / (2 * rate * steps) + (steps + 1) / steps * rate / 2 * (1 + one.noise)
+    assert excess.risk(one, rate) == pytest.approx(min(late, 18.0)) and late < 18
 
 
 @pytest.mark.parametrize("iterate", ["tail", *(pytest.param(one, marks=[pytest.mark.long]) for one in LONGER)])

@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import sqlite3
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -177,6 +178,18 @@ def _not_started(bench: Bench) -> None:
         raise RuntimeError(bench.cell)
 
     jobs.submit(name, carry)
+    raise jobs.wait(name, 20).error or AssertionError
+
+
+def _before_its_turn(bench: Bench) -> None:
+    """Cancelled while others are before it."""
+    bench.made += 1
+    jobs, name, gate = bench.stage.workspace.jobs, f"s{bench.made}", threading.Event()
+    for place in range(2):
+        jobs.submit(f"{name}.{place}", lambda: gate.wait(20))
+    jobs.submit(name, lambda: None)
+    jobs.cancel(name)
+    gate.set()
     raise jobs.wait(name, 20).error or AssertionError
 
 
@@ -620,6 +633,7 @@ CAUSES: dict[str, Cause] = {
     "request.unknown": lambda b: b.stage.workspace.ledger.answer("nobody", {}),
     "release.failed": lambda b: _failing(b, RuntimeError(f"Conversion Error: {b.cell} {b.digits}")),
     "release.not_started": _not_started,
+    "release.stopped": _before_its_turn,
     "release.interrupted": _interrupted,
     "release.waiting": _waiting,
     "engine.unreadable": lambda b: _damaged_table(b, "raw.parquet", lambda t: t.revise(dp.Schema({"home": C(["a"])}))),

@@ -42,6 +42,7 @@ SENTENCES: dict[str, str] = {
         "This question could not be started, and nothing was charged. Try again; if it happens twice, tell the "
         "owner of this workspace."
     ),
+    "release.stopped": "This was stopped before its turn came, and nothing was charged. Ask again to begin anew.",
     "ledger.locked": "The ledger is busy with another question. Nothing more was spent; try again in a few seconds.",
     "ledger.unwritable": (
         "The ledger cannot be written: its disk may be full, or its folder read-only. Make room or allow "

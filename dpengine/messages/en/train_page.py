@@ -95,7 +95,7 @@ SENTENCES: dict[str, str] = {
     "train_page.waiting": "The model is being trained",
     "train_page.working": "Step {done} of {total}",
     "train_page.cancel": "Stop here",
-    "train_page.cancel_means": "Its price was charged before the first step. Stopping gives nothing back; the model of the steps made so far is kept.",
+    "train_page.cancel_means": "Its price is charged before the first step. Stopping after that gives nothing back; the model of the steps made so far is kept.",
     "train_page.stopping": "Stopping after this step …",
     "train_page.stopped": "Stopped after {done} of {total} steps. The whole price stays charged; this is the model of the steps that were made.",
     "train_page.unknown": "This answer is not a trained model; choose one from the list.",

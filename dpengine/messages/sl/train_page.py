@@ -95,7 +95,7 @@ SENTENCES: dict[str, str] = {
     "train_page.waiting": "Model se uči",
     "train_page.working": "Korak {done} od {total}",
     "train_page.cancel": "Ustavi tukaj",
-    "train_page.cancel_means": "Cena je bila zaračunana pred prvim korakom. Ustavitev ne vrne ničesar; model do sedaj narejenih korakov se ohrani.",
+    "train_page.cancel_means": "Cena se zaračuna pred prvim korakom. Poznejša ustavitev ne vrne ničesar; model do sedaj narejenih korakov se ohrani.",
     "train_page.stopping": "Ustavljanje po tem koraku …",
     "train_page.stopped": "Ustavljeno po korakih: {done} od {total}. Zaračunana ostane vsa cena; to je model narejenih korakov.",
     "train_page.unknown": "Ta odgovor ni naučen model; izberite ga s seznama.",

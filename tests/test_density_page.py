@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers_declare import ROOT, own_home  # noqa: F401 - the fixture
+from helpers_page import plain
 
 import dpengine as dp
 from dpengine.messages import say
 from ui import exports, report, spend, state
-from ui.wording import headline, promise_words, range_words, short_promise
+from ui.wording import headline, percent, promise_words, range_words, short_promise
 
 
 def ask(**told: str) -> Any:
@@ -56,6 +57,19 @@ def test_without_delta_the_page_says_what_to_do() -> None:
     )  # fmt: skip
     app = ask(table="pure", columns=json.dumps(["age"]))
     assert say("budget.needs_delta") in text(app) and not [one for one in app.button if one.key == "ask-go"]
+
+
+@pytest.mark.usefixtures("home")
+def test_the_entry_fee_is_said_before_the_first_click_and_no_longer_after_it() -> None:
+    told = text(ask(columns=json.dumps(["age"])))
+    assert "The first question with this kind of noise takes" in told and "is an entry fee, paid once" in told
+    table = state.workspace().table("town", visitor="local")
+    later = table.preview(table.query("density", columns=["age"], epsilon="0.1"))
+    table.ask(table.query("density", columns=["age"], epsilon="0.2"))
+    after = text(ask(columns=json.dumps(["age"])))
+    assert "entry fee" not in after
+    paid = table.preview(table.query("density", columns=["age"], epsilon="0.1"))
+    assert f"would take {percent(paid.fraction)}" in plain(told) and paid.fraction < later.fraction / 4
 
 
 @pytest.fixture

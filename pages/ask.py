@@ -59,6 +59,7 @@ spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 if key != kept["q"]:
     spend.start_anew(table, key)
+st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
     given["epsilon"] = spend.choose(table)

@@ -72,6 +72,22 @@ def test_the_entry_fee_is_said_before_the_first_click_and_no_longer_after_it() -
     assert f"would take {percent(paid.fraction)}" in plain(told) and paid.fraction < later.fraction / 4
 
 
+@pytest.mark.usefixtures("home")
+def test_mostly_noise_tells_the_price_that_helps_and_not_so_many_times_a_price_with_a_fee_in_it() -> None:
+    for name, rows in (("fewer", 300), ("few", 2_000)):
+        table = state.workspace().add_table(
+            name, pd.DataFrame({"age": range(rows)}), schema=dp.Schema({"age": dp.Number(0, 120)}), unit=dp.Unit.rows(),
+            relation="replace", budget=dp.Budget("1", "1e-6"),
+        )  # fmt: skip
+    now = table.preview(table.query("density", columns=["age"], epsilon="0.05"))
+    assert not now.useful
+    enough = table.preview(table.query("density", columns=["age"], epsilon=Fraction("0.05") * now.times_needed))
+    told = plain(text(ask(table="few", columns=json.dumps(["age"]), epsilon="0.05")))
+    assert enough.times_needed < Fraction("1.01") and enough.fraction < now.fraction * now.times_needed
+    assert f"which takes about {percent(enough.fraction)}" in told and "times the spend" not in told
+    assert "does not pay for" in plain(text(ask(table="fewer", columns=json.dumps(["age"]), epsilon="0.05")))
+
+
 @pytest.fixture
 def made(tmp_path: Path) -> dp.Table:
     ws = dp.open_workspace(tmp_path / "var")

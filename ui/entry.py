@@ -13,9 +13,9 @@ from ui.wording import percent
 
 def words(table: dp.Table, query: dp.Query, price: dp.Preview, code: str = "spend.first") -> str:
     """A box with the entry fee, why there is one, and what the same takes afterwards; nothing where none is due."""
-    rule, told = table.budget.rule, cost(query.loss(), table.budget.rule.alpha)
+    rule, meter, told = table.budget.rule, table.meter(), cost(query.loss(), table.budget.rule.alpha)
     later = told.renyi / rule.epsilon
-    if told.epsilon is not None or table.meter().pure_closed or price.fraction <= later:
+    if told.epsilon is not None or meter.pure_closed or not meter.left or price.fraction <= later:
         return ""
     first = say(code, share=percent(price.fraction))
     why = say("spend.entry", fee=percent(price.fraction - later), later=percent(later))

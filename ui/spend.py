@@ -103,9 +103,18 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     lines.append(f'<p class="muted">{gloss.text(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
     lines.append(entry.words(table, query, price))
     if not price.useful:
-        told = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
-        lines.append(f'<p class="warn">{gloss.text(told)}</p>')
+        lines.append(f'<p class="warn">{gloss.text(_noise_words(table, query, price))}</p>')
     st.html("".join(lines))
+
+
+def _noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
+    """What would help. So many times ε is not so many times the price of Gaussian noise: there the price is told."""
+    if not isinstance(query.loss(), Gaussian):
+        return say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
+    enough = table.preview(query.at(query.epsilon * price.times_needed))
+    if not enough.admissible:
+        return say("spend.noise_short", people=price.people_needed)
+    return say("spend.noise_share", people=price.people_needed, share=percent(enough.fraction))
 
 
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:

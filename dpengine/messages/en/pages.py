@@ -190,6 +190,8 @@ SENTENCES: dict[str, str] = {
     "spend.cost_gaussian": "That takes {share} of the allowance.",
     "spend.rho": "This noise has no ε of its own (ρ = {rho}).",
     "spend.noise": "This would be mostly noise. You would need about {people} people, or {times} times the spend.",
+    "spend.noise_share": "This would be mostly noise. You would need about {people} people, or a more exact setting, which takes about {share} of the allowance.",
+    "spend.noise_short": "This would be mostly noise. You would need about {people} people; what is left of the allowance does not pay for a setting that is exact enough.",
     "spend.exactly": "Set it exactly",
     "spend.epsilon": "Spend (ε)",
     "spend.wish.rank": "I accept a place off by … % of people",

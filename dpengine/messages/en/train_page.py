@@ -83,7 +83,7 @@ SENTENCES: dict[str, str] = {
     "train_page.against_steps": "More steps, more noise in each",
     "train_page.against_epsilon": "What spending more buys",
     "train_page.axis.steps": "number of steps",
-    "train_page.axis.epsilon": "spend on this training (further right: more exact, less private)",
+    "train_page.axis.epsilon": "spend, as ε (right: more exact)",
     "train_page.axis.excess_number": "typical error above the best ({target})",
     "train_page.axis.excess_list": "worse than the best (%)",
     "train_page.limit": "without noise",

@@ -190,6 +190,8 @@ SENTENCES: dict[str, str] = {
     "spend.cost_gaussian": "To porabi {share} proračuna.",
     "spend.rho": "Ta šum nima lastnega ε (ρ = {rho}).",
     "spend.noise": "To bi bil večinoma šum. Potrebovali bi približno {people} {people|osebo|osebi|osebe|oseb} ali {times}-kratno porabo.",
+    "spend.noise_share": "To bi bil večinoma šum. Potrebovali bi približno {people} {people|osebo|osebi|osebe|oseb} ali natančnejšo nastavitev, ki porabi približno {share} proračuna.",
+    "spend.noise_short": "To bi bil večinoma šum. Potrebovali bi približno {people} {people|osebo|osebi|osebe|oseb}; preostanek proračuna ne zadošča za dovolj natančno nastavitev.",
     "spend.exactly": "Nastavite natančno",
     "spend.epsilon": "Poraba (ε)",
     "spend.wish.rank": "Sprejmem mesto, ki zgreši za … % oseb",

@@ -83,7 +83,7 @@ SENTENCES: dict[str, str] = {
     "train_page.against_steps": "Več korakov, več šuma v vsakem",
     "train_page.against_epsilon": "Kaj kupi večja poraba",
     "train_page.axis.steps": "število korakov",
-    "train_page.axis.epsilon": "poraba za to učenje (bolj desno: natančneje, manj zasebno)",
+    "train_page.axis.epsilon": "poraba, kot ε (desno: natančneje)",
     "train_page.axis.excess_number": "značilna napaka nad najboljšo ({target})",
     "train_page.axis.excess_list": "slabše od najboljšega (%)",
     "train_page.limit": "brez šuma",

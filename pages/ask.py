@@ -59,6 +59,7 @@ spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 if key != kept["q"]:
     spend.start_anew(table, key)
+st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
     given["epsilon"] = spend.choose(table)
@@ -95,12 +96,14 @@ with left, st.container(key="card-spend"):
     if refusal:
         job.refused(refusal)
 with right, st.container(key="card-preview"):
-    st.html(f'<p><b>{escape(say("preview.title"))}</b></p><p class="muted">{gloss.text(say("preview.lead"))}</p>')
+    lead = say("preview.lead" if query is not None else "preview.none")
+    st.html(f'<p><b>{escape(say("preview.title"))}</b></p><p class="muted">{gloss.text(lead)}</p>')
     if query is not None:
         preview.show(table, query)
 if asked is None:
     suggest.show(table)
-nav.trust_link()
-st.page_link(nav.page("synthetic"), label=say("synthetic_page.link"), query_params={"table": table.name})
-nav.train_link(table.name)
+with st.container(horizontal=True):
+    nav.trust_link()
+    nav.synthetic_link(table.name)
+    nav.train_link(table.name)
 history.show(table)

@@ -19,6 +19,7 @@ from dpengine.schema import MOST_LISTED, Category, Column
 from dpengine.workspace import Workspace
 from ui import presets
 from ui.declare_column import KEPT, MOST_TYPED, Card, column_of
+from ui.declare_kinds import _same_range
 from ui.declare_lists import read_list
 
 POINT, COMMA = Dialect(), Dialect(separator=";", decimal=",", thousands=".")
@@ -255,3 +256,10 @@ def test_or_is_understood_by_every_question_with_conditions(workspace: Workspace
         assert " or likes has milk) and age is at most 110" in answer.sentence
         asked += 1
     assert asked >= 9
+
+
+@pytest.mark.parametrize("preset", ["age", "count", "minutes", "percent"])
+def test_a_suggested_range_is_called_by_its_own_name(preset: str) -> None:
+    card = Card()
+    card.take_range(preset)
+    assert _same_range(card) == preset

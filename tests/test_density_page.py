@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers_declare import ROOT, own_home  # noqa: F401 - the fixture
+from helpers_page import plain
 
 import dpengine as dp
 from dpengine.messages import say
 from ui import exports, report, spend, state
-from ui.wording import headline, promise_words, range_words, short_promise
+from ui.wording import headline, percent, promise_words, range_words, short_promise
 
 
 def ask(**told: str) -> Any:
@@ -56,6 +57,35 @@ def test_without_delta_the_page_says_what_to_do() -> None:
     )  # fmt: skip
     app = ask(table="pure", columns=json.dumps(["age"]))
     assert say("budget.needs_delta") in text(app) and not [one for one in app.button if one.key == "ask-go"]
+
+
+@pytest.mark.usefixtures("home")
+def test_the_entry_fee_is_said_before_the_first_click_and_no_longer_after_it() -> None:
+    told = text(ask(columns=json.dumps(["age"])))
+    assert "The first question with this kind of noise takes" in told and "is an entry fee, paid once" in told
+    table = state.workspace().table("town", visitor="local")
+    later = table.preview(table.query("density", columns=["age"], epsilon="0.1"))
+    table.ask(table.query("density", columns=["age"], epsilon="0.2"))
+    after = text(ask(columns=json.dumps(["age"])))
+    assert "entry fee" not in after
+    paid = table.preview(table.query("density", columns=["age"], epsilon="0.1"))
+    assert f"would take {percent(paid.fraction)}" in plain(told) and paid.fraction < later.fraction / 4
+
+
+@pytest.mark.usefixtures("home")
+def test_mostly_noise_tells_the_price_that_helps_and_not_so_many_times_a_price_with_a_fee_in_it() -> None:
+    for name, rows in (("fewer", 300), ("few", 2_000)):
+        table = state.workspace().add_table(
+            name, pd.DataFrame({"age": range(rows)}), schema=dp.Schema({"age": dp.Number(0, 120)}), unit=dp.Unit.rows(),
+            relation="replace", budget=dp.Budget("1", "1e-6"),
+        )  # fmt: skip
+    now = table.preview(table.query("density", columns=["age"], epsilon="0.05"))
+    assert not now.useful
+    enough = table.preview(table.query("density", columns=["age"], epsilon=Fraction("0.05") * now.times_needed))
+    told = plain(text(ask(table="few", columns=json.dumps(["age"]), epsilon="0.05")))
+    assert enough.times_needed < Fraction("1.01") and enough.fraction < now.fraction * now.times_needed
+    assert f"which takes about {percent(enough.fraction)}" in told and "times the spend" not in told
+    assert "does not pay for" in plain(text(ask(table="fewer", columns=json.dumps(["age"]), epsilon="0.05")))
 
 
 @pytest.fixture

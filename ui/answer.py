@@ -147,7 +147,7 @@ def _full(answer: dp.Answer) -> str:
     if answer.query.card.picture == "file":
         return say("answer.file_full", sha=answer.value["sha256"])
     if isinstance(answer.value, dict):
-        made = answer.query.card.picture == "rows"
+        made = answer.query.card.picture in ("rows", "model")
         return headline(answer) if made else say("answer.bars", bars=len(answer.value))
     if answer.interval is None:
         return plain(answer.value)

@@ -55,8 +55,10 @@ def _own_range(at: str) -> None:
 
 
 def _same_range(card: Card) -> str | None:
+    """Ranges of one width differ by their shape: a count of visits is no percentage."""
     typed = (card.lower, card.upper, card.step)
-    return next((key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step) == typed), None)
+    found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step) == typed]
+    return next((key for key in found if RANGES[key].shape == card.shape), found[0] if found else None)
 
 
 def _take_range(card: Card, at: str) -> None:

@@ -203,7 +203,7 @@ def picker(label: str, options: list[str], now: str, words: Any, key: str) -> st
         format_func=words,
         key=key,
         label_visibility="collapsed",
-        width=min(max(100, 64 + 12 * longest), 420),
+        width=min(max(100, 64 + 13 * longest), 420),
     )
     return str(picked)
 

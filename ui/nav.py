@@ -49,6 +49,11 @@ def trust_link() -> None:
     st.page_link(page("trust"), label=say("trust.link"))
 
 
+def synthetic_link(table: str) -> None:
+    """To made-up rows of the same table."""
+    st.page_link(page("synthetic"), label=say("synthetic_page.link"), query_params={"table": table})
+
+
 def train_link(table: str) -> None:
     """To a model of the same table."""
     st.page_link(page("train"), label=say("train_page.link"), query_params={"table": table})

@@ -36,7 +36,7 @@ def show(table: dp.Table) -> None:
         _form(table)
     _earlier(table)
     st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
-    st.page_link(nav.page("synthetic"), label=say("synthetic_page.link"), query_params={"table": table.name})
+    nav.synthetic_link(table.name)
 
 
 def _published(table: dp.Table, request: str) -> bool:

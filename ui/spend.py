@@ -9,14 +9,13 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.accountant.costs import cost
 from dpengine.amounts import LEAST_EPSILON
 from dpengine.exact import read_number, text_of
 from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.promises import Band, Blurred, Excess, NearBest, Rank, Within
-from ui import gloss
+from ui import entry, gloss
 from ui.wording import amount, floor_words, less_worse, percent, promise_words, unmarked, worse, worse_axis
 
 STEPS = (
@@ -98,17 +97,24 @@ def _from_slider(place: str) -> None:
 def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise."""
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"]
-    told, loss = say("spend.cost", epsilon=query.epsilon, share=percent(price.fraction)), query.loss()
-    if isinstance(loss, Gaussian):
-        told = say("spend.cost_gaussian", rho=f"{float(loss.rho):.3g}", share=percent(price.fraction))
-        if not table.meter().pure_closed:
-            later = cost(loss, table.budget.rule.alpha).renyi / table.budget.rule.epsilon
-            told += " " + say("spend.once", share=percent(later))
+    told = say("spend.cost", epsilon=query.epsilon, share=percent(price.fraction))
+    if isinstance(query.loss(), Gaussian):
+        told = say("spend.cost_gaussian", share=percent(price.fraction))
     lines.append(f'<p class="muted">{gloss.text(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
+    lines.append(entry.words(table, query, price))
     if not price.useful:
-        told = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
-        lines.append(f'<p class="warn">{gloss.text(told)}</p>')
+        lines.append(f'<p class="warn">{gloss.text(_noise_words(table, query, price))}</p>')
     st.html("".join(lines))
+
+
+def _noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
+    """What would help. So many times ε is not so many times the price of Gaussian noise: there the price is told."""
+    if not isinstance(query.loss(), Gaussian):
+        return say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
+    enough = table.preview(query.at(query.epsilon * price.times_needed))
+    if not enough.admissible:
+        return say("spend.noise_short", people=price.people_needed)
+    return say("spend.noise_share", people=price.people_needed, share=percent(enough.fraction))
 
 
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
@@ -128,6 +134,8 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
             label, now = wish_field(query)
             key = f"{place}-wish-{query.digest()[:12]}"
             st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query, place))
+        if isinstance(loss := query.loss(), Gaussian):
+            st.html(f'<p class="muted">{gloss.text(say("spend.rho", rho=f"{float(loss.rho):.3g}"))}</p>')
 
 
 def _typed(key: str, place: str) -> None:

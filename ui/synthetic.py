@@ -98,6 +98,8 @@ def _form(table: dp.Table) -> None:
         st.html(f"<h2>{escape(say('publish_page.worth'))}</h2>")
         if isinstance(query, OfClass):
             synthetic_preview.show(query, both)
+        else:
+            st.html(f'<p class="muted">{escape(say("synthetic_page.worth_none"))}</p>')
 
 
 def _built(table: dp.Table, key: str, now: dict[str, Any]) -> OfClass | str:

@@ -43,7 +43,7 @@ SENTENCES: dict[str, str] = {
     "noise.permute_and_flip.chosen": "Chosen for you: a way of picking (permute-and-flip) that takes no more of the allowance, leaves room for as many questions like this, and comes nearer to the best: {now} instead of {usual}.",
     "noise.gaussian.chosen": "Noise with lighter tails (Gaussian): {now} instead of {usual}.",
     "noise.offer": "Use Gaussian noise: {now} instead of {usual}. It would take {share} of the allowance at once; about {more} questions like this fit either way.",
-    "noise.offer_help": "A budget counts in two ways and uses the one that is better for you. Gaussian noise has no finite ε of its own, so it closes the simple count for good: from then on only the second way counts, which starts with a fixed toll. It pays off when you plan many questions with many bars.",
+    "noise.offer_help": "An allowance adds up in two ways and uses the one that is better for you. Gaussian noise can only be added up in the second way, which starts with an entry fee, paid once; from then on everything is added up in that way. It pays off when you plan many questions with many bars.",
     "noise.gaussian.theorem": "Discrete Gaussian mechanism on a vector of counts (Canonne, Kamath, Steinke 2020, Theorem 14)",
     "card.top_item.title": "Most common",
     "card.top_item.plain": "The value of a list that most people have, or one nearly as common.",

@@ -5,7 +5,7 @@ SENTENCES: dict[str, str] = {
     "budget.delta_range": "δ must be at least 0 and below 1; a usual choice is 0.000001.",
     "budget.share_range": "The part of δ set aside for slack must lie between 0 and 1; leave it at 0.9 when in doubt.",
     "budget.rule_unknown": "This budget follows a rule this version does not know; update Allowance to use it.",
-    "budget.needs_delta": "This question uses Gaussian noise, which needs a budget with δ above 0; ask it another way.",
+    "budget.needs_delta": "This question uses Gaussian noise, which needs an allowance with a reserve for rare cases (δ above 0). This one has none: ask another way, such as for a rising curve or for the number in each group.",
     "loss.range": "A privacy loss must be an exact number, 0 or more; nothing was spent.",
     "lecture.epsilon_range": (
         "The formula holds only while ε is above 0 and at most 2·ln(1/δ); choose a smaller ε or δ."

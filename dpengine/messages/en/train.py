@@ -58,7 +58,7 @@ SENTENCES: dict[str, str] = {
     "train.calibration": "Choose the noise from: {known}.",
     "train.region": "Choose the region from: {known}.",
     "train.iterate": "Choose the model taken from: {known}.",
-    "train.no_delta": "This noise needs an allowance with δ above 0; choose noise on every coordinate instead.",
+    "train.no_delta": "This noise needs an allowance with δ above 0; “Laplace, weight by weight” does not.",
     "train.no_room": "This spend is too small for a training with this noise; choose a larger one.",
     "train.model": "This is not a model that was made here; choose the JSON file that was downloaded with the answer.",
     "train.interval.nominal": "No ranges: how many rows there are is not public here, so how far noise carried cannot be bounded.",

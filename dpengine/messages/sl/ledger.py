@@ -5,7 +5,7 @@ SENTENCES: dict[str, str] = {
     "budget.delta_range": "δ mora biti najmanj 0 in pod 1; običajna izbira je 0,000001.",
     "budget.share_range": "Del δ, ki je namenjen ohlapnosti, mora biti med 0 in 1; če niste prepričani, pustite 0,9.",
     "budget.rule_unknown": "Ta proračun sledi pravilu, ki ga ta različica ne pozna; posodobite Allowance.",
-    "budget.needs_delta": "To vprašanje uporablja Gaussov šum, ki potrebuje proračun z δ nad 0; vprašajte drugače.",
+    "budget.needs_delta": "To vprašanje uporablja Gaussov šum, ki potrebuje proračun z rezervo za redke primere (δ nad 0). Ta je nima: vprašajte drugače, na primer za naraščajočo krivuljo ali za število v vsaki skupini.",
     "loss.range": "Izguba zasebnosti mora biti točno število, 0 ali več; nič ni bilo porabljeno.",
     "lecture.epsilon_range": "Formula velja samo, dokler je ε nad 0 in največ 2·ln(1/δ); izberite manjši ε ali δ.",
     "budget.unknown": "Takega proračuna tu ni; znova izberite tabelo ali jo opišite z novim proračunom.",

@@ -58,7 +58,7 @@ SENTENCES: dict[str, str] = {
     "train.calibration": "Izberite šum; možnosti: {known}.",
     "train.region": "Izberite območje; možnosti: {known}.",
     "train.iterate": "Izberite vzeti model; možnosti: {known}.",
-    "train.no_delta": "Ta šum potrebuje proračun z δ nad 0; izberite šum na vsaki koordinati.",
+    "train.no_delta": "Ta šum potrebuje proračun z δ nad 0; »Laplaceov, utež za utežjo« ga ne.",
     "train.no_room": "Ta poraba je premajhna za učenje s tem šumom; izberite večjo.",
     "train.model": "To ni model, ki bi nastal tukaj; izberite datoteko JSON, ki je bila prenesena z odgovorom.",
     "train.interval.nominal": "Brez razponov: koliko vrstic je, tu ni javno, zato ni mogoče omejiti, kako daleč je nesel šum.",

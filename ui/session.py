@@ -14,7 +14,7 @@ from dpengine.mechanisms.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, A
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.sessions import bears
-from ui import frame, gloss, job, owner, session_outward, session_run
+from ui import entry, frame, gloss, job, owner, session_outward, session_run
 from ui.language import address
 from ui.state import workspace
 from ui.wording import percent, points, promise_words
@@ -155,8 +155,8 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
         f"<p class='muted'>{escape(session_outward.splitting(query))}</p>"
     )
     session_outward.explain(query)
-    if query.calibration == "gaussian" and not table.meter().pure_closed:
-        st.html(f'<p class="warn">{gloss.text(say("session.closes"))}</p>')
+    if fee := entry.words(table, query, price, "session.first"):
+        st.html(fee)
     with st.expander(say("session.more")):
         told = [
             _each(query),

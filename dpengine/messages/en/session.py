@@ -63,7 +63,7 @@ SENTENCES: dict[str, str] = {
     "session.wider": "Its noise is {times} times as wide as the tight one’s.",
     "session.narrower": "That is {times} times narrower than the tight one.",
     "session.same": "That is as wide as the tight one.",
-    "session.closes": "Gaussian noise has no finite ε of its own: reserving this session closes the simple way of adding up for good, and from then on only the second way counts, which starts with a fixed toll.",
+    "session.first": "The first session with this kind of noise takes {share} of the allowance.",
     "session.worth": "What every answer will be worth",
     "session.adaptive": "That holds for all of them together, however each question follows from earlier answers.",
     "session.bears": "At this spend {people} people bear {each}.",

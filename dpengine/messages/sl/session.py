@@ -63,7 +63,7 @@ SENTENCES: dict[str, str] = {
     "session.wider": "Njen šum je {times}-krat tako širok kot pri tesni.",
     "session.narrower": "To je {times}-krat ožje kot pri tesni.",
     "session.same": "To je enako široko kot pri tesni.",
-    "session.closes": "Gaussov šum nima lastnega končnega ε: rezervacija te seje za vselej zapre preprosto seštevanje, odtlej velja samo drugi način, ki se začne s stalno pristojbino.",
+    "session.first": "Prva seja s takim šumom porabi {share} proračuna.",
     "session.worth": "Koliko bo vreden vsak odgovor",
     "session.adaptive": "To velja za vse skupaj, kakorkoli že vsako vprašanje sledi iz prejšnjih odgovorov.",
     "session.bears": "Pri tej porabi {people} {people|oseba nosi|osebi nosita|osebe nosijo|oseb nosi} {each}.",

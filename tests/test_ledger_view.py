@@ -341,7 +341,7 @@ def test_gaussian_noise_is_told_without_an_epsilon(people: dp.Table, monkeypatch
     monkeypatch.setattr("ui.spend.st.html", lambda told: shown.append(unmarked(told)))
     for query in (usual, usual.with_noise("gaussian")):
         spend.describe(people, query, people.preview(query))
-    assert "ε = 1 and" in shown[0] and "ε = " not in shown[1] and "ρ = 0.25" in shown[1]
+    assert "ε = 1 and" in shown[0] and "ε = " not in shown[1] and "That takes 5" in shown[1]
     told = [answer_csv(people.ask(query)).splitlines()[1].split(",")[-2] for query in (usual, query)]
     assert told == ["1.0", ""]
 

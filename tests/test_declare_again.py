@@ -11,9 +11,16 @@ import pytest
 from helpers_declare import CANARY, ROOT, Page, own_home  # noqa: F401 - the fixture
 
 import dpengine as dp
+from dpengine.coins import SystemCoins
 from dpengine.messages import say
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = pytest.mark.usefixtures("home", "still")
+
+
+@pytest.fixture(name="still")
+def without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These are about the page: what a find shows must not be one draw in twenty another."""
+    monkeypatch.setattr(SystemCoins, "laplace", lambda self, values, scale: [int(value) for value in values])
 
 
 class Declared(Page):

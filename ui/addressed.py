@@ -1,4 +1,5 @@
-"""A form whose whole state stands in the address: read on arrival, kept while it is filled in, written back."""
+"""What stands in an address: a form's whole state, read on arrival, kept while it is filled in, written back; and a
+request, with what became of it."""
 
 from __future__ import annotations
 
@@ -9,7 +10,10 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.messages import say
+from ui import frame, job
 from ui.language import address
+from ui.state import workspace
 
 
 def _state(place: str) -> str:
@@ -53,3 +57,24 @@ def read(text: str | None) -> Any:
         return json.loads(text or "")
     except ValueError:
         return None
+
+
+def became(
+    table: dp.Table, request: str, kind: type, unknown: str, wait: Callable[[str], None],
+    show: Callable[[dp.Table, dp.Answer], None],
+) -> bool:  # fmt: skip
+    """The answer of this kind that a request of this table became, or how far it has come; False where there is none,
+    and the page says why."""
+    asked = workspace().job(request)
+    if not asked.over:
+        frame.show_price(table, None)
+        wait(request)
+        return True
+    job.renew(request)
+    found = asked.answer
+    if found is None or not isinstance(found.query, kind) or found.receipt["table"] != table.name:
+        job.refused(str(asked.error or say(unknown)))
+        return False
+    frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
+    show(table, found)
+    return True

@@ -23,7 +23,7 @@ _SHORT = 15  # values of a list that is offered first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("published")
-    if request and _published(table, request):
+    if request and addressed.became(table, request, OfRows, "publish.unknown", _wait, publish_result.show):
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('publish_page.title'))}</h1><p class='lead'>{escape(say('publish_page.lead'))}</p>")
@@ -37,23 +37,6 @@ def show(table: dp.Table) -> None:
     _earlier(table)
     st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
     nav.synthetic_link(table.name)
-
-
-def _published(table: dp.Table, request: str) -> bool:
-    """The published table in the URL, or how far it has come; False where there is none, and the page says why."""
-    asked = workspace().job(request)
-    if not asked.over:
-        frame.show_price(table, None)
-        _wait(request)
-        return True
-    job.renew(request)
-    found = asked.answer
-    if found is None or not isinstance(found.query, OfRows) or found.receipt["table"] != table.name:
-        job.refused(str(asked.error or dp.AllowanceError("publish.unknown")))
-        return False
-    frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
-    publish_result.show(table, found)
-    return True
 
 
 @st.fragment(run_every=0.3)

@@ -14,7 +14,6 @@ from dpengine.messages import say
 from dpengine.schema import Category
 from dpengine.synthetic import KEYS
 from ui import addressed, form, frame, history, job, owner, spend, synthetic_preview, synthetic_result
-from ui.state import workspace
 from ui.wording import percent, short_promise
 
 PLACE = "synthetic"
@@ -25,7 +24,7 @@ _SHORT = 8  # values of a list that is offered first
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("made")
-    if request and _made(table, request):
+    if request and addressed.became(table, request, OfClass, "synthetic.unknown", job.wait, synthetic_result.show):
         _earlier(table, request)
         return
     title, lead = say("synthetic_page.title"), say("synthetic_page.lead")
@@ -38,23 +37,6 @@ def show(table: dp.Table) -> None:
     else:
         _form(table)
     _earlier(table)
-
-
-def _made(table: dp.Table, request: str) -> bool:
-    """The synthetic table in the URL, or how far it has come; False where there is none, and the page says why."""
-    asked = workspace().job(request)
-    if not asked.over:
-        frame.show_price(table, None)
-        job.wait(request)
-        return True
-    job.renew(request)
-    found = asked.answer
-    if found is None or not isinstance(found.query, OfClass) or found.receipt["table"] != table.name:
-        job.refused(str(asked.error or dp.AllowanceError("synthetic.unknown")))
-        return False
-    frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
-    synthetic_result.show(table, found)
-    return True
 
 
 def _offered(table: dp.Table) -> list[str]:

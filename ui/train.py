@@ -21,7 +21,7 @@ from ui.wording import percent
 
 def show(table: dp.Table) -> None:
     request = st.query_params.get("trained")
-    if request and _trained(table, request):
+    if request and addressed.became(table, request, OfGradients, "train_page.unknown", _wait, train_result.show):
         _earlier(table, request)
         return
     st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
@@ -33,23 +33,6 @@ def show(table: dp.Table) -> None:
     else:
         _form(table)
     _earlier(table)
-
-
-def _trained(table: dp.Table, request: str) -> bool:
-    """The model in the URL, or how far it has come; False where there is none, and the page says why."""
-    asked = workspace().job(request)
-    if not asked.over:
-        frame.show_price(table, None)
-        _wait(request)
-        return True
-    job.renew(request)
-    found = asked.answer
-    if found is None or not isinstance(found.query, OfGradients) or found.receipt["table"] != table.name:
-        job.refused(str(asked.error or say("train_page.unknown")))
-        return False
-    frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
-    train_result.show(table, found)
-    return True
 
 
 @st.fragment(run_every=0.3)

@@ -46,6 +46,10 @@ class CheckChances(OfModel, OfCounts):
             raise AllowanceError("check_model.linear_only")
         return super().read(facts, given)
 
+    @property
+    def possible(self) -> tuple[float, float]:
+        return 0.0, 100.0
+
     def spans(self) -> list[str]:
         ends = [Fraction(100 * place, self.parts) for place in range(self.parts + 1)]
         told = [say("check_model.chances", low=a, high=b) for a, b in pairwise(ends)]

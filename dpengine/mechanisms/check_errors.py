@@ -67,7 +67,7 @@ class CheckErrors(OfModel):
         return self.facts.schema.number(self.model.layout.target).diameter / (1 << self.halved)
 
     @property
-    def _errors(self) -> tuple[float, float]:
+    def possible(self) -> tuple[float, float]:
         return -float(self.bound), float(self.bound)
 
     def spans(self) -> list[str]:

@@ -22,7 +22,7 @@ from dpengine.contract import Averaged, Card, Parameter, Released
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number
 from dpengine.facts import Facts
-from dpengine.features import LINEAR, MOST_WIDE, Model, model_from_json
+from dpengine.features import MOST_WIDE, Model, model_from_json
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
 from dpengine.schema import Category, Number
@@ -80,13 +80,9 @@ class OfModel(Averaged):
         return self.facts.countable(self.where, *self.columns)
 
     @property
+    @abstractmethod
     def possible(self) -> tuple[float, float]:
         """Between which numbers every part of the answer lies, from public facts."""
-        return (0.0, 100.0) if self.model.kind != LINEAR else self._errors
-
-    @property
-    def _errors(self) -> tuple[float, float]:
-        raise NotImplementedError
 
     @abstractmethod
     def spans(self) -> list[str]:

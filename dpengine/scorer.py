@@ -12,7 +12,7 @@ from typing import Any
 from dpengine.dates import Date
 from dpengine.exact import text_of
 from dpengine.features import CONSTANT, LOGISTIC, Model
-from dpengine.messages import plain, say
+from dpengine.messages import say
 from dpengine.schema import Category, normal
 
 WIDE = 100
@@ -43,14 +43,21 @@ def parts(model: Model) -> dict[str, Any]:
 
 
 def source(model: Model, sentence: str, receipt: str) -> str:
-    """The file. Names of columns and values stand in it as literals only."""
+    """The file. Its first line fixes how it is read, its comments are ours alone, and what anybody named stands in it
+    as literals, below the lines in which Python and editors look for settings."""
     told = parts(model)
     code = "scorer.logistic" if model.kind == LOGISTIC else "scorer.linear"
-    lines = [sentence, say(code, target=told["target"], yes=told.get("yes", [])), say("scorer.use")]
-    lines += [say("scorer.receipt", receipt=receipt)]
-    head = "".join(f"# {plain(line)}\n" for line in lines)  # a line break in a name would end the comment
-    return f"{head}\n{_IMPORTS}\nMODEL = {pformat(told, width=WIDE, sort_dicts=False)}\n{_CODE}"
+    head = "".join(f"# {say(line)}\n" for line in (code, "scorer.use", "scorer.receipt"))
+    about = {"question": sentence, "charge": receipt}
+    named = "".join(f"{name} = {_literal(value)}\n" for name, value in (("ABOUT", about), ("MODEL", told)))
+    return f"{_CODING}\n{head}\n{_IMPORTS}\n{named}{_CODE}"
 
+
+def _literal(value: dict[str, Any]) -> str:
+    return pformat(value, width=WIDE, sort_dicts=False)
+
+
+_CODING = "# -*- coding: utf-8 -*-"  # in the first line: none is looked for in the second
 
 _IMPORTS = """import csv
 import math
@@ -85,7 +92,7 @@ def _add(name, cell, column):
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], newline="", encoding="utf-8") as file:
+    with open(sys.argv[1], newline="", encoding="utf-8-sig") as file:
         for row in csv.DictReader(file):
             print(predict(row))
 '''

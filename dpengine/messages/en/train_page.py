@@ -154,8 +154,8 @@ SENTENCES: dict[str, str] = {
     "train_page.curve_is": "as it is",
     "train_page.axis.said": "what the model says ({unit})",
     "train_page.axis.is": "what is so, on average ({unit})",
-    "scorer.linear": "predict(row) gives the predicted {target}; row is a dictionary from column to value.",
-    "scorer.logistic": "predict(row) gives the chance that {target} is {yes}, as the model sees it; row is a dictionary from column to value.",
+    "scorer.linear": "predict(row) gives the predicted value of MODEL['target']; row is a dictionary from column to value.",
+    "scorer.logistic": "predict(row) gives the chance that MODEL['target'] is one of MODEL['yes'], as the model sees it; row is a dictionary from column to value.",
     "scorer.use": "On a command line, with a CSV file whose first line names the columns: python FILE people.csv",
-    "scorer.receipt": "Trained with differential privacy; charge {receipt} of the ledger.",
+    "scorer.receipt": "Trained with differential privacy; ABOUT says of what, and which charge of the ledger paid for it.",
 }

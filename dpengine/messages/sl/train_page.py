@@ -154,8 +154,8 @@ SENTENCES: dict[str, str] = {
     "train_page.curve_is": "kot je",
     "train_page.axis.said": "kaj pravi model ({unit})",
     "train_page.axis.is": "kaj je v povprečju res ({unit})",
-    "scorer.linear": "predict(row) da napoved za {target}; row je slovar od stolpca do vrednosti.",
-    "scorer.logistic": "predict(row) da verjetnost, da je {target} {yes}, kot jo vidi model; row je slovar od stolpca do vrednosti.",
+    "scorer.linear": "predict(row) da napovedano vrednost MODEL['target']; row je slovar od stolpca do vrednosti.",
+    "scorer.logistic": "predict(row) da verjetnost, da je MODEL['target'] ena od vrednosti MODEL['yes'], kot jo vidi model; row je slovar od stolpca do vrednosti.",
     "scorer.use": "V ukazni vrstici, z datoteko CSV, katere prva vrstica imenuje stolpce: python FILE people.csv",
-    "scorer.receipt": "Naučeno z diferencialno zasebnostjo; zapis {receipt} v knjigi.",
+    "scorer.receipt": "Naučeno z diferencialno zasebnostjo; ABOUT pove, česa se je učil in kateri zapis v knjigi je to plačal.",
 }

@@ -19,9 +19,10 @@ from dpengine.messages.figures import ungrouped
 from dpengine.messages.spoken import stored
 from dpengine.schema import Category, Column, ItemSet, Number
 from ui import density
-from ui.language import address
+from ui.language import IN_ADDRESS, address
 
 STATE = "ask"
+_BESIDE = ("table", "answer", IN_ADDRESS)  # in the address too, and no part of the question
 _ROUND = "form-round"
 _ARRIVED = "form-arrived"
 ORDER = (
@@ -58,7 +59,7 @@ class Lists:
 
 def state(table: dp.Table) -> dict[str, Any]:
     """What is being asked: from the URL on arrival, else as it was left, else the first thing this table can answer."""
-    arriving = {name: st.query_params[name] for name in st.query_params if name not in ("table", "answer")}
+    arriving = {name: st.query_params[name] for name in st.query_params if name not in _BESIDE}
     kept = st.session_state.get(STATE)
     if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
         forget_pickers()

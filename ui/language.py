@@ -33,7 +33,9 @@ def settle() -> None:
     lang = _ours(st.query_params.get(IN_ADDRESS)) or _ours(st.session_state.get(_CHOSEN))
     lang = lang or _ours(cookies.kept(IN_ADDRESS))
     if lang:
-        st.session_state[_CHOSEN] = st.query_params[IN_ADDRESS] = lang
+        st.session_state[_CHOSEN] = lang
+        if st.query_params.get(IN_ADDRESS) != lang:
+            st.query_params[IN_ADDRESS] = lang
     _speak(lang or _ours(st.context.locale) or STORED)
 
 

@@ -29,3 +29,15 @@ def test_a_browser_says_its_language(open_page: Callable[..., Any]) -> None:
     slovene = open_page(locale="sl-SI")  # a browser that says so itself
     go(slovene, "/ledger")
     assert "Proračun zasebnosti" in slovene.locator(".meter").inner_text() and "lang=" not in slovene.url
+
+
+def test_what_is_picked_stays_picked_whatever_language_the_address_says(page: Any) -> None:
+    go(page, "/ask?lang=sl")
+    for kind in ("povprečje", "število"):
+        picked = page.locator(".st-key-sentence [data-testid='stSelectbox'] input").first
+        picked.click()
+        page.get_by_role("option", name=kind, exact=True).click()
+        settled(page)
+        assert picked.input_value() == kind and "lang=sl" in page.url
+        key = {"povprečje": "mean", "število": "count"}[kind]
+        page.wait_for_url(f"**q={key}**")

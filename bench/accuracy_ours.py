@@ -41,7 +41,7 @@ from bench.tasks import EPSILON, GRID
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query
 from dpengine.facts import Facts
-from dpengine.needs import Spread
+from dpengine.statistics.need import Spread
 
 COINS = SystemCoins()
 PURE, RHO = f"ε = {EPSILON}", f"ρ-zCDP, ρ = {EPSILON**2 / 8:g}"

@@ -20,8 +20,9 @@ from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
-from dpengine.needs import Histogram, Spread
 from dpengine.schema import Number, Schema
+from dpengine.statistics.counts import BinCounts
+from dpengine.statistics.need import Spread
 from dpengine.unit import Unit
 
 DRAWS = 5
@@ -68,7 +69,7 @@ def line(rows: int, grid: int, values: int | None, epsilon: str, left: int | Non
     return [str(cell) for cell in [*told, f"{tree_took:.3f}", tree.reach(), worst]]
 
 
-def of_cells(spread: Spread, need: Histogram) -> tuple[int, ...]:
+def of_cells(spread: Spread, need: BinCounts) -> tuple[int, ...]:
     place = np.searchsorted(np.array(need.starts), spread.codes, side="right") - 1
     return tuple(np.bincount(place, weights=spread.counts, minlength=len(need.starts)).astype(int).tolist())
 

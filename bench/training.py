@@ -93,7 +93,7 @@ def error(guesses: Any, table: Columns) -> float:
 
 
 class Arrays:
-    """Computes `needs.Gradient` over arrays of codes: whole numbers below 2^53, so floats hold them exactly."""
+    """Computes `gradient.GradientSum` over arrays of codes: whole numbers below 2^53, so floats hold them exactly."""
 
     def __init__(self, layout: Any, codes: Columns) -> None:
         from dpengine.features import ROW_BITS, SHIFT, multiplier

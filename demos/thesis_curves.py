@@ -28,8 +28,8 @@ from dpengine import resample
 from dpengine.coins import Coins, SystemCoins
 from dpengine.facts import Facts
 from dpengine.mechanisms.density import Density
-from dpengine.needs import Spread
 from dpengine.schema import Number, Schema
+from dpengine.statistics.need import Spread
 from dpengine.unit import Unit
 
 DELTA, WIDTH, EACH = 0.1, "0.6", 100

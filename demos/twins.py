@@ -38,8 +38,8 @@ from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.small_database import SmallDatabase
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
-from dpengine.needs import Spread
 from dpengine.predicate import Row
+from dpengine.statistics.need import Spread
 
 
 @dataclass(frozen=True)

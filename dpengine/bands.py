@@ -23,7 +23,8 @@ from operator import mul
 import numpy as np
 
 from dpengine.coins import Coins
-from dpengine.needs import Integers, Spread
+from dpengine.statistics.arrays import Integers
+from dpengine.statistics.need import Spread
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from dpengine.dates import Date
 from dpengine.dialect import Dialect
 from dpengine.errors import AllowanceError
 from dpengine.loading import parquet, written
-from dpengine.needs import Integers
 from dpengine.persons import PERSON
 from dpengine.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema, normal
+from dpengine.statistics.arrays import Integers
 
 FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … say it for each column
 _WORDS = ("nan", "inf", "-inf")

@@ -24,10 +24,10 @@ from dpengine.facts import Facts
 from dpengine.laws import Law
 from dpengine.loss import Loss, Together
 from dpengine.messages import say
-from dpengine.needs import Need
 from dpengine.predicate import EVERYONE, Predicate, read_predicate
 from dpengine.promises import Promise
 from dpengine.rawneeds import RawNeed
+from dpengine.statistics.need import AnyNeed
 from dpengine.unit import RELATIONS, Relation, Unit
 
 Told = Callable[[int, int], None]  # so many of so many
@@ -159,7 +159,7 @@ class Query(ABC):
         """The question as words, the same in form, answer, history and receipt."""
 
     @abstractmethod
-    def need(self) -> Need | RawNeed: ...
+    def need(self) -> AnyNeed | RawNeed: ...
 
     @abstractmethod
     def measured(self, value: Any) -> tuple[int, ...]:
@@ -314,7 +314,7 @@ class Stepwise(Query):
     step; whoever stops it early gets what was drawn so far. `need` and `draw` are those of its first step."""
 
     @abstractmethod
-    def descend(self, read: Callable[[Need], Any], coins: Coins, told: Told, stopped: Callable[[], bool]) -> Path:
+    def descend(self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]) -> Path:
         """All steps, or those done when `stopped` first said so; both numbers told are public."""
 
     @abstractmethod

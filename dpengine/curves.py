@@ -16,8 +16,8 @@ from dpengine.coins import SystemCoins
 from dpengine.contract import Query
 from dpengine.exact import exp_decimal, up
 from dpengine.mechanisms.quantile import Median
-from dpengine.needs import Ranks
 from dpengine.promises import Promise, Rank
+from dpengine.statistics.distributions import Distribution
 from dpengine.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
 
 STEPS = 12  # points for each power of ten on a log axis
@@ -76,7 +76,7 @@ def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[floa
     people = min(query.facts.about, MOST_IMAGINED)
     point = replace(query, with_range=False, facts=replace(query.facts, about=people))
     column = query.facts.schema.number(query.column)
-    spread = Ranks(query.column, column.size).imagine(people, shape)
+    spread = Distribution(query.column, column.size).imagine(people, shape)
     middle = int(spread.codes[np.searchsorted(np.cumsum(spread.counts), (people + 1) // 2)])
     coins = SystemCoins()
     scale = Fraction(column.size - 1) / query.epsilon

@@ -16,11 +16,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from dpengine.engines.duck import connect, cut_name
+from dpengine.engines.duck import connect
 from dpengine.errors import AllowanceError
 from dpengine.loading import parquet, written
 from dpengine.persons import PERSON
 from dpengine.schema import ItemSet, Schema
+from dpengine.statistics.counts import cut_name
 
 BATCH = 61_440  # rows at once
 

@@ -34,8 +34,8 @@ from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.messages.spoken import stored
-from dpengine.needs import Need
 from dpengine.schema import Schema
+from dpengine.statistics.need import AnyNeed
 from dpengine.workers import carried, in_hand
 
 HALF = Fraction(1, 2)
@@ -71,7 +71,7 @@ class Session:
     jobs: Jobs
     entry: Entry
     query: AdaptiveSession
-    read: Callable[[Need], Any]
+    read: Callable[[AnyNeed], Any]
     coins: Coins
     ready: Callable[[], None]  # refuses where the table was declared anew since it was opened here
 

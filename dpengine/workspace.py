@@ -40,13 +40,13 @@ from dpengine.itemsets import cut_sets
 from dpengine.jobs import Jobs
 from dpengine.ledger import Act, BudgetRecord, Entry, Ledger
 from dpengine.loading import Loaded, load
-from dpengine.needs import Need
 from dpengine.persons import keep_rows
 from dpengine.rawneeds import Bands, RawNeed, Values
 from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
 from dpengine.schema import ItemSet, Schema
+from dpengine.statistics.need import AnyNeed
 from dpengine.table import Table, closed_kind
 from dpengine.unit import Relation, Unit, read_relation
 
@@ -232,7 +232,7 @@ class Workspace:
         if not whole and not closed_kind(self.ledger.closed(), record.budget, record.name):  # else the ledger says why
             raise AllowanceError("table.damaged", table=record.name)
 
-    def read(self, need: Need | RawNeed, record: Record, schema: Schema) -> Any:
+    def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
         """A statistic of the coded rows, or of a raw column. Of samples alone it is kept: they are public, and a whole
         class asks the same."""
         key = record.name, repr(need)
@@ -243,7 +243,7 @@ class Workspace:
             self._statistics[key] = found
         return found
 
-    def _read(self, need: Need | RawNeed, record: Record, schema: Schema) -> Any:
+    def _read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
         if not isinstance(need, Bands | Values):
             return self.engine.read(need, self.coded(record), schema)
         folder = self.folder / "tables" / record.folder

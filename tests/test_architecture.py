@@ -18,8 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("unit", "loss", "schema", "coins"),
     ("predicate", "laws", "bounds", "ratios", "dialect", "binomials", "shuffle"),
     ("cells", "rowwise", "kernels", "features", "excess", "facts", "promises", "amounts"),
-    ("modelneeds",),
-    ("needs", "rawneeds", "wording", "records", "layers"),
+    ("statistics", "rawneeds", "wording", "records", "layers"),
     ("bands",),
     ("bandfloats",),
     ("contract", "engines", "survey"),
@@ -55,7 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 LEVEL = {name: place for place, layer in enumerate(LAYERS) for name in layer}
 ONLY_HERE = {
     "opendp": {"coins"},
-    "ibis": {"engines"},
+    "ibis": {"engines", "statistics"},
     "sqlite_utils": {"ledgerfile", "acts", "steps", "ledger"},
     "secrets": {"coins", "table", "workspace", "workers", "owner"},  # elsewhere for names, never for noise
 }

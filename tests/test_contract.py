@@ -37,8 +37,9 @@ from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.proportion import Proportion
 from dpengine.mechanisms.quantile import Quantile
 from dpengine.mechanisms.top_item import TopItem
-from dpengine.needs import Ranks, Spread
 from dpengine.promises import Blurred
+from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.need import Spread
 from dpengine.unit import RELATIONS, Unit
 from tests.planted.checks import check_the_shape_is_public
 from tests.planted.questions import OneItemEach, SetSizedScore, Uncut, made
@@ -323,7 +324,7 @@ def test_blocks_equal_the_score_of_the_theorem() -> None:
         u, v = 1, 4
         for rows, _ in neighbours(relation):
             need = query.need()
-            assert isinstance(need, Ranks)
+            assert isinstance(need, Distribution)
             value = need.of(rows)
             present = [row["x"] for row in rows if row["x"] >= 0]
             n = len(present)

@@ -20,8 +20,8 @@ from dpengine.coins import SystemCoins
 from dpengine.facts import Facts
 from dpengine.loss import Gaussian
 from dpengine.messages import say
-from dpengine.needs import Spread
 from dpengine.samples import SAMPLES
+from dpengine.statistics.need import Spread
 from ui import lessons
 from ui.lesson import View
 from ui.wording import percent

@@ -16,9 +16,10 @@ from dpengine.contract import Query
 from dpengine.dates import Date
 from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
-from dpengine.needs import Spread, cut
 from dpengine.predicate import Row
 from dpengine.schema import MISSING, Category, ItemSet, Number, Schema
+from dpengine.statistics.counts import cut
+from dpengine.statistics.need import Spread
 from dpengine.unit import Unit
 
 SCHEMA = Schema(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from dpengine.needs import Need, Statistic
 from dpengine.schema import Schema
+from dpengine.statistics.need import Need
+
+Statistic = TypeVar("Statistic")
 
 
 class Engine(Protocol):
-    def read(self, need: Need, coded: Path, schema: Schema) -> Statistic: ...
+    def read(self, need: Need[Statistic], coded: Path, schema: Schema) -> Statistic: ...

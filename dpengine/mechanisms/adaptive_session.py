@@ -28,7 +28,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
-from dpengine import needs
 from dpengine.accountant import lecture
 from dpengine.amounts import read_delta
 from dpengine.bounds import gaussian_reach, laplace_reach
@@ -43,6 +42,7 @@ from dpengine.mechanisms.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.messages import say
 from dpengine.promises import NearBest, Within
+from dpengine.statistics.need import AnyNeed, NoData
 
 CALIBRATIONS = ("laplace", "gaussian", "lecture")
 MOST_QUESTIONS = 10_000
@@ -148,7 +148,7 @@ class AdaptiveSession(Query):
         return replace(self, ask=read_ask(ask, self.facts))
 
     def step(
-        self, state: State, ask: Any, read: Callable[[needs.Need], Any], coins: Coins
+        self, state: State, ask: Any, read: Callable[[AnyNeed], Any], coins: Coins
     ) -> tuple[State, Part]:  # fmt: skip
         """The next answer. The caller has burned its number."""
         if state.asked >= self.questions or state.questions != self.questions:
@@ -227,9 +227,9 @@ class AdaptiveSession(Query):
         assert isinstance(self.ask, Share | Average)
         return self.ask
 
-    def need(self) -> needs.Need:
+    def need(self) -> AnyNeed:
         if self.ask is None:
-            return needs.Nothing()
+            return NoData()
         return self._choice.need() if isinstance(self.ask, Largest) else self.ask.need()
 
     def measured(self, value: Any) -> tuple[int, ...]:

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpengine import needs
 from dpengine.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.messages import say
 from dpengine.predicate import Predicate, read_predicate
+from dpengine.statistics.counts import Moments, RowCount
 from dpengine.wording import conditions
 
 KINDS = ("share", "average", "largest")
@@ -47,8 +47,8 @@ class Share:
     def words(self) -> str:
         return say("session.ask.share_several" if self.people else "session.ask.share", of=conditions(self.of))
 
-    def need(self) -> needs.Count:
-        return needs.Count(self.of, self.people)
+    def need(self) -> RowCount:
+        return RowCount(self.of, self.people)
 
     def total(self, value: Any) -> int:
         return int(value)
@@ -85,8 +85,8 @@ class Average:
         one = "session.ask.average" if self.complete else "session.ask.average_missing"
         return say(one if self.rows == 1 else "session.ask.average_several", column=self.column)
 
-    def need(self) -> needs.Moments:
-        return needs.Moments(self.column, self.size, 1, None, 1)
+    def need(self) -> Moments:
+        return Moments(self.column, self.size, 1, None, 1)
 
     def total(self, value: Any) -> int:
         return int(value[1])

@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine import bandfloats, bands, needs
+from dpengine import bandfloats, bands
 from dpengine.bounds import choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
@@ -42,8 +42,9 @@ from dpengine.laws import Finite
 from dpengine.layers import draw_layer
 from dpengine.loss import Exponential, Loss
 from dpengine.messages import say
-from dpengine.needs import Spread
 from dpengine.promises import Within
+from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.need import Spread
 from dpengine.wording import who
 
 MOST_POINTS = 400
@@ -103,8 +104,8 @@ class Cdf(Query):
     def points(self) -> int:
         return self.usual_points if self.given_points is None else self.given_points
 
-    def need(self) -> needs.Ranks:
-        return needs.Ranks(self.column, self.size, self.where)
+    def need(self) -> Distribution:
+        return Distribution(self.column, self.size, self.where)
 
     def measured(self, value: Spread) -> tuple[int, ...]:
         """The scores of all sequences, as multisets in order; only for small worlds."""

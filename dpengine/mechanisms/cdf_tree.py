@@ -21,13 +21,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.bounds import gaussian_mean_reach, sum_reach, total_reach
 from dpengine.contract import Card, Parameter, Released
 from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 from dpengine.promises import Within
+from dpengine.statistics.counts import BinCounts
 from dpengine.wording import who
 
 MOST_LEAVES = 1_000
@@ -85,8 +85,8 @@ class CdfTree(OfCounts):
         """Nodes in the longest sum."""
         return _longest(self.leaves)
 
-    def need(self) -> needs.Histogram:
-        return needs.Histogram(self.column, self.starts, self.facts.schema[self.column].size, self.where)
+    def need(self) -> BinCounts:
+        return BinCounts(self.column, self.starts, self.facts.schema[self.column].size, self.where)
 
     @property
     def moves(self) -> tuple[int, int]:

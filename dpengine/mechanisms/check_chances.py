@@ -23,7 +23,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from dpengine import modelneeds
 from dpengine.bounds import gaussian_mean_reach, total_reach
 from dpengine.contract import Released
 from dpengine.errors import AllowanceError
@@ -34,6 +33,7 @@ from dpengine.mechanisms.of_models import OfModel, of_sums
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range, share_told
+from dpengine.statistics.model_checks import ONE, HitsByMargin
 
 ALL = Fraction(100)
 
@@ -59,10 +59,10 @@ class CheckChances(OfModel, OfCounts):
     def edges(self) -> tuple[int, ...]:
         """The least margin of each bin but the first."""
         odds = [Fraction(place, self.parts - place) for place in range(1, self.parts)]
-        return tuple(0 if one == 1 else ceiling(ln_above(one) * modelneeds.ONE) for one in odds)
+        return tuple(0 if one == 1 else ceiling(ln_above(one) * ONE) for one in odds)
 
-    def need(self) -> modelneeds.Graded:
-        return modelneeds.Graded(self.model.layout, self.model.weights, self.edges, self.where)
+    def need(self) -> HitsByMargin:
+        return HitsByMargin(self.model.layout, self.model.weights, self.edges, self.where)
 
     @property
     def moves(self) -> tuple[int, int]:

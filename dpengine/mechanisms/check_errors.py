@@ -25,7 +25,6 @@ from itertools import pairwise
 from math import sqrt
 from typing import Any
 
-from dpengine import modelneeds
 from dpengine.bounds import mean_reach, total_reach
 from dpengine.coins import Coins
 from dpengine.contract import Released, Sensitivity
@@ -36,9 +35,9 @@ from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_models import OfModel, of_sums
 from dpengine.messages import say
-from dpengine.modelneeds import ONE
 from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range
+from dpengine.statistics.model_checks import ONE, ErrorSums
 
 USUAL_STEPS = 256
 MOST_STEPS = 1024
@@ -76,11 +75,11 @@ class CheckErrors(OfModel):
         told = [say("check_model.values", low=a, high=b) for a, b in pairwise(ends)]
         return [say("check_model.typical"), say("check_model.mean"), *told]
 
-    def need(self) -> modelneeds.Residuals:
+    def need(self) -> ErrorSums:
         edges = tuple(2 * ONE * place // self.parts - ONE for place in range(1, self.parts))
         shift = (2 * ONE // 2**self.halved // self.steps).bit_length() - 1  # powers of two all
         layout, weights = self.model.layout, self.model.weights
-        return modelneeds.Residuals(layout, weights, edges, shift, self.steps, self.where)
+        return ErrorSums(layout, weights, edges, shift, self.steps, self.where)
 
     @property
     def weights(self) -> tuple[int, ...]:

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.contract import Card, Parameter
 from dpengine.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
+from dpengine.statistics.counts import CellCounts, RowCount
 from dpengine.wording import who
 
 
@@ -62,10 +62,10 @@ class Count(OfCounts):
         rows = self.facts.unit.id_column is not None and not self.people
         return say("sentence.count", who=who(self.where, self.by, rows))
 
-    def need(self) -> needs.Count | needs.Cells:
+    def need(self) -> RowCount | CellCounts:
         if self.by is None:
-            return needs.Count(self.where, self.people)
-        return needs.Cells((self.by,), (self.groups,), self.where)
+            return RowCount(self.where, self.people)
+        return CellCounts((self.by,), (self.groups,), self.where)
 
     @property
     def moves(self) -> tuple[int, int]:

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.contract import Card, Parameter
 from dpengine.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.messages import say
+from dpengine.statistics.counts import CellCounts
 from dpengine.wording import combined, who
 
 MOST_CELLS = 10_000
@@ -71,6 +71,6 @@ class Crosstab(Histogram):
     def labels(self) -> list[str]:
         return combined([self.facts.schema.category(name).labels for name in self.columns])
 
-    def need(self) -> needs.Cells:  # type: ignore[override]
+    def need(self) -> CellCounts:  # type: ignore[override]
         sizes = tuple(self.facts.schema.category(name).size for name in self.columns)
-        return needs.Cells(self.columns, sizes, self.where)
+        return CellCounts(self.columns, sizes, self.where)

@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine import kernels, needs
+from dpengine import kernels
 from dpengine.bounds import gaussian_mix_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
@@ -45,9 +45,10 @@ from dpengine.facts import Facts
 from dpengine.laws import Independent, Normal
 from dpengine.loss import Gaussian
 from dpengine.messages import say
-from dpengine.needs import Spread
 from dpengine.promises import Band
 from dpengine.schema import Number
+from dpengine.statistics.distributions import Distribution, PairDistribution
+from dpengine.statistics.need import Spread
 from dpengine.wording import who
 
 USUAL_POINTS = 100
@@ -168,11 +169,11 @@ class Density(Query):
 
     # Privacy ----------------------------------------------------------------------------------------------------------
 
-    def need(self) -> needs.Ranks | needs.Pairs:
+    def need(self) -> Distribution | PairDistribution:
         sizes = [column.size for column in self.declared]
         if len(self.columns) == 1:
-            return needs.Ranks(self.columns[0], sizes[0], self.where)
-        return needs.Pairs((self.columns[0], self.columns[1]), (sizes[0], sizes[1]), self.where)
+            return Distribution(self.columns[0], sizes[0], self.where)
+        return PairDistribution((self.columns[0], self.columns[1]), (sizes[0], sizes[1]), self.where)
 
     def measured(self, value: Spread) -> tuple[int, ...]:
         codes = (value.codes,) if len(self.columns) == 1 else np.divmod(value.codes, self.declared[1].size)

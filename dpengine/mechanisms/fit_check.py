@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.contract import Card, Parameter
 from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
+from dpengine.statistics.counts import MisfitCount
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +56,8 @@ class FitCheck(OfCounts):
     def sentence(self) -> str:
         return say("sentence.fit_check" if self.column is None else "sentence.fit_check_column", column=self.column)
 
-    def need(self) -> needs.Faults:
-        return needs.Faults(self.column)
+    def need(self) -> MisfitCount:
+        return MisfitCount(self.column)
 
     @property
     def moves(self) -> tuple[int, int]:

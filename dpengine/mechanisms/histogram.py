@@ -20,7 +20,6 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.contract import Card, Parameter, Released
 from dpengine.errors import AllowanceError
 from dpengine.exact import floor, read_number
@@ -29,6 +28,7 @@ from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import stored
 from dpengine.schema import Category, ItemSet, Ordered
+from dpengine.statistics.counts import BinCounts, ItemCounts
 from dpengine.wording import who
 
 USUAL_BINS = 10
@@ -104,11 +104,11 @@ class Histogram(OfCounts):
         column = self.facts.schema[self.column]
         return column.at_most if isinstance(column, ItemSet) else None
 
-    def need(self) -> needs.Histogram | needs.ItemCounts:
+    def need(self) -> BinCounts | ItemCounts:
         if self.set_size is not None:
             several = self.facts.unit.id_column is not None
-            return needs.ItemCounts(self.column, len(self.starts), self.where, several, cut=True)
-        return needs.Histogram(self.column, self.starts, self.facts.schema[self.column].size, self.where)
+            return ItemCounts(self.column, len(self.starts), self.where, several, cut=True)
+        return BinCounts(self.column, self.starts, self.facts.schema[self.column].size, self.where)
 
     @property
     def moves(self) -> tuple[int, int]:

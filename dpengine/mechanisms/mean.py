@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity
@@ -31,6 +30,7 @@ from dpengine.mechanisms.of_numbers import OfNumbers
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range
+from dpengine.statistics.counts import Moments
 from dpengine.wording import who
 
 
@@ -57,9 +57,9 @@ class Mean(OfNumbers):
         """The number of rows, where it may be divided by."""
         return self.facts.countable(self.where, self.column) if self.by is None else None
 
-    def need(self) -> needs.Moments:
+    def need(self) -> Moments:
         size = self.facts.schema[self.column].size
-        return needs.Moments(self.column, size, 1, self.by, self.groups, self.where)
+        return Moments(self.column, size, 1, self.by, self.groups, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         """(h·N, S) for each group; S alone where N is known."""

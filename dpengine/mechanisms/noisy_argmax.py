@@ -18,7 +18,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.bounds import laplace_reach, least_choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
@@ -30,6 +29,7 @@ from dpengine.messages import say
 from dpengine.messages.spoken import stored
 from dpengine.predicate import Predicate, read_predicate
 from dpengine.promises import NearBest
+from dpengine.statistics.counts import ConditionCounts
 from dpengine.wording import conditions, who
 
 MOST_OPTIONS = 50
@@ -82,8 +82,8 @@ class NoisyArgmax(Query):
     def sentence(self) -> str:
         return say("sentence.noisy_argmax", options="; ".join(self._conditions()), who=who(self.where))
 
-    def need(self) -> needs.Counts:
-        return needs.Counts(self.options, self.where)
+    def need(self) -> ConditionCounts:
+        return ConditionCounts(self.options, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return value

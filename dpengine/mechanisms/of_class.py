@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpengine import needs
 from dpengine.bounds import least_count_error, total_reach
 from dpengine.contract import Query
 from dpengine.errors import AllowanceError
@@ -35,6 +34,7 @@ from dpengine.facts import Facts
 from dpengine.messages import say
 from dpengine.predicate import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.promises import Within
+from dpengine.statistics.counts import CellCounts
 from dpengine.wording import combined, who
 
 Integers = npt.NDArray[np.int64]
@@ -156,8 +156,8 @@ class OfClass(Query):
         most = int(np.minimum(sizes, self.domain - sizes).max())
         return min(Fraction(most), Fraction(self.domain, 4))
 
-    def need(self) -> needs.Cells:
-        return needs.Cells(self.columns, self.sizes, self.where)
+    def need(self) -> CellCounts:
+        return CellCounts(self.columns, self.sizes, self.where)
 
     @property
     def known(self) -> int | None:

@@ -4,7 +4,7 @@ Guarantee   all T noisy gradients together, hence every iterate and the model, l
             first: under replace-one and under add/remove, a person with up to m rows.
 Theorem     adaptive composition of T releases whose loss was fixed beforehand (accountant/filter.py). Where a step
             goes depends on earlier draws alone, so its sensitivity is bounded for *every* weight vector.
-Statistic   a step's sum of gradients r·x over rows (needs.Gradient): integers in units of 2^-lattice. ‖x‖ ≤ 1 by
+Statistic   a step's sum of gradients r·x over rows (GradientSum): integers in units of 2^-lattice. ‖x‖ ≤ 1 by
             public scaling (features.py), |r| ≤ G by clipping, everything cut toward zero: a row adds a vector of norm
             at most G. One person changes the sum by Δ₂ = mG under add/remove, 2mG under replace-one (a row leaves,
             another comes), and no coordinate by more than Δ∞ = Δ₂·κ, κ = 1/√(p+1) the largest coordinate of a row.
@@ -56,7 +56,7 @@ from functools import cached_property
 from math import isqrt
 from typing import Any, ClassVar
 
-from dpengine import excess, needs
+from dpengine import excess
 from dpengine.coins import Coins
 from dpengine.contract import Parameter, Path, Released, Sensitivity, Stepwise, Told
 from dpengine.dates import Date
@@ -70,6 +70,8 @@ from dpengine.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.messages import say
 from dpengine.promises import Excess
 from dpengine.schema import Category, Number
+from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.need import AnyNeed
 
 BALL, BOX = REGIONS = ("ball", "box")
 MOST_STEPS = 1_000
@@ -286,11 +288,11 @@ class OfGradients(Stepwise):
 
     # One step
 
-    def need(self) -> needs.Gradient:
+    def need(self) -> GradientSum:
         return self.need_at((0,) * self.width)
 
-    def need_at(self, weights: Weights) -> needs.Gradient:
-        return needs.Gradient(self.layout, weights, self.units, self.lattice)
+    def need_at(self, weights: Weights) -> GradientSum:
+        return GradientSum(self.layout, weights, self.units, self.lattice)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return value
@@ -320,7 +322,7 @@ class OfGradients(Stepwise):
     # All steps
 
     def descend(
-        self, read: Callable[[needs.Need], Any], coins: Coins, told: Told, stopped: Callable[[], bool]
+        self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]
     ) -> Path:  # fmt: skip
         walk = [(0,) * self.width]
         for step in range(1, self.steps + 1):

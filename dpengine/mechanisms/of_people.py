@@ -8,10 +8,11 @@ from decimal import Decimal
 from fractions import Fraction
 from math import comb
 
-from dpengine import binomials, needs
+from dpengine import binomials
 from dpengine.contract import Query, Sensitivity
 from dpengine.errors import AllowanceError
 from dpengine.exact import decimal_of
+from dpengine.statistics.counts import RowCount
 
 MOST_PEOPLE = 10_000_000  # messages are held in memory
 MOST_LISTED = 400  # people, for a law that is written out
@@ -21,8 +22,8 @@ MOST_LISTED = 400  # people, for a law that is written out
 class OfBits(Query):
     """How many people meet a condition, from a message of each: one person changes one bit."""
 
-    def need(self) -> needs.Count:
-        return needs.Count(self.where)
+    def need(self) -> RowCount:
+        return RowCount(self.where)
 
     def measured(self, value: int) -> tuple[int, ...]:
         return (value,)

@@ -26,7 +26,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dpengine import needs
 from dpengine.amounts import read_row_delta
 from dpengine.bounds import swap_reach, total_reach
 from dpengine.coins import Coins
@@ -40,6 +39,7 @@ from dpengine.messages import say
 from dpengine.promises import Blurred
 from dpengine.rowwise import Blur, Row, Swap
 from dpengine.schema import MISSING, MOST_STEPS, Category, Number
+from dpengine.statistics.need import CodedRows
 
 Integers = npt.NDArray[np.int64]
 
@@ -118,8 +118,8 @@ class OfRows(Query):
             given = np.where(given == MISSING, declared // 2, given)
         return given if steps == declared else (2 * given * steps + declared) // (2 * declared)
 
-    def need(self) -> needs.Rows:
-        return needs.Rows(self.columns, tuple(self.facts.schema[name].size for name in self.columns))
+    def need(self) -> CodedRows:
+        return CodedRows(self.columns, tuple(self.facts.schema[name].size for name in self.columns))
 
     def measured(self, value: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
         each = zip(self.columns, value, strict=True)

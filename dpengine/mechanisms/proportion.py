@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.bounds import least_count_error, mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Averaged, Card, Parameter, Released, Sensitivity
@@ -28,6 +27,7 @@ from dpengine.messages import say
 from dpengine.predicate import Predicate, read_predicate
 from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range, share_told
+from dpengine.statistics.counts import HitCounts
 from dpengine.wording import conditions, who
 
 NOBODY, ALL = Fraction(0), Fraction(100)
@@ -66,8 +66,8 @@ class Proportion(Averaged):
     def known(self) -> int | None:
         return self.facts.countable(self.where) if self.by is None else None
 
-    def need(self) -> needs.Hits:
-        return needs.Hits(self.of, self.by, self.groups, self.where)
+    def need(self) -> HitCounts:
+        return HitCounts(self.of, self.by, self.groups, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return value if self.known is None else value[:1]

@@ -26,7 +26,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine import needs
 from dpengine.bounds import choice_gap, least_rank_error
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
@@ -37,8 +36,10 @@ from dpengine.laws import Independent, weighted
 from dpengine.loss import Exponential, Loss, Together
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import stored
-from dpengine.needs import Integers, Spread
 from dpengine.promises import Rank
+from dpengine.statistics.arrays import Integers
+from dpengine.statistics.distributions import Distribution, GroupDistributions
+from dpengine.statistics.need import Spread
 from dpengine.wording import who
 
 FINEST_SHARE = 1_000
@@ -111,11 +112,11 @@ class Quantile(Query):
     def _percents(self) -> list[str]:
         return [f"{plain(share * 100)} %" for share in self.shares]
 
-    def need(self) -> needs.Ranks | needs.RanksBy:
+    def need(self) -> Distribution | GroupDistributions:
         size = self.facts.schema[self.column].size
         if self.by is None:
-            return needs.Ranks(self.column, size, self.where)
-        return needs.RanksBy(self.column, size, self.by, self.groups, self.where)
+            return Distribution(self.column, size, self.where)
+        return GroupDistributions(self.column, size, self.by, self.groups, self.where)
 
     # The score, in integer points; `points` of them make one rank.
 

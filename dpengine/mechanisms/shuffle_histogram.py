@@ -24,7 +24,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from dpengine import binomials, needs, shuffle
+from dpengine import binomials, shuffle
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
@@ -36,6 +36,7 @@ from dpengine.mechanisms.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
 from dpengine.promises import Within
+from dpengine.statistics.counts import BinCounts
 from dpengine.wording import who
 
 CALIBRATIONS = ("joint", "halved", "lecture")
@@ -116,8 +117,8 @@ class ShuffleHistogram(Query):
     def theorem(self) -> str:
         return say("shuffle.theorem.lecture") if self.calibration == "lecture" else super().theorem
 
-    def need(self) -> needs.Histogram:
-        return needs.Histogram(self.column, tuple(range(self.size)), self.size, self.where)
+    def need(self) -> BinCounts:
+        return BinCounts(self.column, tuple(range(self.size)), self.size, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return value

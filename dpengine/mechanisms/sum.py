@@ -18,7 +18,6 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity
@@ -28,6 +27,7 @@ from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.messages import say
 from dpengine.promises import Within
+from dpengine.statistics.counts import Moments
 from dpengine.wording import who
 
 
@@ -66,9 +66,9 @@ class Sum(OfNumbers):
         column = self.facts.schema.number(self.column)
         return int(max(abs(column.lower), abs(column.upper)) / self.grain)
 
-    def need(self) -> needs.Moments:
+    def need(self) -> Moments:
         size = self.facts.schema[self.column].size
-        return needs.Moments(self.column, size, 1, self.by, self.groups, self.where)
+        return Moments(self.column, size, 1, self.by, self.groups, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         """Each group's sum in grains: Σ(lower + step·code), with Σ2·code = Σy + N·(size−1)."""

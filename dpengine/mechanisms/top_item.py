@@ -24,7 +24,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine import needs
 from dpengine.bounds import choice_gap, flip_gap, least_choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
@@ -34,9 +33,10 @@ from dpengine.facts import Facts
 from dpengine.laws import Finite, flipped, weighted
 from dpengine.loss import Exponential, Loss, Pure, Together
 from dpengine.messages import say
-from dpengine.needs import Integers
 from dpengine.promises import NearBest
 from dpengine.schema import Category
+from dpengine.statistics.arrays import Integers
+from dpengine.statistics.counts import BinCounts, ItemCounts
 from dpengine.wording import who
 
 MOST_ITEMS = 20
@@ -98,11 +98,11 @@ class TopItem(Query):
         """How many rows of a person can hold the same value."""
         return self.facts.unit.at_most if isinstance(self.facts.schema[self.column], Category) else 1
 
-    def need(self) -> needs.Histogram | needs.ItemCounts:
+    def need(self) -> BinCounts | ItemCounts:
         column, size = self.facts.schema[self.column], self.facts.schema[self.column].size
         if not isinstance(column, Category):
-            return needs.ItemCounts(self.column, size, self.where, self.facts.unit.id_column is not None)
-        return needs.Histogram(self.column, tuple(range(size)), size, self.where)
+            return ItemCounts(self.column, size, self.where, self.facts.unit.id_column is not None)
+        return BinCounts(self.column, tuple(range(size)), size, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(np.array(value, dtype=np.int64)[self.candidates].tolist())

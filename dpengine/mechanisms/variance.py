@@ -18,7 +18,6 @@ from fractions import Fraction
 from math import isqrt, sqrt
 from typing import Any, ClassVar
 
-from dpengine import needs
 from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity
@@ -29,6 +28,7 @@ from dpengine.mechanisms.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range
+from dpengine.statistics.counts import Moments
 from dpengine.wording import who
 
 
@@ -53,8 +53,8 @@ class Variance(OfNumbers):
     def sentence(self) -> str:
         return say("sentence.variance", column=self.column, who=who(self.where))
 
-    def need(self) -> needs.Moments:
-        return needs.Moments(self.column, self.half + 1, 2, None, 1, self.where)
+    def need(self) -> Moments:
+        return Moments(self.column, self.half + 1, 2, None, 1, self.where)
 
     def _parts(self, value: tuple[int, ...]) -> tuple[int, int, int]:
         n, s, squares = value

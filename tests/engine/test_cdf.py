@@ -36,10 +36,11 @@ from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.mechanisms.cdf import MOST_POINTS, Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree, _shape, _sums
-from dpengine.needs import Ranks, Spread
 from dpengine.rising import halfway, pooled, rising
 from dpengine.rivals import rival
 from dpengine.schema import Number, Schema
+from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.need import Spread
 from dpengine.unit import RELATIONS, Unit
 
 
@@ -270,7 +271,7 @@ def test_a_range_is_told_only_where_the_number_of_rows_is_public() -> None:
     for relation, where in product(RELATIONS, ([], [["x", ">", 2]])):
         query = column(20, 500, relation, where=where)
         known = relation == "replace" and not where
-        told = query.release(Ranks("x", 20).imagine(500, "bell"), SystemCoins())
+        told = query.release(Distribution("x", 20).imagine(500, "bell"), SystemCoins())
         assert (told.interval is not None) == known and query.promise().nominal == (not known)
         assert list(told.value.values())[-1] == 100 and len(query.made_up(told.value)) == query.points
 

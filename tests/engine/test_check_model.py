@@ -16,12 +16,12 @@ from battery import POSSIBLE_ROWS, allowed_failures, build, check_sensitivity
 import dpengine as dp
 from dpengine.audit.world import HALF, model
 from dpengine.coins import SystemCoins
-from dpengine.engines import duck
 from dpengine.errors import AllowanceError
 from dpengine.features import Layout, Model
 from dpengine.loss import Approximate, Gaussian, Pure
 from dpengine.mechanisms.check_chances import CheckChances
 from dpengine.mechanisms.check_errors import CheckErrors
+from dpengine.statistics import view
 from dpengine.unit import RELATIONS
 from dpengine.validity import flattery
 from dpengine.workspace import Workspace
@@ -98,7 +98,7 @@ def test_a_condition_with_a_long_list_finds_both_its_list_and_the_weights(
     table: dp.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both are looked up in tables beside the rows; without one of them the answer fails after its charge."""
-    monkeypatch.setattr(duck, "MOST_RUNS", 1)
+    monkeypatch.setattr(view, "MOST_RUNS", 1)
     where = [["town", "in", ["North", "West"]]]
     need = table.query("check_model", model=learned("owns").as_json(), where=where, parts=8, epsilon="1").need()
     path = next(table._workspace.folder.glob("tables/*/coded-1.parquet"))

@@ -21,9 +21,10 @@ from dpengine.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.laws import Normal, chance, renyi
 from dpengine.mechanisms.density import Density
-from dpengine.needs import Pairs, Ranks, Spread
 from dpengine.resample import cut_off, sample
 from dpengine.schema import Category, Number, Schema
+from dpengine.statistics.distributions import Distribution, PairDistribution
+from dpengine.statistics.need import Spread
 from dpengine.unit import Unit
 
 SCHEMA = Schema(
@@ -246,9 +247,9 @@ def test_few_points_have_a_bandwidth_that_can_be_written_down(points: int) -> No
 
 
 def test_made_up_pairs_are_of_the_declared_kind() -> None:
-    spread = Pairs(("age", "pay"), (121, 20_001)).imagine(500, "bell")
+    spread = PairDistribution(("age", "pay"), (121, 20_001)).imagine(500, "bell")
     assert spread.counts.sum() == 500 and spread.codes.max() < 121 * 20_001
-    assert isinstance(made(["age"]).need(), Ranks) and FALSE_ALARM <= 1e-6
+    assert isinstance(made(["age"]).need(), Distribution) and FALSE_ALARM <= 1e-6
 
 
 def test_made_up_values_come_from_the_cut_off_curve() -> None:

@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 from dpengine.engines import Engine
 from dpengine.engines.duck import DuckEngine, connect
 from dpengine.errors import AllowanceError
-from dpengine.needs import Count, Histogram, Need, Pairs, Ranks, Spread
 from dpengine.predicate import AnyOf, Clause, OneOf, Predicate, Range, Row, read_predicate
 from dpengine.schema import MISSING, Category, Number, Schema
+from dpengine.statistics.counts import BinCounts, RowCount
+from dpengine.statistics.distributions import Distribution, PairDistribution
+from dpengine.statistics.need import Need, Spread
 
 SCHEMA = Schema({"x; --": Number(0, 9), 'big "one"': Number(0, 10**6), "city": Category(["A", "B", "C"])})
 NUMBER, BIG, CITY = SCHEMA.columns
@@ -58,13 +60,13 @@ clauses = simple | st.builds(AnyOf, st.lists(simple, max_size=3).map(tuple))
 predicates = st.builds(Predicate, st.lists(clauses, max_size=3).map(tuple))
 starts = st.sets(st.integers(1, 9), max_size=5).map(lambda found: (0, *sorted(found)))
 needs: st.SearchStrategy[Need] = st.one_of(
-    st.builds(Count, predicates),
-    st.builds(Histogram, st.just(NUMBER), starts, st.just(10), predicates),
-    st.builds(Histogram, st.just(CITY), st.just((0, 1, 2, 3, 4)), st.just(5), predicates),
-    st.builds(Histogram, st.just(BIG), st.just((0, 10, 500_000)), st.just(10**6 + 1), predicates),
-    st.builds(Ranks, st.just(NUMBER), st.just(10), predicates),
-    st.builds(Ranks, st.just(BIG), st.just(10**6 + 1), predicates),
-    st.builds(Pairs, st.just((BIG, NUMBER)), st.just((10**6 + 1, 10)), predicates),
+    st.builds(RowCount, predicates),
+    st.builds(BinCounts, st.just(NUMBER), starts, st.just(10), predicates),
+    st.builds(BinCounts, st.just(CITY), st.just((0, 1, 2, 3, 4)), st.just(5), predicates),
+    st.builds(BinCounts, st.just(BIG), st.just((0, 10, 500_000)), st.just(10**6 + 1), predicates),
+    st.builds(Distribution, st.just(NUMBER), st.just(10), predicates),
+    st.builds(Distribution, st.just(BIG), st.just(10**6 + 1), predicates),
+    st.builds(PairDistribution, st.just((BIG, NUMBER)), st.just((10**6 + 1, 10)), predicates),
 )
 
 
@@ -85,7 +87,7 @@ def test_conditions_as_people_write_them(tmp_path: Path) -> None:
         [["any", [[NUMBER, "<=", 0], [CITY, "=", "no answer"]]], [BIG, "<", 400_000]], [[NUMBER, "=", "2.5"]],
     ]:
         where = read_predicate(text, SCHEMA)
-        for need in (Count(where), Histogram(CITY, (0, 1, 2, 3, 4), 5, where), Ranks(BIG, 10**6 + 1, where)):
+        for need in (RowCount(where), BinCounts(CITY, (0, 1, 2, 3, 4), 5, where), Distribution(BIG, 10**6 + 1, where)):
             same(ENGINE.read(need, coded, SCHEMA), need.of(rows))
 
 
@@ -97,7 +99,7 @@ def test_a_long_list_of_values(tmp_path: Path) -> None:
     even, third = (OneOf("code", tuple(range(0, 20_000, step))) for step in (2, 3))
     conditions: list[list[Clause]] = [[but_one], [even], [even, third, but_one], [AnyOf((even, third))]]
     for condition in conditions:
-        need = Count(Predicate(tuple(condition)))
+        need = RowCount(Predicate(tuple(condition)))
         members = [[set(part.codes) for part in getattr(clause, "parts", [clause])] for clause in condition]
         meant = sum(all(any(row["code"] in codes for codes in clause) for clause in members) for row in rows)
         assert ENGINE.read(need, coded, long) == meant
@@ -105,23 +107,23 @@ def test_a_long_list_of_values(tmp_path: Path) -> None:
 
 def test_every_declared_bin_even_of_an_empty_table(tmp_path: Path) -> None:
     coded = store([], tmp_path / "coded.parquet")
-    assert ENGINE.read(Histogram(CITY, (0, 1, 2, 3, 4), 5), coded, SCHEMA) == (0, 0, 0, 0, 0)
-    assert ENGINE.read(Count(), coded, SCHEMA) == 0
-    same(ENGINE.read(Ranks(NUMBER, 10), coded, SCHEMA), Ranks(NUMBER, 10).of([]))
+    assert ENGINE.read(BinCounts(CITY, (0, 1, 2, 3, 4), 5), coded, SCHEMA) == (0, 0, 0, 0, 0)
+    assert ENGINE.read(RowCount(), coded, SCHEMA) == 0
+    same(ENGINE.read(Distribution(NUMBER, 10), coded, SCHEMA), Distribution(NUMBER, 10).of([]))
 
 
 def test_many_threads_and_one_engine(tmp_path: Path) -> None:
     files = [store([{NUMBER: 1, BIG: 1, CITY: 0}] * n, tmp_path / f"{n}.parquet") for n in range(1, 9)]
     engine: Engine = DuckEngine()
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda path: engine.read(Count(), path, SCHEMA), files * 3))
+        found = list(pool.map(lambda path: engine.read(RowCount(), path, SCHEMA), files * 3))
     assert found == [*range(1, 9)] * 3
 
 
 def test_a_recoded_table_is_read_anew(tmp_path: Path) -> None:
     for rows in (3, 5, 4):
         store([{NUMBER: 1, BIG: 1, CITY: 0}] * rows, tmp_path / "new").replace(tmp_path / "coded.parquet")
-        assert ENGINE.read(Count(), tmp_path / "coded.parquet", SCHEMA) == rows
+        assert ENGINE.read(RowCount(), tmp_path / "coded.parquet", SCHEMA) == rows
 
 
 def test_a_lost_or_damaged_file_is_said_in_one_sentence(tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ def test_a_lost_or_damaged_file_is_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 zebra7421")
     for name in ("none.parquet", "broken.parquet", "a*.parquet"):
         with pytest.raises(AllowanceError) as refusal:
-            ENGINE.read(Count(), tmp_path / name, SCHEMA)
+            ENGINE.read(RowCount(), tmp_path / name, SCHEMA)
         assert refusal.value.code == "engine.unreadable" and "zebra" not in str(refusal.value)
 
 

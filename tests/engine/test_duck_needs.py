@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpengine.engines.duck import DuckEngine
-from dpengine.needs import Cells, Count, Counts, Hits, Moments, RanksBy, Spread
 from dpengine.predicate import read_predicate
 from dpengine.schema import Category, Number, Schema
+from dpengine.statistics.counts import CellCounts, ConditionCounts, HitCounts, Moments, RowCount
+from dpengine.statistics.distributions import GroupDistributions
+from dpengine.statistics.need import Spread
 
 SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "d": Category(["p", "q"])})
 WHERES: list[Any] = [None, [["x", ">", 3]], [["c", "in", ["a"]]], [["any", [["x", "<", 2], ["d", "in", ["q"]]]]]]
@@ -42,15 +44,15 @@ def test_grouped_needs_say_what_they_mean(tmp_path: Path, rows: list[dict[str, i
     hit = read_predicate([["any", [["x", "<", 5], ["d", "in", ["p"]]]]], SCHEMA)
     engine = DuckEngine()
     for need in (
-        Count(where, people=True),
-        Counts((hit, read_predicate([["x", ">=", 5]], SCHEMA)), where),
-        Cells(("c", "d"), (4, 4), where),
-        Cells(("x", "d"), (10, 4), where),
-        Hits(hit, None, 1, where),
-        Hits(hit, "c", 4, where),
+        RowCount(where, people=True),
+        ConditionCounts((hit, read_predicate([["x", ">=", 5]], SCHEMA)), where),
+        CellCounts(("c", "d"), (4, 4), where),
+        CellCounts(("x", "d"), (10, 4), where),
+        HitCounts(hit, None, 1, where),
+        HitCounts(hit, "c", 4, where),
         Moments("x", 10, 1, None, 1, where),
         Moments("x", 10, 2, "c", 4, where),
-        RanksBy("x", 10, "c", 4, where),
+        GroupDistributions("x", 10, "c", 4, where),
     ):
         assert same(engine.read(need, path, SCHEMA), need.of(rows)), need
         need.imagine(100, "skewed")

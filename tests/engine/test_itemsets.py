@@ -19,10 +19,11 @@ from dpengine.engines.duck import DuckEngine, every_row
 from dpengine.errors import AllowanceError
 from dpengine.itemsets import cut_sets
 from dpengine.loading import load
-from dpengine.needs import Count, Hits, ItemCounts, Need, cut
 from dpengine.persons import keep_rows
 from dpengine.predicate import EVERYONE, AnyOf, Has, OneOf, Predicate, Row, read_predicate
 from dpengine.schema import Category, ItemSet, Number, Schema
+from dpengine.statistics.counts import HitCounts, ItemCounts, RowCount, cut
+from dpengine.statistics.need import Need
 from dpengine.unit import Unit
 from dpengine.workspace import Workspace
 
@@ -78,9 +79,9 @@ def test_the_engine_says_what_is_meant_where_a_row_is_a_person(rows: list[Any], 
         coded = prepare(Path(folder), rows, Unit.rows())
         read = rows_of(coded)
         assert sorted(row["films"] for row in read) == sorted(tuple(FILMS.codes(row[2])) for row in rows)
-        hits = [Hits(where, None, 1)] if where.clauses else []
+        hits = [HitCounts(where, None, 1)] if where.clauses else []
         counts = [ItemCounts("films", 5, where, cut=few) for few in (False, True)]
-        asked: list[Need] = [Count(where), *counts, *hits]
+        asked: list[Need] = [RowCount(where), *counts, *hits]
         for need in asked:
             assert ENGINE.read(need, coded, SCHEMA) == need.of(read)
         for row in read:

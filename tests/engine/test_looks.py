@@ -21,7 +21,7 @@ from dpengine.contract import Averaged
 from dpengine.laws import Laplace, Normal, chance
 from dpengine.looks import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
 from dpengine.messages import say
-from dpengine.needs import Spread
+from dpengine.statistics.need import Spread
 from dpengine.workspace import Workspace
 from tests.helpers_looks import FACTS, SCHEMA, answer, count_at, failed, failures, most_failures, noises
 

@@ -17,8 +17,8 @@ import dpengine as dp
 from dpengine.cells import BANDS, EDGES, band, misfit
 from dpengine.coding import encode
 from dpengine.coins import SystemCoins
-from dpengine.needs import Faults
 from dpengine.rawneeds import Bands, Values
+from dpengine.statistics.counts import MisfitCount
 from dpengine.unit import RELATIONS
 from dpengine.workspace import Workspace
 
@@ -76,7 +76,7 @@ def test_flags_in_the_coded_file_are_what_the_engine_counts(workspace: Workspace
         {"fault": any_, "fault pay": pay, "fault town": town}
         for any_, pay, town in zip(found["fault"], found["f0"], found["f1"], strict=True)
     ]
-    for need in (Faults(), Faults("pay"), Faults("town")):
+    for need in (MisfitCount(), MisfitCount("pay"), MisfitCount("town")):
         assert workspace.engine.read(need, tmp_path / "coded", schema) == need.of(rows) == 2
 
 

@@ -29,8 +29,8 @@ from dpengine.excess import CALIBRATIONS
 from dpengine.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json
 from dpengine.loss import Gaussian
 from dpengine.mechanisms.of_gradients import OfGradients, spread
-from dpengine.needs import Gradient
 from dpengine.schema import Schema
+from dpengine.statistics.gradient import GradientSum
 from dpengine.unit import RELATIONS, Unit
 from tests.planted.trained import change_at, check_all_steps_are_paid_for, check_gradients_at_weights
 
@@ -129,7 +129,7 @@ def test_the_engine_computes_what_the_reference_means(target: str, tmp_path: Pat
     engine = DuckEngine()
     for bits, clip in ((24, 2**24), (24, 2**22), (3, 5)):
         weights = tuple(rng.integers(-(2**26), 2**26, layout.width).tolist())
-        need = Gradient(layout, weights, clip, bits)
+        need = GradientSum(layout, weights, clip, bits)
         assert engine.read(need, tmp_path / "coded.parquet", COLUMNS) == need.of(rows)
 
 

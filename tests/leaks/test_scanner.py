@@ -19,6 +19,7 @@ from leaks.canaries import Canary, Scan, day, number, text
 
 import dpengine as dp
 from dpengine.engines import duck
+from dpengine.statistics.counts import RowCount
 from ui import exports
 
 WORD, DIGITS, DAY = Canary("word", text()), Canary("digits", str(number())), Canary("day", day())
@@ -126,7 +127,7 @@ def _deleted(canary: Canary, home: Path, scan: Scan) -> None:
 
 def _cache(canary: Canary, home: Path, scan: Scan) -> None:
     duck._compiled.cache_clear()
-    need = duck.Count(duck_predicate(canary))
+    need = RowCount(duck_predicate(canary))
     duck._compiled(need, (("x", False),))
     exits.caches(scan)
     duck._compiled.cache_clear()

@@ -22,7 +22,7 @@ from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.mechanisms.of_rows import OfRows
-from dpengine.needs import Spread
+from dpengine.statistics.need import Spread
 
 RELATIONS = ("add_remove", "replace")
 STANDING = [case for case in CASES if case[0] not in DATA_SUPPORT]

@@ -29,9 +29,10 @@ from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
 from dpengine.laws import Finite, Laplace, Normal, chance
 from dpengine.mechanisms.sum import Sum
-from dpengine.needs import Count, Moments, Need
 from dpengine.predicate import Row
 from dpengine.schema import MISSING, Number, Schema
+from dpengine.statistics.counts import Moments, RowCount
+from dpengine.statistics.need import Need
 
 SOME_ROWS = POSSIBLE_ROWS[1:4]
 
@@ -205,7 +206,7 @@ BIG_ROWS: list[Row] = [
     for place, code in enumerate([0, MISSING, *(place * 7_654_321 % LARGE for place in range(60)), *[LARGE] * 250, 1])
 ]
 SUMS: tuple[Need, ...] = (
-    Moments("big", LARGE + 1, 1, None, 1), Moments("small", 10, 2, None, 1), Count(),
+    Moments("big", LARGE + 1, 1, None, 1), Moments("small", 10, 2, None, 1), RowCount(),
     Moments("big", LARGE + 1, 2, None, 1),
 )  # fmt: skip
 

@@ -18,7 +18,7 @@ from dpengine.coins import SystemCoins
 from dpengine.exact import exp_decimal
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
-from dpengine.needs import Spread
+from dpengine.statistics.need import Spread
 from tests.planted.checks import check_samples_follow_the_law
 from tests.planted.questions import made
 from tests.planted.registry import Planted

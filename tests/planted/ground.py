@@ -16,9 +16,10 @@ from dpengine.coding import _number
 from dpengine.coins import Coins, SystemCoins, laplace_scale
 from dpengine.dialect import Dialect
 from dpengine.engines.duck import DuckEngine
-from dpengine.needs import Count, Moments, Need
 from dpengine.predicate import Row
 from dpengine.schema import MISSING, Number, Schema
+from dpengine.statistics.counts import Moments, RowCount
+from dpengine.statistics.need import Need
 from tests.planted.checks import (
     check_no_cell_moves_a_sum_too_far,
     check_no_scale_is_below_what_was_asked,
@@ -76,7 +77,7 @@ def _added_in(kind: Any) -> Any:
 
     def read(need: Need, rows: list[Row], schema: Schema) -> Any:
         if not isinstance(need, Moments):
-            assert isinstance(need, Count)
+            assert isinstance(need, RowCount)
             return len(rows)
         codes = np.array([row[need.column] for row in rows if row[need.column] != MISSING], dtype=np.int64)
         y = (2 * codes - (need.size - 1)).astype(kind)

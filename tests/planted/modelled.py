@@ -12,7 +12,7 @@ from dpengine.audit.world import HALF, model
 from dpengine.contract import Sensitivity
 from dpengine.mechanisms.check_chances import CheckChances
 from dpengine.mechanisms.check_errors import CheckErrors
-from dpengine.modelneeds import Graded
+from dpengine.statistics.model_checks import HitsByMargin
 from tests.planted.questions import made
 from tests.planted.registry import Planted
 
@@ -27,13 +27,13 @@ class NotCut(CheckErrors):
         return replace(super().need(), most=10**6)
 
 
-class FollowingBins(Graded):
+class FollowingBins(HitsByMargin):
     """Two bins with as many rows in each: one row moves the edge, and with it others."""
 
     def of(self, rows: Any) -> tuple[int, ...]:
         said = [margin for row in rows if (margin := self.layout.margin(row, self.weights)) is not None]
         edge = int(median(said)) if said else 0
-        return Graded(self.layout, self.weights, (edge,), self.where).of(rows)
+        return HitsByMargin(self.layout, self.weights, (edge,), self.where).of(rows)
 
 
 class EvenBins(CheckChances):

@@ -24,7 +24,7 @@ from dpengine.mechanisms.mean import Mean
 from dpengine.mechanisms.quantile import Blocks, Median
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
-from dpengine.needs import Spread
+from dpengine.statistics.need import Spread
 from dpengine.unit import Unit
 from tests.helpers_found import check_found_values
 from tests.planted.checks import (

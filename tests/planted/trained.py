@@ -16,7 +16,7 @@ from dpengine.loss import Gaussian, Pure, Repeated
 from dpengine.mechanisms.of_gradients import OfGradients
 from dpengine.mechanisms.train_linear import TrainLinear
 from dpengine.mechanisms.train_logistic import TrainLogistic
-from dpengine.needs import Gradient
+from dpengine.statistics.gradient import GradientSum
 from tests.planted.checks import check_samples_follow_the_law
 from tests.planted.registry import Planted
 
@@ -69,7 +69,7 @@ def check_all_steps_are_paid_for(query: OfGradients) -> None:
 
 
 @dataclass(frozen=True)
-class Nearest(Gradient):
+class Nearest(GradientSum):
     """Rounds to the nearest point of the lattice, which can make a vector longer."""
 
     def of(self, rows: Any) -> tuple[int, ...]:
@@ -84,18 +84,18 @@ class Nearest(Gradient):
 
 
 @dataclass(frozen=True)
-class Unclipped(Gradient):
+class Unclipped(GradientSum):
     def residual(self, margin: int, target: int) -> int:
-        return Gradient(self.layout, self.weights, 1 << 40, self.bits).residual(margin, target)
+        return GradientSum(self.layout, self.weights, 1 << 40, self.bits).residual(margin, target)
 
 
 class RoundsToNearest(TrainLinear):
-    def need_at(self, weights: Weights) -> Gradient:
+    def need_at(self, weights: Weights) -> GradientSum:
         return Nearest(self.layout, weights, self.units, self.lattice)
 
 
 class NeverClips(TrainLinear):
-    def need_at(self, weights: Weights) -> Gradient:
+    def need_at(self, weights: Weights) -> GradientSum:
         return Unclipped(self.layout, weights, self.units, self.lattice)
 
 

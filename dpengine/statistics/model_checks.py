@@ -8,26 +8,59 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
 
 from dpengine.features import ROW_BITS, WEIGHT_BITS, Layout
 from dpengine.predicate import EVERYONE, Predicate, Row
+from dpengine.statistics import feature_expressions as features
+from dpengine.statistics.need import Aggregate, Found, placed
+from dpengine.statistics.view import Expression, View, integer, total
 
 ONE = 1 << ROW_BITS + WEIGHT_BITS  # a margin of 1
 
 
 @dataclass(frozen=True)
-class Graded:
-    """Per bin of the margin: how many rows are on the yes side, and how many on the no side. Bin i holds the margins
-    from edges[i−1] up to edges[i]; the first has no lower end and the last no upper one."""
+class OfModel(Aggregate[tuple[int, ...]]):
+    """Sums over the bins of a model's margin. Bin i holds the margins from edges[i−1] up to edges[i]; the first has no
+    lower end and the last no upper one."""
 
     layout: Layout
     weights: tuple[int, ...]
     edges: tuple[int, ...]
+
+    @property
+    def bins(self) -> int:
+        return len(self.edges) + 1
+
+    def compiled_as(self) -> Self:
+        return replace(self, weights=())
+
+    def tables(self) -> dict[str, pa.Table]:
+        return {features.WEIGHTS: features.weights_table(self.layout, self.weights)}
+
+    def binned(self, view: View) -> Expression:
+        """Rows that count, each with its margin, its target and its bin: how many edges lie at the margin or below."""
+        view = features.counted(view.of(features.beside_weights(view.rows, self.layout)), self.layout)
+        margin, target = features.margin(view, self.layout), features.target(view, self.layout)
+        rows = view.rows.mutate(margin=margin, target=target)
+        above = [(rows.margin >= edge).ifelse(1, 0).cast("int64") for edge in self.edges]
+        return rows.mutate(bin=reduce(add, above))
+
+
+@dataclass(frozen=True)
+class HitsByMargin(OfModel):
+    """Per bin of the margin: how many rows are on the yes side, and how many on the no side."""
+
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        counts = [0] * (2 * (len(self.edges) + 1))
+        counts = [0] * (2 * self.bins)
         for row in rows:
             margin, target = self.layout.margin(row, self.weights), self.layout.target_of(row)
             if margin is not None and target is not None and self.where.holds(row):
@@ -36,21 +69,25 @@ class Graded:
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
         """As many in every bin, and of them as many on the yes side as a model says that is right on average."""
-        bins = len(self.edges) + 1
+        bins = self.bins
         each = people // bins
         hits = [each * (2 * place + 1) // (2 * bins) for place in range(bins)]
         return tuple(part for one in hits for part in (one, each - one))
 
+    def expression(self, view: View) -> Expression:
+        rows = self.binned(view)
+        return rows.group_by(rows.bin, miss=1 - rows.target).aggregate(rows=rows.count())
+
+    def shape(self, found: Found) -> tuple[int, ...]:
+        return placed(2 * found["bin"] + found["miss"], found["rows"], 2 * self.bins)
+
 
 @dataclass(frozen=True)
-class Residuals:
+class ErrorSums(OfModel):
     """Σr² over all rows; then, per bin of the prediction, how many rows there are and Σr. The prediction is the margin
     kept within the target's range, ±1. r is target less prediction in steps of 2^shift, rounded to the nearest and kept
     within ±most: whatever a row holds, it moves the sums by most², 1 and most."""
 
-    layout: Layout
-    weights: tuple[int, ...]
-    edges: tuple[int, ...]
     shift: int
     most: int
     where: Predicate = EVERYONE
@@ -61,7 +98,7 @@ class Residuals:
         return steps if away >= 0 else -steps
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
-        sums = [0] * (1 + 2 * (len(self.edges) + 1))
+        sums = [0] * (1 + 2 * self.bins)
         for row in rows:
             margin, target = self.layout.margin(row, self.weights), self.layout.target_of(row)
             if margin is not None and target is not None and self.where.holds(row):
@@ -74,10 +111,20 @@ class Residuals:
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
         """As many in every bin, errors of a quarter of the most, and the model a little low at one end and high at the
         other."""
-        bins = len(self.edges) + 1
+        bins = self.bins
         each = people // bins
         tilt = [each * self.most * (2 * place + 1 - bins) // (10 * bins) for place in range(bins)]
         return (people * self.most**2 // 16, *(part for one in tilt for part in (each, one)))
 
+    def expression(self, view: View) -> Expression:
+        rows = self.binned(view)
+        away = rows.target * 2**WEIGHT_BITS - rows.margin.clip(-ONE, ONE)
+        steps = (away.abs() + 2 ** (self.shift - 1)) >> integer(self.shift)
+        rows = rows.mutate(off=steps.clip(0, self.most) * away.sign())
+        sums = {"s1": total(rows.off), "s2": total(rows.off * rows.off)}
+        return rows.group_by(rows.bin).aggregate(s0=rows.count(), **sums)
 
-OfModel = Graded | Residuals
+    def shape(self, found: Found) -> tuple[int, ...]:
+        sums = np.zeros((self.bins, 2), dtype=np.int64)
+        sums[found["bin"], 0], sums[found["bin"], 1] = found["s0"], found["s1"]
+        return (int(found["s2"].sum()), *sums.ravel().tolist())

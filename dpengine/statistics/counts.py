@@ -1,0 +1,292 @@
+"""Counts and sums of coded rows."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+
+from dpengine.predicate import EVERYONE, Predicate, Row
+from dpengine.schema import MISSING, Code
+from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.need import Aggregate, Found, placed
+from dpengine.statistics.view import Expression, View, total
+
+Counts = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RowCount(Aggregate[int]):
+    """How many rows meet the condition, or how many people have such a row."""
+
+    where: Predicate = EVERYONE
+    people: bool = False
+
+    def of(self, rows: Sequence[Row]) -> int:
+        met = [row for row in rows if self.where.holds(row)]
+        return len({row["person"] for row in met}) if self.people else len(met)
+
+    def imagine(self, people: int, shape: str) -> int:
+        return people if self.where.everyone else people * 2 // 5
+
+    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
+        return {"person": "int64"} if self.people else {}
+
+    def expression(self, view: View) -> Expression:
+        return view.rows.aggregate(rows=view.rows.person.nunique() if self.people else view.rows.count())
+
+    def shape(self, found: Found) -> int:
+        return int(found["rows"][0])
+
+
+@dataclass(frozen=True)
+class ConditionCounts(Aggregate[Counts]):
+    """How many rows meet each of several conditions; a row may meet any number of them."""
+
+    options: tuple[Predicate, ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Counts:
+        met = [row for row in rows if self.where.holds(row)]
+        return tuple(sum(option.holds(row) for row in met) for option in self.options)
+
+    def imagine(self, people: int, shape: str) -> Counts:
+        return tuple(int(people * (0.5 - 0.3 * place / len(self.options))) for place in range(len(self.options)))
+
+    def expression(self, view: View) -> Expression:
+        met = {f"n{place}": total(view.meets(option)) for place, option in enumerate(self.options)}
+        return view.rows.aggregate(**met)
+
+    def shape(self, found: Found) -> Counts:
+        return tuple(int(found[f"n{place}"][0]) for place in range(len(self.options)))
+
+
+@dataclass(frozen=True)
+class BinCounts(Aggregate[Counts]):
+    """Rows per bin. Bin i holds the codes starts[i] ≤ code < starts[i+1]; the last one ends below `size`."""
+
+    column: str
+    starts: tuple[Code, ...]
+    size: int
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Counts:
+        counts = [0] * len(self.starts)
+        for row in rows:
+            code = row[self.column]
+            if code != MISSING and self.where.holds(row):
+                counts[bisect_right(self.starts, code) - 1] += 1
+        return tuple(counts)
+
+    def imagine(self, people: int, shape: str) -> Counts:
+        """Falling bars, one after the other a little lower: a shape, not a guess about the data."""
+        weights = [1 / (place + 2) for place in range(len(self.starts))]
+        whole = sum(weights)
+        return tuple(int(people * weight / whole) for weight in weights)
+
+    def expression(self, view: View) -> Expression:
+        return Distribution(self.column, self.size).expression(view)
+
+    def shape(self, found: Found) -> Counts:
+        counts = np.zeros(len(self.starts), dtype=np.int64)
+        starts = np.array(self.starts, dtype=np.int64)
+        np.add.at(counts, np.searchsorted(starts, found["code"], side="right") - 1, found["rows"])
+        return tuple(counts.tolist())
+
+
+@dataclass(frozen=True)
+class CellCounts(Aggregate[Counts]):
+    """Rows per combination of codes of several columns, the last column running fastest."""
+
+    columns: tuple[str, ...]
+    sizes: tuple[int, ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Counts:
+        counts = [0] * prod(self.sizes)
+        for row in rows:
+            codes = [row[column] for column in self.columns]
+            if MISSING not in codes and self.where.holds(row):
+                place = 0
+                for code, size in zip(codes, self.sizes, strict=True):
+                    place = place * size + code
+                counts[place] += 1
+        return tuple(counts)
+
+    def imagine(self, people: int, shape: str) -> Counts:
+        return BinCounts("", tuple(range(prod(self.sizes))), prod(self.sizes)).imagine(people, shape)
+
+    def expression(self, view: View) -> Expression:
+        view = view.present(*self.columns)
+        keys = {f"k{place}": view[column] for place, column in enumerate(self.columns)}
+        return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
+
+    def shape(self, found: Found) -> Counts:
+        place = np.zeros(len(found["rows"]), dtype=np.int64)
+        for at, size in enumerate(self.sizes):
+            place = place * size + found[f"k{at}"]
+        return placed(place, found["rows"], prod(self.sizes))
+
+
+def cut(column: str) -> str:
+    """Where a row keeps those of its items that count in a histogram: at most the declared number of one person."""
+    return f"{column}, cut"
+
+
+def cut_name(column: str) -> str:
+    """Where the coded file keeps `cut` of a column."""
+    return f"{column}k"
+
+
+@dataclass(frozen=True)
+class ItemCounts(Aggregate[Counts]):
+    """How many people hold each item of an ItemSet. With `people`, a person holds an item when one of the person's
+    rows that meet the condition does, over *every* row of the table; otherwise a row is a person. Either way each
+    person moves a count by one at most. With `cut`, the items that count in a histogram."""
+
+    column: str
+    size: int
+    where: Predicate = EVERYONE
+    people: bool = False
+    cut: bool = False
+
+    def of(self, rows: Sequence[Row]) -> Counts:
+        name = cut(self.column) if self.cut else self.column
+        met = [(place, row) for place, row in enumerate(rows) if self.where.holds(row)]
+        held = {(row["person"] if self.people else place, item) for place, row in met for item in row[name]}
+        found = Counter(item for _, item in held)
+        return tuple(found[code] for code in range(self.size))
+
+    def imagine(self, people: int, shape: str) -> Counts:
+        """Falling bars: two people in five hold the first item, fewer the next."""
+        return tuple(people * 2 // (place + 5) for place in range(self.size))
+
+    @property
+    def every_row(self) -> bool:
+        return self.people
+
+    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
+        found = {"person": "int64"} if self.people else {}
+        return found | ({cut_name(names[self.column]): "array<int64>"} if self.cut else {})
+
+    def expression(self, view: View) -> Expression:
+        rows, name = view.rows, view.names[self.column]
+        items = rows[cut_name(name) if self.cut else name].unnest()
+        held = rows.select(*([rows.person] if self.people else []), item=items)
+        return held.group_by(held.item).aggregate(rows=held.person.nunique() if self.people else held.count())
+
+    def shape(self, found: Found) -> Counts:
+        return placed(found["item"], found["rows"], self.size)
+
+
+@dataclass(frozen=True)
+class MisfitCount(Aggregate[int]):
+    """How many rows have a cell that does not fit its declaration: in one column (`fault <name>`), or any
+    (`fault`)."""
+
+    column: str | None = None
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> int:
+        name = "fault" if self.column is None else f"fault {self.column}"
+        return sum(row[name] for row in rows if self.where.holds(row))
+
+    def imagine(self, people: int, shape: str) -> int:
+        return people // 50
+
+    def _flag(self, names: Mapping[str, str]) -> str:
+        """Where the coded file keeps the flag: f3 for the column c3, `fault` for any."""
+        return "fault" if self.column is None else f"f{names[self.column].removeprefix('c')}"
+
+    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
+        return {self._flag(names): "int64"}
+
+    def expression(self, view: View) -> Expression:
+        return view.rows.aggregate(rows=total(view.rows[self._flag(view.names)]))
+
+    def shape(self, found: Found) -> int:
+        return int(found["rows"][0])
+
+
+@dataclass(frozen=True)
+class HitCounts(Aggregate[Counts]):
+    """Per group: how many rows meet `hit`, and how many do not."""
+
+    hit: Predicate
+    by: str | None
+    groups: int
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Counts:
+        counts = [0] * (2 * self.groups)
+        for row in rows:
+            if self.where.holds(row):
+                group = 0 if self.by is None else row[self.by]
+                counts[2 * group + (0 if self.hit.holds(row) else 1)] += 1
+        return tuple(counts)
+
+    def imagine(self, people: int, shape: str) -> Counts:
+        each = people // self.groups
+        share = [Fraction(2, 5) + Fraction(place, 5 * self.groups) for place in range(self.groups)]
+        return tuple(part for one in share for part in (int(each * one), each - int(each * one)))
+
+    def expression(self, view: View) -> Expression:
+        miss = view.meets(self.hit).ifelse(0, 1)
+        return view.rows.group_by(group=view.group(self.by), miss=miss).aggregate(rows=view.rows.count())
+
+    def shape(self, found: Found) -> Counts:
+        return placed(2 * found["group"] + found["miss"], found["rows"], 2 * self.groups)
+
+
+@dataclass(frozen=True)
+class Moments(Aggregate[Counts]):
+    """Per group: how many rows have a value, the sum of y and (degree 2) of y², where y = 2·code − (size−1) is the
+    code measured from the middle of the grid, doubled to stay an integer."""
+
+    column: str
+    size: int
+    degree: int
+    by: str | None
+    groups: int
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Counts:
+        sums = [0] * (self.groups * (self.degree + 1))
+        for row in rows:
+            code = row[self.column]
+            if code != MISSING and self.where.holds(row):
+                first = (0 if self.by is None else row[self.by]) * (self.degree + 1)
+                for power in range(self.degree + 1):
+                    sums[first + power] += (2 * code - (self.size - 1)) ** power
+        return tuple(sums)
+
+    def imagine(self, people: int, shape: str) -> Counts:
+        """Equal groups, each a little higher than the one before."""
+        spread = Distribution(self.column, self.size).imagine(max(people // self.groups, 1), shape)
+        sums: list[int] = []
+        for group in range(self.groups):
+            codes = np.minimum(spread.codes + group * self.size // (8 * self.groups), self.size - 1)
+            y = 2 * codes - (self.size - 1)
+            sums += [int((spread.counts * y**power).sum()) for power in range(self.degree + 1)]
+        return tuple(sums)
+
+    def expression(self, view: View) -> Expression:
+        view = view.present(self.column)
+        y = view[self.column] * 2 - (self.size - 1)
+        sums = {f"s{power}": total(y if power == 1 else y * y) for power in range(1, self.degree + 1)}
+        # one group need not be looked up row by row
+        rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
+        return rows.aggregate(s0=view.rows.count(), **sums)
+
+    def shape(self, found: Found) -> Counts:
+        width = self.degree + 1
+        sums = np.zeros(self.groups * width, dtype=np.int64)
+        groups = found.get("group", np.zeros(1, dtype=np.int64))
+        for power in range(width):
+            sums[groups * width + power] = found[f"s{power}"]
+        return tuple(sums.tolist())

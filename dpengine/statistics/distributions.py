@@ -1,0 +1,123 @@
+"""Whole distributions of coded columns over their grids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from dpengine.predicate import EVERYONE, Predicate, Row
+from dpengine.schema import MISSING, Code
+from dpengine.statistics.need import Aggregate, Found, Spread
+from dpengine.statistics.view import Expression, View
+
+
+def spread_of(codes: Iterable[Code]) -> Spread:
+    found = Counter(codes)
+    held = sorted(found)
+    return Spread(np.array(held, dtype=np.int64), np.array([found[code] for code in held], dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Distribution(Aggregate[Spread]):
+    """The whole distribution of a Number over its grid, missing values left out."""
+
+    column: str
+    size: int
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Spread:
+        return spread_of(row[self.column] for row in rows if self.where.holds(row) and row[self.column] != MISSING)
+
+    def imagine(self, people: int, shape: str) -> Spread:
+        """`people` values at the even ranks of a public shape on the grid."""
+        ranks = (np.arange(people) + 0.5) / people
+        if shape == "even":
+            place = ranks
+        elif shape == "skewed":
+            place = np.minimum(-np.log1p(-ranks) / 3.35, 1.0)
+        else:  # a bell without tails: the mean of three even shares, near enough
+            place = np.clip(0.5 + 0.15 * np.log(ranks / (1 - ranks)) / 1.6, 0.0, 1.0)
+        codes, counts = np.unique((place * (self.size - 1)).round().astype(np.int64), return_counts=True)
+        return Spread(codes, counts.astype(np.int64))
+
+    def expression(self, view: View) -> Expression:
+        view = view.present(self.column)
+        return view.rows.group_by(code=view[self.column]).aggregate(rows=view.rows.count()).order_by("code")
+
+    def shape(self, found: Found) -> Spread:
+        return Spread(found["code"], found["rows"])
+
+
+@dataclass(frozen=True)
+class GroupDistributions(Aggregate[tuple[Spread, ...]]):
+    """The distribution of a Number in each group of a Category."""
+
+    column: str
+    size: int
+    by: str
+    groups: int
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[Spread, ...]:
+        inner = Distribution(self.column, self.size, self.where)
+        return tuple(inner.of([row for row in rows if row[self.by] == group]) for group in range(self.groups))
+
+    def imagine(self, people: int, shape: str) -> tuple[Spread, ...]:
+        spread = Distribution(self.column, self.size).imagine(max(people // self.groups, 1), shape)
+        moved = []
+        for group in range(self.groups):
+            codes = np.minimum(spread.codes + group * self.size // (8 * self.groups), self.size - 1)
+            found, back = np.unique(codes, return_inverse=True)
+            counts = np.zeros(len(found), dtype=np.int64)
+            np.add.at(counts, back, spread.counts)
+            moved.append(Spread(found, counts))
+        return tuple(moved)
+
+    def expression(self, view: View) -> Expression:
+        view = view.present(self.column)
+        keys = {"group": view.group(self.by), "code": view[self.column]}
+        return view.rows.group_by(**keys).aggregate(rows=view.rows.count()).order_by("group", "code")
+
+    def shape(self, found: Found) -> tuple[Spread, ...]:
+        codes, rows = found["code"], found["rows"]
+        edges = np.searchsorted(found["group"], np.arange(self.groups + 1)).tolist()
+        return tuple(Spread(codes[first:last].copy(), rows[first:last].copy()) for first, last in pairwise(edges))
+
+
+@dataclass(frozen=True)
+class PairDistribution(Aggregate[Spread]):
+    """How often each pair of codes of two Numbers occurs, as one code: the first times the second's size, plus the
+    second. Rows that lack either are left out."""
+
+    columns: tuple[str, str]
+    sizes: tuple[int, int]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Spread:
+        first, second = self.columns
+        met = [row for row in rows if self.where.holds(row) and MISSING not in (row[first], row[second])]
+        return spread_of(row[first] * self.sizes[1] + row[second] for row in met)
+
+    def imagine(self, people: int, shape: str) -> Spread:
+        """Two bells that move together a little."""
+        few = min(people, 10_000)
+        columns = zip(self.columns, self.sizes, strict=True)
+        each = [Distribution(column, size).imagine(few, "bell") for column, size in columns]
+        first, second = (np.repeat(spread.codes, spread.counts) for spread in each)
+        second = second[(np.arange(few) * 7 // 10 + np.arange(few) * 7919 % few * 3 // 10) % few]
+        codes, counts = np.unique(first * self.sizes[1] + second, return_counts=True)
+        return Spread(codes, counts.astype(np.int64) * people // few)
+
+    def expression(self, view: View) -> Expression:
+        view = view.present(*self.columns)
+        keys = {"first": view[self.columns[0]], "second": view[self.columns[1]]}
+        return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
+
+    def shape(self, found: Found) -> Spread:
+        codes = found["first"] * self.sizes[1] + found["second"]
+        order = np.argsort(codes)
+        return Spread(codes[order], found["rows"][order])

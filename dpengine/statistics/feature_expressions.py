@@ -1,0 +1,93 @@
+"""A row of `features.Layout` as expressions: coordinates, margin and target in exact integers.
+
+The weights come as a table of one row, so a statement is compiled once for all steps of a training. Ibis writes `//` as
+a division of floats and DuckDB's `>>` of a negative number is not a cut, so absolute values are shifted and their sign
+put back.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add, and_, or_
+from typing import Any
+
+import pyarrow as pa
+
+from dpengine.features import LOGISTIC, ROW_BITS, SHIFT, Layout, multiplier
+from dpengine.schema import Category
+from dpengine.statistics.view import Expression, View, integer
+
+WEIGHTS = "weights"
+
+
+def weights_table(layout: Layout, weights: tuple[int, ...]) -> pa.Table:
+    """One row: the constant's weight, a number's, and a list of those of a category's labels."""
+    cells: dict[str, Any] = {"w": pa.array([weights[0]], pa.int64())}
+    for place, (column, start) in enumerate(zip(layout.columns, layout.starts, strict=True)):
+        if isinstance(column, Category):
+            cells[f"w{place}"] = pa.array([list(weights[start : start + column.size])], pa.list_(pa.int64()))
+        else:
+            cells[f"w{place}"] = pa.array([weights[start]], pa.int64())
+    return pa.table(cells)
+
+
+def beside_weights(rows: Expression, layout: Layout) -> Expression:
+    """The rows, each with the weights beside it."""
+    import ibis
+
+    kinds = {"w": "int64"}
+    for place, column in enumerate(layout.columns):
+        kinds[f"w{place}"] = "array<int64>" if isinstance(column, Category) else "int64"
+    return rows.cross_join(ibis.table(kinds, name=WEIGHTS))
+
+
+def counted(view: View, layout: Layout) -> View:
+    """Only rows that have every feature and the target."""
+    columns = zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True)
+    held = [view[name].between(0, column.size - 1) for name, column in columns]
+    if layout.kind == LOGISTIC:
+        held.append(_among(view[layout.target], layout.yes + layout.no))
+    return view.of(view.rows.filter(reduce(and_, held)))
+
+
+def coordinate(view: View, layout: Layout, place: int) -> Expression:
+    """The coordinate of a number or a date."""
+    return _centred(view[layout.names[place]], layout.columns[place].size, layout.most)
+
+
+def margin(view: View, layout: Layout) -> Expression:
+    """w·x of rows that have weights beside them, as `Layout.margin`."""
+    parts = [view.rows.w * layout.most]
+    for place, (name, column) in enumerate(zip(layout.names, layout.columns, strict=True)):
+        if isinstance(column, Category):
+            parts.append(view.rows[f"w{place}"][view[name]] * layout.most)
+        else:
+            parts.append(view.rows[f"w{place}"] * coordinate(view, layout, place))
+    return reduce(add, parts)
+
+
+def target(view: View, layout: Layout) -> Expression:
+    """As `Layout.target_of`."""
+    code = view[layout.target]
+    if layout.kind == LOGISTIC:
+        return _among(code, layout.yes).ifelse(1, 0).cast("int64")
+    return _centred(code, layout.goal.size, 1 << ROW_BITS)
+
+
+def within(value: Expression, edge: float) -> Expression:
+    import ibis
+
+    return ibis.greatest(ibis.least(value, edge), -edge)
+
+
+def cut_off(value: Expression, bits: int) -> Expression:
+    """value / 2^bits, cut toward zero."""
+    return (value.abs() >> integer(bits)) * value.sign() if bits else value
+
+
+def _among(code: Expression, codes: tuple[int, ...]) -> Expression:
+    return reduce(or_, [code == one for one in codes])
+
+
+def _centred(code: Expression, size: int, most: int) -> Expression:
+    return cut_off((code * 2 - (size - 1)) * multiplier(most, size), SHIFT)

@@ -1,0 +1,101 @@
+"""One step of a training as a statistic: exact integers, but for σ, which every row computes of its own margin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+
+import pyarrow as pa
+
+from dpengine.features import LOGISTIC, MARGIN_UNITS, ROW_BITS, WEIGHT_BITS, Layout, toward_zero
+from dpengine.predicate import EVERYONE, Predicate, Row
+from dpengine.schema import Category
+from dpengine.statistics import feature_expressions as features
+from dpengine.statistics.need import Aggregate, Found
+from dpengine.statistics.view import Expression, View, total
+
+MOST_MARGIN = 40.0  # beyond, σ is 0 or 1 to more digits than the lattice has
+
+
+@dataclass(frozen=True)
+class GradientSum(Aggregate[tuple[int, ...]]):
+    """The sum over rows of r·x in units of 2^-bits, x the row of `layout` and r its residual at the given weights,
+    kept within ±clip (in those units): w·x − y for a number, σ(w·x) − y for yes and no.
+
+    Every row by itself: the margin is an exact integer; r and each coordinate of r·x are cut toward zero, so the
+    Euclidean norm of what a row adds is at most clip·‖x‖ ≤ clip, and no coordinate exceeds clip·K/2^ROW_BITS. A row
+    that has no margin or no target adds 0. σ is the one float: of this row's exact margin, floored to the lattice,
+    so it too is a function of the row alone, and whatever it were, r is kept within ±clip after it.
+    """
+
+    layout: Layout
+    weights: tuple[int, ...]
+    clip: int
+    bits: int
+    where: Predicate = EVERYONE
+
+    def residual(self, margin: int, target: int) -> int:
+        if self.layout.kind == LOGISTIC:
+            away = max(min(margin / MARGIN_UNITS, MOST_MARGIN), -MOST_MARGIN)
+            found = math.floor(1 / (1 + math.exp(-away)) * (1 << self.bits)) - (target << self.bits)
+        else:
+            found = toward_zero(margin - (target << WEIGHT_BITS), ROW_BITS + WEIGHT_BITS - self.bits)
+        return max(min(found, self.clip), -self.clip)
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        sums = [0] * self.layout.width
+        for row in rows:
+            found, target = self.layout.row(row), self.layout.target_of(row)
+            if found is not None and target is not None and self.where.holds(row):
+                residual = self.residual(sum(self.weights[place] * value for place, value in found), target)
+                for place, value in found:
+                    sums[place] += toward_zero(residual * value, ROW_BITS)
+        return tuple(sums)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        """Every coordinate pulls, each a little less than the one before: a shape, not a guess about the data."""
+        each = people * self.clip * self.layout.most >> ROW_BITS + 2
+        return tuple((-1) ** place * (each // (place + 1)) for place in range(self.layout.width))
+
+    def compiled_as(self) -> GradientSum:
+        return replace(self, weights=())
+
+    def tables(self) -> dict[str, pa.Table]:
+        return {features.WEIGHTS: features.weights_table(self.layout, self.weights)}
+
+    def expression(self, view: View) -> Expression:
+        layout = self.layout
+        columns = list(enumerate(zip(layout.names, layout.columns, strict=True)))
+        numbers = [place for place, (_, column) in columns if not isinstance(column, Category)]
+        listed = [(place, name) for place, (name, column) in columns if isinstance(column, Category)]
+        view = features.counted(view, layout)
+        codes = {view.names[name]: view[name] for name in layout.names}
+        coordinates = {f"x{place}": features.coordinate(view, layout, place) for place in numbers}
+        view = view.of(view.rows.select(**codes, target=features.target(view, layout), **coordinates))
+        rows = features.beside_weights(view.rows, layout)
+        parts = [rows.w * layout.most] + [rows[f"w{place}"] * rows[f"x{place}"] for place in numbers]
+        parts += [rows[f"w{place}"][rows[view.names[name]]] * layout.most for place, name in listed]
+        rows = rows.mutate(margin=reduce(add, parts))
+        if layout.kind == LOGISTIC:
+            away = features.within(rows.margin.cast("float64") / float(MARGIN_UNITS), MOST_MARGIN)
+            chance = 1.0 / (1.0 + (-away).exp())
+            found = (chance * float(2**self.bits)).floor().cast("int64") - rows.target * 2**self.bits
+        else:
+            found = features.cut_off(rows.margin - rows.target * 2**WEIGHT_BITS, ROW_BITS + WEIGHT_BITS - self.bits)
+        rows = rows.mutate(residual=features.within(found, self.clip))
+        pulls = {f"x{place}": rows.residual * rows[f"x{place}"] for place in numbers}
+        rows = rows.mutate(whole=features.cut_off(rows.residual * layout.most, ROW_BITS), **pulls)
+        sums = {"g0": total(rows.whole)}
+        for place in numbers:
+            sums[f"g{layout.starts[place]}"] = total(features.cut_off(rows[f"x{place}"], ROW_BITS))
+        for place, name in listed:
+            for code in range(layout.columns[place].size):
+                held = (rows[view.names[name]] == code).ifelse(rows.whole, 0)
+                sums[f"g{layout.starts[place] + code}"] = total(held)
+        return rows.aggregate(**sums)
+
+    def shape(self, found: Found) -> tuple[int, ...]:
+        return tuple(int(found[f"g{place}"][0]) for place in range(self.layout.width))

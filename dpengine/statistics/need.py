@@ -1,0 +1,116 @@
+"""What a need is: a statistic that a mechanism may ask of the data. Mechanisms see no SQL, engines know no mechanism.
+
+A need says everything about itself, so that adding one touches one file:
+
+    of          its meaning, as a few lines over a list of coded rows: engines are tested against it, and sensitivities
+                are brute-forced over it
+    imagine     the statistic of a made-up table, from public facts alone, for previews
+    expression  the grouped aggregate that computes it, over a `View`: every Ibis dialect compiles the same one
+    shape       the statistic from the aggregated columns: every declared cell and group, the empty ones too, in the
+                declared order
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from dpengine.predicate import EVERYONE, Predicate, Row
+from dpengine.statistics.arrays import Integers
+from dpengine.statistics.view import Expression, View
+
+Statistic = TypeVar("Statistic", covariant=True)
+Found = Mapping[str, Integers]  # the aggregated columns, by name
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How often each code occurs: sorted codes that occur, and their counts. Private until noised."""
+
+    codes: Integers
+    counts: Integers
+
+
+class Need(ABC, Generic[Statistic]):
+    """A statistic of the coded rows that meet `where`."""
+
+    where: Predicate
+
+    @abstractmethod
+    def of(self, rows: Sequence[Row]) -> Statistic: ...
+
+    @abstractmethod
+    def imagine(self, people: int, shape: str) -> Statistic: ...
+
+
+AnyNeed = Need[Any]
+
+
+class Aggregate(Need[Statistic]):
+    """A need that is counts and integer sums over groups of rows."""
+
+    @abstractmethod
+    def expression(self, view: View) -> Expression:
+        """A grouped aggregate: keys are codes, the rest are counts and integer sums."""
+
+    @abstractmethod
+    def shape(self, found: Found) -> Statistic: ...
+
+    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
+        """Columns of the coded file that it reads beside the declared ones, with their types."""
+        return {}
+
+    @property
+    def every_row(self) -> bool:
+        """Whether it reads every row, also those beyond the number of rows that counts for each person."""
+        return False
+
+    def compiled_as(self) -> Self:
+        """The need without what is looked up in `tables`: one statement serves all steps of a training."""
+        return self
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Public tables that the expression looks things up in, by the name it knows them under."""
+        return {}
+
+
+@dataclass(frozen=True)
+class NoData(Need[tuple[int, ...]]):
+    """Nothing of the data: what opening a session reads."""
+
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        return ()
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class CodedRows(Need[Sequence[Sequence[int]]]):
+    """Every row's codes of several columns, one array for each column: what is published row by row."""
+
+    columns: tuple[str, ...]
+    sizes: tuple[int, ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(row[column] for row in rows) for column in self.columns)
+
+    def imagine(self, people: int, shape: str) -> tuple[tuple[int, ...], ...]:
+        """A few rows, each column running through its values."""
+        few = min(people, 10)
+        return tuple(tuple((size - 1) * place // max(few - 1, 1) for place in range(few)) for size in self.sizes)
+
+
+def placed(places: Integers, counts: Integers, size: int) -> tuple[int, ...]:
+    """The counts at their places among `size` cells, 0 elsewhere."""
+    cells = np.zeros(size, dtype=np.int64)
+    cells[places] = counts
+    return tuple(cells.tolist())

@@ -1,0 +1,99 @@
+"""The coded rows as an expression sees them: a lazy Ibis table whose columns go by their declared names.
+
+Only integers are compared and counted here. Ibis is imported when something is compiled (half a second): only those who
+read data wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_, or_
+from typing import Any
+
+import pyarrow as pa
+
+from dpengine.predicate import AnyOf, Clause, Has, Predicate, Range
+from dpengine.schema import MISSING, Code
+
+Expression = Any  # of Ibis, which carries no types
+MOST_RUNS = 30  # Ibis takes half a millisecond for each literal: longer lists become a table
+
+
+@dataclass(frozen=True)
+class View:
+    rows: Expression
+    names: Mapping[str, str]  # declared name → name in the coded file
+    lists: dict[str, pa.Table]  # long lists that conditions look codes up in, gathered while compiling
+
+    def __getitem__(self, column: str) -> Expression:
+        return self.rows[self.names[column]]
+
+    def of(self, rows: Expression) -> View:
+        return replace(self, rows=rows)
+
+    def present(self, *columns: str) -> View:
+        """Only rows that have a value in each of these columns."""
+        view = self
+        for column in columns:
+            view = view.of(view.rows.filter(view[column] != MISSING))
+        return view
+
+    def meeting(self, where: Predicate) -> View:
+        return self.of(self.rows.filter(self.meets(where))) if where.clauses else self
+
+    def meets(self, where: Predicate) -> Expression:
+        return reduce(and_, [self._holds(clause) for clause in where.clauses])
+
+    def group(self, by: str | None) -> Expression:
+        """The code of a row's group; 0 where everyone is one group."""
+        return integer(0) if by is None else self[by]
+
+    def _holds(self, clause: Clause) -> Expression:
+        if isinstance(clause, AnyOf):
+            return _any([self._holds(part) for part in clause.parts])
+        code = self[clause.column]
+        if isinstance(clause, Has):
+            found = _any([code.contains(item) for item in clause.codes])
+            return ~found if clause.none else found
+        if isinstance(clause, Range):
+            return code.between(max(clause.low, MISSING + 1), clause.high)
+        runs = _runs(clause.codes)
+        if len(runs) > MOST_RUNS:
+            import ibis
+
+            name = f"codes{len(self.lists)}"
+            self.lists[name] = pa.table({"code": pa.array(sorted(set(clause.codes)), pa.int64())})
+            return code.isin(ibis.table({"code": "int64"}, name=name).code)
+        return _any([code.between(low, high) for low, high in runs])
+
+
+def integer(value: int) -> Expression:
+    import ibis
+
+    return ibis.literal(value, "int64")
+
+
+def total(values: Expression) -> Expression:
+    """A sum of integers, 0 of no rows. It is 128 bits wide in DuckDB and would reach numpy as a float, rounded beyond
+    2^53; declared bounds keep it below 2^62. By way of a decimal, which is exact: Ibis takes a sum for 64 bits wide and
+    drops a plain cast to them."""
+    return values.sum().coalesce(0).cast("decimal(38, 0)").cast("int64")
+
+
+def _any(parts: list[Expression]) -> Expression:
+    import ibis
+
+    return reduce(or_, parts) if parts else ibis.literal(False)
+
+
+def _runs(codes: tuple[Code, ...]) -> list[tuple[Code, Code]]:
+    """Neighbouring codes as ranges: “all but one” of a long list is two of them."""
+    runs: list[tuple[Code, Code]] = []
+    for code in sorted(set(codes)):
+        if runs and runs[-1][1] == code - 1:
+            runs[-1] = runs[-1][0], code
+        else:
+            runs.append((code, code))
+    return runs

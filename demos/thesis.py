@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from dpengine.bounds import total_reach
 from dpengine.coins import Coins, SystemCoins
-from dpengine.rowwise import Blur, Swap, least_scale, thesis_scale
+from dpengine.rowwise import Swap, least_scale, thesis_floor, thesis_scale
 
 PEOPLE = Path(__file__).resolve().parent.parent / "data" / "residents.csv"
 LOW, HIGH = 1504, 4500
@@ -112,7 +112,7 @@ def _numbers(coins: Coins) -> tuple[Printed, Printed, Printed]:
             Cell(most, float(shown.max()), *low),
         )))  # fmt: skip
         worst = _largest(n, b)
-        floor = float(Blur(steps, epsilon, delta).floor)
+        floor = float(thesis_floor(steps, epsilon, delta))
         told, largest = printed_four[place]
         four.append((name, (Cell(told, floor), Cell(largest, float(off.max()), *worst))))
     return (

@@ -139,7 +139,11 @@ def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
 
 
 def promise_as_json(promise: Promise) -> dict[str, Any]:
-    return {"kind": promise.kind} | {name: _plain(value) for name, value in vars(promise).items()}
+    return promised_as_json(promise.kind, vars(promise))
+
+
+def promised_as_json(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": kind} | {name: _plain(value) for name, value in fields.items()}
 
 
 def _plain(value: Any) -> Any:

@@ -174,6 +174,11 @@ class Query(ABC):
     @abstractmethod
     def promise(self) -> Promise: ...
 
+    def promised_before(self) -> list[dict[str, Any]]:
+        """The fields of the promise as earlier versions of the program wrote it, where that was otherwise: rows and
+        receipts of theirs still hold."""
+        return []
+
     @abstractmethod
     def coarse(self) -> Fraction:
         """A promise above this says little: a quarter of what the question can show, from public facts."""

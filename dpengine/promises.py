@@ -60,7 +60,9 @@ class Blurred:
 
     columns: tuple[str, ...]
     errors: tuple[Fraction, ...]  # of one cell: in the column's unit, or the chance that it is not the true value
-    floors: tuple[Fraction, ...]  # no mechanism with the same ε and δ errs less in its worst case
+    floors: tuple[Fraction, ...]  # no mechanism that keeps ε and δ for the whole row errs less in its worst case
+    untrue: Fraction  # the chance that not all listed values of a row are true; 0 where no column is a list
+    untrue_floor: Fraction  # of that too
     share: Fraction  # of the range: how far the average of all rows can be off, for the worst column, but for chance β
     beta: Fraction
     kind: ClassVar[str] = "blurred"

@@ -15,9 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpengine.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json
+from dpengine.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json, promised_as_json
 from dpengine.chain import verify
-from dpengine.contract import canonical
+from dpengine.contract import Query, canonical
 from dpengine.entries import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
 from dpengine.errors import AllowanceError
 from dpengine.facts import Facts
@@ -223,10 +223,16 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
         query = catalogue[claim["key"]].build(_facts(charge), claim["parameters"])
         if loss_as_json(query.loss()) != loss_as_json(charge.loss):
             return "verify.loss"
-        same = query.digest() == claim["digest"] and promise_as_json(query.promise()) == claim["promise"]
+        same = query.digest() == claim["digest"] and claim["promise"] in _promises(query)
         return None if same else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"
+
+
+def _promises(query: Query) -> list[dict[str, Any]]:
+    """What this program promises for a question, and what its earlier versions did."""
+    promise = query.promise()
+    return [promise_as_json(promise), *(promised_as_json(promise.kind, old) for old in query.promised_before())]
 
 
 def step_fault(charge: Charge, burned: Burned) -> str | None:

@@ -16,8 +16,15 @@ Blur        a number on a grid of D+1 points: d + Z, Pr[Z=z] ∝ r^|z|, r = e^(�
 Swap        one of m+1 listed values: the truth with probability 1−pm, each other one with p. (ε, δ)-DP iff
             p ≥ (1−δ)/(m+e^ε) (thesis, Ex. 4.10). Drawn as: with probability λ = (m+1)p any value, all alike; else the
             truth. λ is rounded up to a multiple of 2^−62.
-Floor       no (ε, δ)-DP mechanism has a smaller worst expected error than (1−δ)·diam/(2(1+e^ε)) (Thm 5.3) or, on a list
-            with distances 1, (1−δ)·m/(m+e^ε) (Thm 5.5), which Swap meets but for the rounding of λ.
+Floor       what no (ε, δ)-DP mechanism of the *row* can beat in its worst case, whatever it publishes:
+            A list with distances 1: (1−δ)·m/(m+e^ε) (Thm 5.5), which Swap meets but for the rounding of λ. Several
+            lists are one list of all their combinations: that some value of a row is untrue has this bound too.
+            A number: (1−δ)·diam/(1+e^ε), twice Thm 5.3, and on a grid no less than Thm 5.5 with κ = step, which is
+            (1−δ)·D/(D+e^ε) steps. For the values d, d′ at the two ends and laws P, P′ of what is told of them,
+                E ρ(Y, d) + E′ ρ(Y, d′) ≥ Σ_y min(P, P′)(y)·(ρ(y, d) + ρ(y, d′)) ≥ diam·Σ min(P, P′),
+            and Σ min(P, P′) = 1 − TV ≥ 2(1−δ)/(1+e^ε): from P(S) ≤ e^ε·P′(S) + δ for S = {P > P′} and the same the
+            other way for its complement, TV·(1+e^ε) ≤ e^ε − 1 + 2δ.
+            A column told at ε/k beside others is not bounded at ε/k: another mechanism may spend otherwise.
 """
 
 from __future__ import annotations
@@ -66,9 +73,8 @@ class Blur:
 
     @property
     def floor(self) -> Fraction:
-        """Nobody can do better, in steps."""
-        spread = 1 + Fraction(exp_decimal(self.epsilon))
-        return down((1 - self.delta) * self.steps / (2 * spread), _GRAIN)
+        """Nobody who keeps ε and δ for the row can do better in the worst case, in steps."""
+        return down((1 - self.delta) * self.steps / (1 + Fraction(exp_decimal(self.epsilon) + _GUARD)), _GRAIN)
 
 
 @dataclass(frozen=True)
@@ -113,6 +119,7 @@ class Swap:
 
     @property
     def floor(self) -> Fraction:
+        """Nobody who keeps ε and δ for the row is untrue less often in the worst case."""
         m = self.size - 1
         return down((1 - self.delta) * m / (m + Fraction(exp_decimal(self.epsilon) + _GUARD)), _GRAIN)
 
@@ -151,3 +158,8 @@ def least_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 def thesis_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     """t = D/(ε − ln(1−δ)), rounded up; where δ = 0 that is D/ε."""
     return up(steps / (epsilon - ln_above(1 - delta)) if delta else steps / epsilon, _GRAIN)
+
+
+def thesis_floor(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Thm 5.3 as it stands, (1−δ)·D/(2(1+e^ε)): half of what is known."""
+    return Blur(steps, epsilon, delta).floor / 2

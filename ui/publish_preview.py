@@ -12,14 +12,16 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import canonical
-from dpengine.exact import text_of
+from dpengine.exact import down, text_of
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
+from dpengine.promises import Blurred
 from dpengine.rowwise import Blur, Swap, expected_error, thesis_scale
-from ui.wording import chance, percent_up, points, two_figures
+from ui.wording import chance, points, two_figures
 
 MOST_ROWS = 8
+_TENTHS = 1000  # of a percent
 
 
 def show(table: dp.Table, query: OfRows) -> None:
@@ -28,7 +30,7 @@ def show(table: dp.Table, query: OfRows) -> None:
         _column(query, name, error, floor)
         for name, error, floor in zip(promise.columns, promise.errors, promise.floors, strict=True)
     ]
-    st.html(f"<ul class='told'>{''.join(each)}</ul><p class='muted'>{escape(_together(query))}</p>{_STYLE}")
+    st.html(f"<ul class='told'>{''.join(each)}</ul><p class='muted'>{escape(_together(query, promise))}</p>{_STYLE}")
     before, after = _rehearsed(_public(query), table, query)
     st.html(
         f"<h2>{escape(say('publish_page.example'))}</h2><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
@@ -62,11 +64,16 @@ def _column(query: OfRows, name: str, error: Fraction, floor: Fraction) -> str:
     if isinstance(row, Swap):
         told = say("publish_page.truth", truth=_share(row.truth), blind=_share(Fraction(1, row.size)))
         best = say("publish_page.truth_best", error=_share(error))
+        if len(query.columns) > 1:
+            best = say("publish_page.truth_beside", error=_share(error), alone=_share(query.alone(name).error))
         whole = say("publish_page.shares", points=points(reach), chance=chance(query.beta))
         nothing = reach >= 1
     else:
         width = query.facts.schema.number(name).diameter
         told = say("publish_page.off", error=two_figures(error), width=plain(width))
+        if query.steps(name) < query.facts.schema.number(name).size - 1:
+            step = query.grain(name)
+            told += " " + say("publish_page.off_rounded", grain=two_figures(step), half=two_figures(step / 2))
         times = local(f"{float(error / floor):.2g}") if floor else "∞"
         best = say("publish_page.off_best", floor=two_figures(floor, ROUND_FLOOR), times=times)
         whole = say("publish_page.mean", reach=two_figures(reach * width), chance=chance(query.beta))
@@ -83,10 +90,15 @@ def _share(share: Fraction) -> str:
     return local(f"{float(share) * 100:.1f}".removesuffix(".0")) + " %"
 
 
-def _together(query: OfRows) -> str:
+def _together(query: OfRows, promise: Blurred) -> str:
     if len(query.columns) == 1:
         return say("publish_page.one_column")
-    return say("publish_page.split", columns=len(query.columns), epsilon=query.epsilon / len(query.columns))
+    told = say("publish_page.split", columns=len(query.columns), epsilon=query.epsilon / len(query.columns))
+    lists = sum(isinstance(query.row(name), Swap) for name in query.columns)
+    if lists < 2:
+        return told
+    best = 1 - down(promise.untrue_floor, _TENTHS)  # upwards: a bound for everybody
+    return told + " " + say("publish_page.row_true", lists=lists, truth=_share(1 - promise.untrue), best=_share(best))
 
 
 def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -> str:
@@ -121,8 +133,9 @@ def _figures_html(query: OfRows) -> str:
             }  # fmt: skip
             lines.append(say("publish_page.scales" if row.delta else "publish_page.scale", **told))
         else:
+            floor = _share(down(query.alone(name).floor, _TENTHS))
             lines.append(say("publish_page.chances", column=name, size=row.size, truth=_exact(row.truth),
-                             other=_exact(row.chance), floor=percent_up(row.floor)))  # fmt: skip
+                             other=_exact(row.chance), floor=floor))  # fmt: skip
     lines += [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
     return "".join(f'<p class="muted">{escape(line)}</p>' for line in lines)
 

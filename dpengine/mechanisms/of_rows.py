@@ -12,7 +12,8 @@ Order       the order of a file may tell what its rows hold (it may be sorted), 
             uniformly random order, in which they are published. It depends on no value: the law of the published
             table is a function of the *multiset* of rows, and for any one order of them the row mechanisms' (ε, δ)
             holds.
-Accuracy    of a cell: its expected error, beside what nobody can beat (S3.8). Of an average over all n rows: Chernoff's
+Accuracy    of a cell: its expected error, beside what nobody can beat who keeps ε and δ for the whole row (`rowwise`;
+            thesis, Thms 5.3 and 5.5). Of an average over all n rows: Chernoff's
             bound on the sum of n independent errors (`published.py`).
 Cost        one pass; the codes are held in memory, so rows × columns are bounded.
 """
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,7 +33,7 @@ from dpengine.bounds import swap_reach, total_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.errors import AllowanceError
-from dpengine.exact import read_number, text_of
+from dpengine.exact import down, exp_decimal, read_number, text_of, up
 from dpengine.facts import Facts
 from dpengine.laws import Independent
 from dpengine.loss import Approximate, Loss, Pure, Together
@@ -45,6 +47,7 @@ Integers = npt.NDArray[np.int64]
 
 MOST_COLUMNS = 20
 MOST_CELLS = 50_000_000
+TOLD = 10**9  # the parts in which a chance is told
 MOST_PLACES = 2**49  # steps from zero: a file's numbers have 53 bits, and must tell neighbours apart
 
 PARAMETERS = (
@@ -99,7 +102,15 @@ class OfRows(Query):
 
     def row(self, name: str) -> Row:
         """How one cell of a column is changed."""
-        column, many = self.facts.schema[name], len(self.columns)
+        return self._row(name, len(self.columns))
+
+    def alone(self, name: str) -> Row:
+        """The same if the column were published by itself, with the whole spend. What nobody can beat there nobody can
+        beat beside other columns either: whoever tells a whole row tells this cell of it."""
+        return self._row(name, 1)
+
+    def _row(self, name: str, many: int) -> Row:
+        column = self.facts.schema[name]
         if isinstance(column, Number):
             return Blur(self.steps(name), self.epsilon / many, self.delta / many)
         return Swap(column.size, self.epsilon / many, self.delta / many)
@@ -135,15 +146,30 @@ class OfRows(Query):
         return Together((each,) * many) if many > 1 else each
 
     def promise(self) -> Blurred:
-        rows = [self.row(name) for name in self.columns]
-        grains = [self.grain(name) for name in self.columns]
+        lists = [row for row in map(self.row, self.columns) if isinstance(row, Swap)]
+        untrue = up(1 - prod(row.truth for row in lists), TOLD)
+        whole = Swap(prod(row.size for row in lists), self.epsilon, self.delta).floor if lists else Fraction(0)
         return Blurred(
             self.columns,
-            tuple(row.error * grain for row, grain in zip(rows, grains, strict=True)),
-            tuple(row.floor * grain for row, grain in zip(rows, grains, strict=True)),
+            tuple(self.row(name).error * self.grain(name) for name in self.columns),
+            tuple(self.alone(name).floor * self.grain(name) for name in self.columns),
+            untrue,
+            whole,
             max(self.reach(name) for name in self.columns),
             self.beta,
         )
+
+    def promised_before(self) -> list[dict[str, Any]]:
+        """Rows written before floors were those of the whole row: each column's own, by Thms 5.3 and 5.5 at ε/k."""
+        old = vars(self.promise()) | {"floors": tuple(map(self._floor_before, self.columns))}
+        return [{name: value for name, value in old.items() if name not in ("untrue", "untrue_floor")}]
+
+    def _floor_before(self, name: str) -> Fraction:
+        row = self.row(name)
+        if isinstance(row, Swap):
+            return row.floor
+        spread = 1 + Fraction(exp_decimal(row.epsilon))
+        return down((1 - row.delta) * row.steps / (2 * spread), TOLD) * self.grain(name)
 
     def grain(self, name: str) -> Fraction:
         column = self.facts.schema[name]

@@ -11,7 +11,7 @@ import pytest
 from dpengine.audit.exact import hockey_stick
 from dpengine.exact import decimal_of, exp_decimal
 from dpengine.laws import Laplace
-from dpengine.rowwise import Blur, Swap, excess, expected_error, least_scale, thesis_scale
+from dpengine.rowwise import Blur, Swap, excess, expected_error, least_scale, thesis_floor, thesis_scale
 
 TOLD = (("0.1", "0.1"), ("1", "0.1"), ("3", "0.1"), ("1", "1e-6"), ("2", "0.6"))
 PAIRS = [(Fraction(epsilon), Fraction(delta)) for epsilon, delta in TOLD]
@@ -81,7 +81,7 @@ def test_the_figures_of_the_thesis() -> None:
     epsilon = delta = Fraction(1, 10)
     assert round(thesis_scale(2996, epsilon, delta)) == 14589
     assert round(float(least_scale(2996, epsilon, delta) / thesis_scale(2996, epsilon, delta)), 2) == 0.66
-    assert int(Blur(2996, epsilon, delta).floor) == 640
+    assert int(thesis_floor(2996, epsilon, delta)) == 640
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 48])

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 from battery import check_law_against_loss, check_sensitivity
+from helpers_floors import check_floors
 
 import dpengine as dp
 from dpengine.coins import Coins, SystemCoins
@@ -23,6 +24,8 @@ from dpengine.jobs import carry_release
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.mechanisms.publish_category import PublishCategory
 from dpengine.mechanisms.publish_number import PublishNumber
+from dpengine.mechanisms.publish_table import PublishTable
+from dpengine.promises import Blurred
 from dpengine.publishing import publish
 from dpengine.rowwise import Blur, Row, Swap
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
@@ -91,6 +94,13 @@ class EmptyBelow(PublishNumber):
         return np.asarray(codes, dtype=np.int64)
 
 
+class FloorOfAShare(PublishTable):
+    """What nobody can beat is taken at the share of ε that a column gets: another mechanism shares otherwise."""
+
+    def promise(self) -> Blurred:
+        return Blurred(**vars(super().promise()) | {"floors": tuple(self.row(name).floor for name in self.columns)})
+
+
 # A file that tells something beside its rows
 
 Publisher = Callable[[OfRows, Any, Path], None]
@@ -138,6 +148,7 @@ def check_no_file_without_its_charge(carry: Any) -> None:
 
 NUMBERS, LISTED = {"columns": ["x"], "delta": "0.1"}, {"columns": ["c"], "delta": "0.1"}
 BLURRED, SWAPPED = made(PublishNumber, NUMBERS), made(PublishCategory, LISTED)
+PAIR = {"columns": ["c", "d"], "epsilon": "1"}
 law = (check_law_against_loss, "exceeds")
 
 PLANTED = [
@@ -151,6 +162,8 @@ PLANTED = [
             check_samples_follow_the_law, "law", BLURRED, made(UntilInRange, NUMBERS)),
     Planted("an empty cell below the range", "A missing number is published outside what the noise is for.",
             check_sensitivity, "moves it by", BLURRED, made(EmptyBelow, NUMBERS)),
+    Planted("a floor at a share of ε", "“Nobody can do better” is said of a column at the ε/k that it gets.",
+            check_floors, "somebody does better", made(PublishTable, PAIR), made(FloorOfAShare, PAIR)),
     Planted("rows published in their order", "The file's order, which may be sorted by what it holds, stays.",
             check_the_order_of_rows_is_lost, "as they lay", shuffled, unshuffled),
     Planted("a file written before its charge", "The table is drawn and written, then charged.",

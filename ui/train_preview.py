@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from html import escape
 from math import sqrt
@@ -11,9 +12,10 @@ import streamlit as st
 import dpengine as dp
 from dpengine import excess
 from dpengine.answers import round_up_two
-from dpengine.excess import CALIBRATIONS, Setting
+from dpengine.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, Setting
 from dpengine.mechanisms.of_gradients import MOST_STEPS, OfGradients
 from dpengine.messages import say
+from dpengine.messages.figures import local
 from ui import charts, gloss
 from ui.wording import two_figures, worse, worse_axis, worse_words
 
@@ -57,6 +59,12 @@ def people_of(one: Setting) -> float:
     return sqrt(one.noise / one.width) * one.people / one.clip
 
 
+def _times(one: Setting) -> float:
+    """The noise weight by weight against that of one length, at the same ε and steps."""
+    by_weight, by_length = (people_of(replace(one, calibration=name)) for name in (COORDINATE, L2_LAPLACE))
+    return by_weight / by_length
+
+
 def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> str:
     """What the same spend buys with each kind of noise."""
     names = (("noise", ""), ("scale", "number"), ("worse", "number"))
@@ -82,7 +90,7 @@ def _figures_html(query: OfGradients) -> str:
     """For those who want the parameters."""
     promise = query.promise()
     told = [
-        *(say(f"train_page.means.{name}") for name in CALIBRATIONS),
+        *(say(f"train_page.means.{name}", times=local(f"{_times(query.setting):.2g}")) for name in CALIBRATIONS),
         say("train_page.parameters", steps=query.steps, rate=two_figures(query.rate), radius=query.radius,
             clip=query.clip, width=query.width, people=query.people, epsilon=query.epsilon),
         say("train_page.bounds", risk=two_figures(promise.risk), plain=two_figures(promise.plain),

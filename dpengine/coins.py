@@ -62,6 +62,25 @@ class Coins(ABC):
         count = len(values)
         return values + geometric(scale, count, self.words) - geometric(scale, count, self.words)
 
+    def wide_gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        """`gaussian` for values that 64 bits may not hold; the noise is drawn by itself, and fits."""
+        noise = self.gaussian([0] * len(values), sigma_squared)
+        return [value + z for value, z in zip(values, noise, strict=True)]
+
+    def noisy_max(self, values: Sequence[int], scale: Fraction) -> int:
+        """The place of the largest value after `laplace`; of equal ones the first. Nothing else of the draw leaves."""
+        noisy = self.laplace(values, scale)
+        return noisy.index(max(noisy))
+
+    def respond(self, codes: Integers, mixed: Fraction, size: int) -> Integers:
+        """Randomised response: with this chance any of `size` codes, all alike; else the true one."""
+        random = self.many_flips(mixed, len(codes))
+        return np.where(random, self.many_below(size, len(codes)), codes)
+
+    def toggle(self, bits: npt.NDArray[np.bool_], chance: Fraction) -> npt.NDArray[np.bool_]:
+        """Every bit, or with this chance its opposite."""
+        return bits ^ self.many_flips(chance, len(bits))
+
     def geometric(self, scale: Fraction) -> int:
         """One draw with Pr[g] ∝ exp(-g/scale), g ≥ 0."""
         return int(geometric(scale, 1, self.words)[0])

@@ -105,8 +105,7 @@ class Swap:
         return 1 - self.mixed + self.chance
 
     def perturb(self, codes: Integers, coins: Coins) -> Integers:
-        mixed = coins.many_flips(self.mixed, len(codes))
-        return np.where(mixed, coins.many_below(self.size, len(codes)), codes)
+        return coins.respond(codes, self.mixed, self.size)
 
     def law(self, code: int) -> Finite:
         other, truth = decimal_of(self.chance), decimal_of(self.truth)

@@ -36,7 +36,7 @@ def count_ones(messages: Bits) -> int:
 
 def answer_locally(truth: Bits, chance: Fraction, coins: Coins) -> Bits:
     """The local model: one message each, the bit or, with this chance, its opposite. Nobody needs to shuffle."""
-    return truth ^ coins.many_flips(chance, len(truth))
+    return coins.toggle(truth, chance)
 
 
 def holders(count: int, people: int) -> Bits:

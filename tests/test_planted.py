@@ -53,7 +53,9 @@ NAMED = (  # what the project says it has planted, word for word
     "suggestions from values", "budget of an edited dialect copy", "deleting instead of chaining ledger rows",
     "the continuous scale on the grid", "rows published in their order", "a file written before its charge",
     "gradients rounded to the nearest", "a replaced row counted once", "a coordinate without noise",
-    "one step paid for all",
+    "one step paid for all", "a table's size used as if it were public", "a domain taken from the data",
+    "one spend, two draws", "a cell that is no number", "noise that vanishes at a parameter",
+    "rows beyond those that count",
 )  # fmt: skip
 
 

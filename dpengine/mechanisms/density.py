@@ -199,10 +199,7 @@ class Density(Query):
         return Gaussian(self.rho)
 
     def draw(self, value: Spread, coins: Coins) -> tuple[int, ...]:
-        """The noise is drawn by itself: it fits 64 bits where the sums may not."""
-        sums = self.measured(value)
-        noise = coins.gaussian([0] * len(sums), self.variance)
-        return tuple(one + other for one, other in zip(sums, noise, strict=True))
+        return tuple(coins.wide_gaussian(self.measured(value), self.variance))
 
     def law(self, value: Spread) -> Independent:
         return Independent(tuple(Normal(one, self.variance) for one in self.measured(value)))

@@ -108,8 +108,7 @@ class NoisyArgmax(Query):
         return Fraction(self.facts.about, 4)
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> int:
-        noisy = coins.laplace(list(value), self.scale)
-        return noisy.index(max(noisy))
+        return coins.noisy_max(value, self.scale)
 
     def law(self, value: tuple[int, ...]) -> Finite:
         """Pr[i wins] = Σ_z Pr[c_i + Z = z]·Π_{j<i} Pr[c_j + Z < z]·Π_{j>i} Pr[c_j + Z ≤ z]; the rest is e^-70."""

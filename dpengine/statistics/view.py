@@ -52,10 +52,10 @@ class View:
 
     def _holds(self, clause: Clause) -> Expression:
         if isinstance(clause, AnyOf):
-            return _any([self._holds(part) for part in clause.parts])
+            return _any([self._holds(part) for part in clause.parts], integer(0) == integer(1))
         code = self[clause.column]
         if isinstance(clause, Has):
-            found = _any([code.contains(item) for item in clause.codes])
+            found = _any([code.contains(item) for item in clause.codes], code.length() < 0)
             return ~found if clause.none else found
         if isinstance(clause, Range):
             return code.between(max(clause.low, MISSING + 1), clause.high)
@@ -66,7 +66,7 @@ class View:
             name = f"codes{len(self.lists)}"
             self.lists[name] = pa.table({"code": pa.array(sorted(set(clause.codes)), pa.int64())})
             return code.isin(ibis.table({"code": "int64"}, name=name).code)
-        return _any([code.between(low, high) for low, high in runs])
+        return _any([code.between(low, high) for low, high in runs], code < MISSING)
 
 
 def integer(value: int) -> Expression:
@@ -82,10 +82,9 @@ def total(values: Expression) -> Expression:
     return values.sum().coalesce(0).cast("decimal(38, 0)").cast("int64")
 
 
-def _any(parts: list[Expression]) -> Expression:
-    import ibis
-
-    return reduce(or_, parts) if parts else ibis.literal(False)
+def _any(parts: list[Expression], nobody: Expression) -> Expression:
+    """One of them; `nobody` says that of each row where there are none: a bare “false” is no column to be summed."""
+    return reduce(or_, parts) if parts else nobody
 
 
 def _runs(codes: tuple[Code, ...]) -> list[tuple[Code, Code]]:

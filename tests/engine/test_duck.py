@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from dpengine.engines import Engine
 from dpengine.engines.duck import DuckEngine, connect
 from dpengine.errors import AllowanceError
-from dpengine.predicate import AnyOf, Clause, OneOf, Predicate, Range, Row, read_predicate
-from dpengine.schema import MISSING, Category, Number, Schema
-from dpengine.statistics.counts import BinCounts, RowCount
+from dpengine.predicate import AnyOf, Clause, Has, OneOf, Predicate, Range, Row, read_predicate
+from dpengine.schema import MISSING, Category, ItemSet, Number, Schema
+from dpengine.statistics.counts import BinCounts, ConditionCounts, RowCount
 from dpengine.statistics.distributions import Distribution, PairDistribution
 from dpengine.statistics.need import Need, Spread
 
@@ -89,6 +89,18 @@ def test_conditions_as_people_write_them(tmp_path: Path) -> None:
         where = read_predicate(text, SCHEMA)
         for need in (RowCount(where), BinCounts(CITY, (0, 1, 2, 3, 4), 5, where), Distribution(BIG, 10**6 + 1, where)):
             same(ENGINE.read(need, coded, SCHEMA), need.of(rows))
+
+
+def test_a_condition_that_nobody_can_meet_is_counted_too(tmp_path: Path) -> None:
+    """As one of several conditions too, where each is summed by itself: it was charged, and could not be drawn."""
+    schema = Schema({"c": Category(["a", "b"], unknown="b", missing="b"), "s": ItemSet(["p", "q"])})
+    rows: list[Row] = [{"c": 0, "s": (0,)}, {"c": 1, "s": ()}]
+    nobody = read_predicate([["c", "not in", ["a", "b"]]], schema)
+    some = read_predicate([["s", "has", ["p"]]], schema)
+    path = tmp_path / "coded.parquet"
+    pq.write_table(pa.table({"c0": pa.array([0, 1], pa.int8()), "c1": pa.array([[0], []])}), path)
+    for need in (ConditionCounts((nobody, some)), RowCount(nobody), RowCount(Predicate((Has("s", ()),)))):
+        assert DuckEngine().read(need, path, schema) == need.of(rows)
 
 
 def test_a_long_list_of_values(tmp_path: Path) -> None:

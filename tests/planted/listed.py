@@ -14,6 +14,7 @@ from tests.planted import (
     modelled,
     published,
     questions,
+    recorded,
     synthetics,
     trained,
     trusts,
@@ -22,6 +23,6 @@ from tests.planted.registry import Planted
 
 PARTS = (
     questions, published, synthetics, trusts, trained, modelled, curves, densities, ground, accounts, ledgers, homes,
-    files, forms,
+    files, forms, recorded,
 )  # fmt: skip
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

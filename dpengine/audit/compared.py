@@ -1,0 +1,180 @@
+"""What was drawn against what was claimed: a recorded release and its replay on a neighbour (`recorder`).
+
+    order      the same statistics are read, and the same noise is called with the same parameters, in the same order
+    answer     what is told is the same, byte for byte
+    charge     nothing is read or drawn before its charge is in the ledger
+    loss       the recorded change of each noised number, over the noise it was given, summed over all calls, is within
+               the claim: in ε, in Rényi divergence at an order, or in δ at the claimed ε
+    moved      no statistic moves by more than the sensitivity that is claimed of it
+
+**Losses of one call.** Additive noise: Σ|d|/s for Laplace, Σd²/(2σ²) for Gaussian. A choice by e^(−rate·gap), and
+permute-and-flip: rate times the spread of the changes of the gaps, because a common change cancels (McKenna and Sheldon
+2020). The largest of noisy numbers: the spread of their changes over s, since what won by z wins still when its own
+noise grows by the others' greatest gain less its own. Randomised response: ln(truth/other) for each changed row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from dpengine.accountant import renyi as rules
+from dpengine.accountant.costs import Cost, cost
+from dpengine.audit.exact import ORDER, hockey_stick, laws_of
+from dpengine.audit.recorder import WHOLE, Event, Finding, Run
+from dpengine.coins import Integers
+from dpengine.contract import Query
+from dpengine.exact import decimal_of
+from dpengine.laws import Finite, Independent, Laplace, Law, max_divergence, renyi
+from dpengine.loss import loss_from_json
+from dpengine.mechanisms.of_rows import OfRows
+
+_SLACK = 1e-9  # of floats beside a claim
+
+
+@dataclass
+class Measured:
+    """What the recorded calls of a pair lose, and of how much."""
+
+    epsilon: Decimal = Decimal(0)
+    renyi: float = 0.0
+    laws: list[tuple[Law, Law]] = field(default_factory=list)  # of the calls, where δ is claimed
+    calls: int = 0
+
+
+def compare(query: Query, first: Run, second: Run, order: Fraction = ORDER) -> tuple[list[Finding], Measured]:
+    """Everything that is wrong with a recorded release and its replay on a neighbour, and what they lose."""
+    found = [*first.recorder.findings, *second.recorder.findings]
+    one, other = first.recorder.events, second.recorder.events
+    if len(one) != len(other):
+        found.append(Finding("order", f"{len(other)} calls", f"{len(one)}"))
+    found += [
+        Finding("answer", f"{name} differs") for name, told in first.told.items() if told != second.told.get(name)
+    ]
+    assert first.answer is not None
+    loss = loss_from_json(first.answer.receipt["loss"])  # as it was charged, not as the question says it
+    claimed, measured = cost(loss, order), Measured()
+    if any(finding.kind == "order" for finding in found):
+        return found, measured  # calls that do not belong together are not compared
+    for before, after in zip(one, other, strict=True):
+        _add(measured, query, before, after, order, bool(claimed.delta))
+    found += _above(measured, claimed, order)
+    found += _moved(query, one, other)
+    return found, measured
+
+
+def _above(measured: Measured, claimed: Cost, order: Fraction) -> Iterator[Finding]:
+    if claimed.delta:
+        one, other = (Independent(tuple(pair[side] for pair in measured.laws)) for side in (0, 1))
+        for ways in ((one, other), (other, one)):
+            lost = hockey_stick(*ways, claimed.epsilon or Fraction(0)).low
+            if lost > decimal_of(claimed.delta):
+                yield Finding("loss", f"δ = {float(lost):.3g}", f"{float(claimed.delta):.3g}")
+        return
+    if claimed.epsilon is not None and measured.epsilon > decimal_of(claimed.epsilon) * (1 + Decimal("1e-20")):
+        yield Finding("loss", f"ε = {float(measured.epsilon):.6g}", f"{float(claimed.epsilon):.6g}")
+    if measured.renyi > float(claimed.renyi) * (1 + _SLACK) + _SLACK:
+        yield Finding("loss", f"Rényi of order {order} = {measured.renyi:.6g}", f"{float(claimed.renyi):.6g}")
+
+
+def _moved(query: Query, one: Sequence[Event], other: Sequence[Event]) -> Iterator[Finding]:
+    """The first statistic of a question whose measured numbers are a vector of public length."""
+    reads = [pair for pair in zip(one, other, strict=True) if pair[0].kind == "read"]
+    if not reads or isinstance(query, (*WHOLE, OfRows)) or repr((query.need(),)) != reads[0][0].public:
+        return
+    before, after = (query.measured(event.private) for event in reads[0])
+    if len(before) != len(after):
+        yield Finding("moved", "a vector of another length")
+        return
+    moves = [abs(a - b) for a, b in zip(before, after, strict=True)]
+    claimed = query.sensitivity()
+    norms = {"l1": sum(moves), "linf": max(moves, default=0), "l2sq": sum(move * move for move in moves)}
+    if norms[claimed.norm] > claimed.bound:
+        yield Finding("moved", str(norms[claimed.norm]), f"{claimed.norm} {claimed.bound}")
+
+
+def _add(measured: Measured, query: Query, one: Event, other: Event, order: Fraction, delta: bool) -> None:
+    """One call's loss between the two tables, into the sum."""
+    if one.kind == "read" or one.private is None:
+        return
+    measured.calls += 1
+    if one.kind == "whole":
+        pair = laws_of(query, one.private, other.private)
+        measured.laws.append(pair)
+        if not delta:
+            measured.epsilon += max(max_divergence(*pair), max_divergence(*pair[::-1]))
+            measured.renyi += max(renyi(*pair, float(order)), renyi(*pair[::-1], float(order)))
+        return
+    epsilon, curve = _of_call(one, other, order)
+    measured.epsilon += epsilon
+    measured.renyi += curve
+    if delta:
+        measured.laws += _laws_of_rows(one, other)
+
+
+def _of_call(one: Event, other: Event, order: Fraction) -> tuple[Decimal, float]:
+    """ε and the Rényi divergence, each an upper bound on what this call loses on this pair."""
+    if one.kind in ("choose", "flip"):
+        spread = one.numbers[0] * _spread(one.private, other.private)
+        curve = rules.of_bounded_range if one.kind == "choose" else rules.of_pure
+        return decimal_of(spread), float(curve(spread, order))
+    moves = [int(b) - int(a) for a, b in zip(one.private, other.private, strict=True)]
+    size = one.numbers[0]
+    if one.kind == "laplace":
+        if size <= 0:
+            return (Decimal("Infinity"), math.inf) if any(moves) else (Decimal(0), 0.0)
+        return decimal_of(sum(map(abs, moves)) / size), sum(_renyi_of_laplace(move, size, order) for move in moves)
+    if one.kind == "gaussian":
+        rho = sum(move * move for move in moves) / (2 * size)
+        return Decimal("Infinity") if rho else Decimal(0), float(order * rho)
+    if one.kind == "noisy_max":
+        spread = (max(moves) - min(moves)) / size
+        return decimal_of(spread), float(rules.of_pure(spread, order))
+    pairs = _laws_of_rows(one, other)
+    epsilon = sum((max_divergence(*pair) for pair in pairs), Decimal(0))
+    return epsilon, sum(renyi(*pair, float(order)) for pair in pairs)
+
+
+def _laws_of_rows(one: Event, other: Event) -> list[tuple[Law, Law]]:
+    """Of the numbers that differ, each with its noise."""
+    changed = [(int(a), int(b)) for a, b in zip(one.private, other.private, strict=True) if a != b]
+    if one.kind == "laplace":
+        return [(Laplace(a, one.numbers[0]), Laplace(b, one.numbers[0])) for a, b in changed]
+    if one.kind not in ("respond", "toggle"):
+        raise ValueError("δ is not claimed of this kind of call")
+    size = one.numbers[1] if one.kind == "respond" else 2
+    other_chance = one.numbers[0] / size if one.kind == "respond" else one.numbers[0]
+
+    def law(code: int) -> Finite:
+        truth, rest = decimal_of(1 - (size - 1) * other_chance), decimal_of(other_chance)
+        return Finite({place: truth if place == code else rest for place in range(size)})
+
+    return [(law(a), law(b)) for a, b in changed]
+
+
+def _spread(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> int:
+    """How far the changes of the candidates' gaps lie apart; candidates are told by their place."""
+    edges = [np.cumsum(sizes) for _, sizes in (one, other)]
+    every = np.unique(np.concatenate(edges))
+    changes = [
+        int(other[0][np.searchsorted(edges[1], end, side="left")]) - int(one[0][np.searchsorted(edges[0], end)])
+        for end in every[every > 0]
+    ]
+    return max(changes) - min(changes)
+
+
+def _renyi_of_laplace(move: int, scale: Fraction, order: Fraction) -> float:
+    """Of discrete Laplace noise and the same noise moved, by three geometric sums."""
+    d, s, a = abs(move), float(scale), float(order)
+    if d == 0:
+        return 0.0
+    away = -math.expm1(-1 / s)  # 1 − r
+    sides = 1.0 / away + math.exp(-(2 * d * (a - 1) + d) / s) / away
+    steep = (2 * a - 1) / s
+    between = math.exp(-steep) * math.expm1(-steep * (d - 1)) / math.expm1(-steep) if d > 1 else 0.0
+    return d / s + math.log(math.tanh(1 / (2 * s)) * (sides + between)) / (a - 1)

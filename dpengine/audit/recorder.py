@@ -1,0 +1,262 @@
+"""What was drawn against what was claimed, on two neighbouring tables: a release is recorded, and replayed.
+
+The method of Cebere, Erb, Desfontaines, Bellet and Fitzsimons (2026, arXiv:2602.17454), over this engine's own doors:
+every statistic comes through `Workspace.read`, and every random number through the coins. A release is carried on one
+table and recorded: what it read, what it noised with which parameters, what came out. Then it is carried on the
+neighbour, and every noise call gives what it gave before. Whatever differs now did not pass through the noise.
+
+`compared` says what is checked.
+
+Four questions are made of finer coins, or are paid for with δ because their support follows the data: `WHOLE`. Of these
+the draw itself is what is recorded and replayed, and its loss is that of its exact law.
+
+It shows errors on the pairs that were played, and none beyond them. That the noise has the law it was asked for is
+another check (`tests/battery.py`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine.answers import Answer
+from dpengine.coins import Coins, Integers, SystemCoins
+from dpengine.contract import Query, canonical
+from dpengine.mechanisms.cdf import Cdf
+from dpengine.mechanisms.find_values import FindValues
+from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.shuffle_count import ShuffleCount
+from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
+from dpengine.table import Table
+from dpengine.workspace import Workspace
+
+WHOLE: tuple[type[Query], ...] = (Cdf, FindValues, ShuffleCount, ShuffleHistogram)
+_VOLATILE = {"at", "hash", "ledger", "budget"}  # of a receipt: when, and in which file
+
+Bits = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Event:
+    """A statistic that was read, or a noise call: what is public of it, what is private, and what came out."""
+
+    kind: str
+    public: str
+    private: Any
+    drawn: Any
+    numbers: tuple[Any, ...] = ()  # its public parameters, exactly
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`kind` is one of those above, with what was recorded and what was claimed."""
+
+    kind: str
+    recorded: str
+    claimed: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.recorded}" + (f", claimed {self.claimed}" if self.claimed else "")
+
+
+class Recorder(Coins):
+    """System coins that write down every call; with a `script`, each call gives what it gave there."""
+
+    def __init__(self, script: Sequence[Event] | None = None, paid: Callable[[], bool] = lambda: True) -> None:
+        self.events: list[Event] = []
+        self.findings: list[Finding] = []
+        self._script = script
+        self._paid = paid
+        self._inner = SystemCoins()
+
+    def note(
+        self, kind: str, private: Any, draw: Callable[[], Any], *numbers: Any, freed: bool = False
+    ) -> Any:  # fmt: skip
+        """`freed` values are no draws: a statistic is each table's own."""
+        public = repr(numbers)
+        if not self._paid():
+            self.findings.append(Finding("charge", kind))
+        told = None
+        if self._script is not None:
+            place = len(self.events)
+            told = self._script[place] if place < len(self._script) else None
+            if told is None or (told.kind, told.public) != (kind, public):
+                before = "nothing" if told is None else f"{told.kind} {told.public}"
+                self.findings.append(Finding("order", f"{kind} {public[:200]}", before[:200]))
+                told = None
+        drawn = draw() if told is None or freed else told.drawn
+        self.events.append(Event(kind, public, private, drawn, numbers))
+        return drawn
+
+    # Noise on private numbers
+
+    def laplace(self, values: Sequence[int], scale: Fraction) -> list[int]:
+        held = [int(value) for value in values]
+        drawn = self.note("laplace", held, lambda: self._inner.laplace(held, scale), scale, len(held))
+        return list(drawn)
+
+    def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        held = [int(value) for value in values]
+        return list(self.note("gaussian", held, lambda: self._inner.gaussian(held, sigma_squared), sigma_squared,
+                              len(held)))  # fmt: skip
+
+    def wide_gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        held = [int(value) for value in values]
+        return list(self.note("gaussian", held, lambda: self._inner.wide_gaussian(held, sigma_squared), sigma_squared,
+                              len(held)))  # fmt: skip
+
+    def many_laplace(self, values: Integers, scale: Fraction) -> Integers:
+        held = np.array(values, dtype=np.int64)
+        drawn = self.note("laplace", held.tolist(), lambda: self._inner.many_laplace(held, scale), scale, len(held))
+        return np.array(drawn, dtype=np.int64)
+
+    def noisy_max(self, values: Sequence[int], scale: Fraction) -> int:
+        held = [int(value) for value in values]
+        return int(self.note("noisy_max", held, lambda: self._inner.noisy_max(held, scale), scale, len(held)))
+
+    def respond(self, codes: Integers, mixed: Fraction, size: int) -> Integers:
+        held = np.array(codes, dtype=np.int64)
+        drawn = self.note("respond", held.tolist(), lambda: self._inner.respond(held, mixed, size), mixed, size,
+                          len(held))  # fmt: skip
+        return np.array(drawn, dtype=np.int64)
+
+    def toggle(self, bits: Bits, chance: Fraction) -> Bits:
+        held = np.array(bits, dtype=np.bool_)
+        drawn = self.note("toggle", held.tolist(), lambda: self._inner.toggle(held, chance), chance, len(held))
+        return np.array(drawn, dtype=np.bool_)
+
+    def choose(self, gaps: Integers, sizes: Integers, rate: Fraction, most: int | None = None) -> tuple[int, int]:
+        """What was chosen is kept as its place among all candidates: which blocks they form is private."""
+        own, blocks = np.array(gaps, dtype=np.int64), np.array(sizes, dtype=np.int64)
+        ends = np.cumsum(blocks)
+
+        def draw() -> int:
+            block, offset = self._inner.choose(own, blocks, rate, most)
+            return int(ends[block] - blocks[block]) + offset
+
+        place = int(self.note("choose", (own, blocks), draw, rate, int(ends[-1]), most))
+        block = int(np.searchsorted(ends, place, side="right"))
+        return block, place - int(ends[block] - blocks[block])
+
+    def flip(self, gaps: Integers, rate: Fraction, most: int | None = None) -> int:
+        own = np.array(gaps, dtype=np.int64)
+        return int(self.note("flip", (own, np.ones_like(own)), lambda: self._inner.flip(own, rate, most), rate,
+                             len(own), most))  # fmt: skip
+
+    # Coins that no private number goes into
+
+    def bits(self, count: int) -> int:
+        return int(self.note("bits", None, lambda: self._inner.bits(count), count))
+
+    def words(self, count: int) -> Any:
+        return self.note("words", None, lambda: self._inner.words(count), count)
+
+    def below(self, bound: int) -> int:
+        return int(self.note("below", None, lambda: self._inner.below(bound), bound))
+
+    def geometric(self, scale: Fraction) -> int:
+        return int(self.note("geometric", None, lambda: self._inner.geometric(scale), scale))
+
+    def many_flips(self, chance: Fraction, count: int) -> Bits:
+        return np.array(self.note("flips", None, lambda: self._inner.many_flips(chance, count), chance, count))
+
+    def many_below(self, bound: int, count: int) -> Integers:
+        return np.array(self.note("many_below", None, lambda: self._inner.many_below(bound, count), bound, count))
+
+    def order(self, count: int) -> Integers:
+        return np.array(self.note("shuffled", None, lambda: self._inner.order(count), count))
+
+    def whole(self, query: Query) -> Query:
+        """The same question, whose draw is one recorded call; what it draws with is not looked at."""
+        recorder = self
+
+        def draw(self: Any, value: Any, coins: Coins) -> Any:
+            inner = recorder._inner
+            return recorder.note("whole", value, lambda: type(query).draw(query, value, inner))
+
+        watched = copy.copy(query)
+        kind = type(f"Recorded{type(query).__name__}", (type(query),), {"draw": draw})
+        object.__setattr__(watched, "__class__", kind)
+        return watched
+
+
+# One release ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    """One release on one table: what happened, and all that it told."""
+
+    recorder: Recorder
+    answer: Answer | None
+    told: dict[str, str] = field(default_factory=dict)
+    steps: list[Any] = field(default_factory=list)  # of a session
+
+
+def release(
+    workspace: Workspace, table: Table, query: Query, request: str, script: Sequence[Event] | None = None
+) -> Run:
+    """Ask and record; with a `script`, ask and replay."""
+    with recording(workspace, request, script) as recorder:
+        answer = table.ask(recorder.whole(query) if isinstance(query, WHOLE) else query, request)
+    told = {
+        "value": repr(answer.value), "interval": repr(answer.interval), "raw": repr(answer.raw),
+        "path": repr(answer.path), "receipt": steady(answer.receipt), "sentence": answer.sentence,
+    }  # fmt: skip
+    if isinstance(query, OfRows):
+        told["file"] = workspace.published_file(request).read_bytes().hex()
+    return Run(recorder, answer, told)
+
+
+def converse(
+    workspace: Workspace, table: Table, query: Query, asks: Sequence[Any], request: str,
+    script: Sequence[Event] | None = None,
+) -> Run:  # fmt: skip
+    """Open a session, ask these questions one by one, and record."""
+    told: dict[str, str] = {}
+    steps = []
+    with recording(workspace, request, script) as recorder:
+        session = table.open_session(query, request)
+        for place, ask in enumerate(asks):
+            taken = session.ask(ask, f"step-{place}")
+            steps.append(taken)
+            told[f"step {place}"] = repr((taken.state, taken.value, taken.interval)) + steady(taken.receipt)
+    answer = workspace.job(request).answer
+    assert answer is not None
+    return Run(recorder, answer, told | {"receipt": steady(answer.receipt)}, steps)
+
+
+@contextmanager
+def recording(workspace: Workspace, request: str, script: Sequence[Event] | None) -> Iterator[Recorder]:
+    """The workspace's own coins and its own reader, each call of which is written down."""
+    coins, read = workspace.coins, workspace.read
+    recorder = Recorder(script, paid=lambda: workspace.ledger.find(request) is not None)
+
+    def noted(need: Any, record: Any, schema: Any) -> Any:
+        statistic = read(need, record, schema)
+        return recorder.note("read", statistic, lambda: statistic, need, freed=True)
+
+    workspace.coins, workspace.read = recorder, noted  # type: ignore[assignment, method-assign]
+    try:
+        yield recorder
+    finally:
+        workspace.coins = coins
+        del workspace.read
+
+
+def steady(receipt: dict[str, Any]) -> str:
+    """A receipt without what tells when it was written and in which file."""
+
+    def kept(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {name: kept(inner) for name, inner in part.items() if name not in _VOLATILE}
+        return [kept(inner) for inner in part] if isinstance(part, list) else part
+
+    return canonical(kept(receipt))

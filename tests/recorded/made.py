@@ -1,0 +1,228 @@
+"""Random schemas, tables and their neighbours, conditions and questions, from one random source.
+
+Cells are what files hold: listed values and numbers in range, and everything else that a cell can be. A neighbour is
+one by the table's own terms: under *replace* one person has other data, under *add_remove* one person more is there;
+where rows of one id are one person's, that person may have any number of them, anywhere in the file.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dpengine as dp
+from dpengine.features import WEIGHT_BITS
+
+ODD_NUMBERS = [
+    "", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "x", "1,5", " 7 ", "٣", "0x10", "-0", "1e-9",
+    "9" * 30, "-" + "9" * 30, "1_0", "+3", "½", "3.999999999999999999", "null", "None", "\u00a02",
+]  # fmt: skip
+ODD_TEXTS = ["", " ", "?", "a b", "A", " a ", "ß", "nan", "NULL", "'; --", "\u202ea", "a|b", "é", "e\u0301", "0"]
+ODD_DATES = ["", "31.2.1990", "1990-02-31", "0000-00-00", "1990-01-02T25:00", "9999-12-31", "x", "2.1.1990"]
+NUMBERS = [
+    (0, 3, 1), (-4, 2, 2), (0, 100, 1), (0, 1, "0.1"), (-1_000_000, 1_000_000, 1000), (1, 2, 1), ("0.5", "2.5", "0.5"),
+]  # fmt: skip
+ID = "who"
+NAMES = ["x", "y", "c", "d", "s", "b"]
+
+
+@dataclass(frozen=True)
+class World:
+    """A declared table and its neighbour, as files would hold them."""
+
+    schema: dp.Schema
+    unit: dp.Unit
+    relation: str
+    about: int
+    header: list[str]
+    one: list[list[str]]
+    other: list[list[str]]
+
+    def rows(self, side: int) -> list[list[str]]:
+        return (self.one, self.other)[side]
+
+
+def world(rng: random.Random) -> World:
+    schema = _schema(rng)
+    header = [*schema.columns, "free", "raw"]
+    unit = dp.Unit.rows() if rng.random() < 0.6 else dp.Unit.column(ID, at_most=rng.randint(1, 3))
+    relation = rng.choice(["replace", "replace", "add_remove"])
+    several = unit.id_column is not None
+    header = [ID, *header] if several else header
+    rng.shuffle(header)
+    people = rng.randint(2, 10)
+    each = [_person(rng, schema, header, f"p{place}", several) for place in range(people)]
+    changed = rng.randrange(people)
+    other = _person(rng, schema, header, rng.choice([f"p{changed}", "someone"]), several)
+    if relation == "add_remove":
+        before, after = [*each[:changed], *each[changed + 1 :]], each
+    else:
+        before, after = each, [*each[:changed], other, *each[changed + 1 :]]
+    tables = [[row for person in table for row in person] for table in (before, after)]
+    if several:  # by its place in the file nothing may be told; a row of one's own stays where it is
+        for table in tables:
+            rng.shuffle(table)
+    if rng.random() < 0.5:
+        tables.reverse()
+    return World(schema, unit, relation, rng.randint(1, 9), header, tables[0], tables[1])
+
+
+def write(path: Path, header: list[str], rows: list[list[str]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def _schema(rng: random.Random) -> dp.Schema:
+    columns: dict[str, Any] = {}
+    for name in ("x", "y"):
+        low, high, step = rng.choice(NUMBERS)
+        columns[name] = dp.Number(low, high, step=step, missing=rng.choice([None, low, high]))
+    for name in ("c", "d"):
+        values = rng.sample(["a", "b", "é", "yes", "no", "0", "a b"], rng.randint(2, 4))
+        own = {"unknown": rng.choice([values[-1], "else"]), "missing": rng.choice([values[0], "none"])}
+        columns[name] = dp.Category(values, **own)
+    items = rng.sample(["p", "q", "r", "o", "é"], rng.randint(2, 4))
+    columns["s"] = dp.ItemSet(items, at_most=rng.randint(1, len(items)))
+    columns["b"] = dp.Date("1990-01-01", rng.choice(["1990-01-04", "1990-02-01"]))
+    kept = rng.sample(list(columns), rng.randint(4, len(columns)))
+    kept += [name for name in ("x", "c") if name not in kept]
+    return dp.Schema({name: columns[name] for name in kept})
+
+
+def _person(rng: random.Random, schema: dp.Schema, header: list[str], name: str, several: bool) -> list[list[str]]:
+    rows = rng.choice([1, 1, 2, 3, 5]) if several else 1
+    spelled = [name, name, f" {name}", f"{name} "]
+    return [
+        [rng.choice(spelled) if column == ID else _cell(rng, schema, column) for column in header] for _ in range(rows)
+    ]
+
+
+def _cell(rng: random.Random, schema: dp.Schema, name: str) -> str:
+    column = schema.columns.get(name)
+    odd = rng.random() < 0.3
+    if isinstance(column, dp.Number):
+        return rng.choice(ODD_NUMBERS) if odd else str(float(column.value(rng.randrange(column.size))))
+    if isinstance(column, dp.Category):
+        return rng.choice(ODD_TEXTS) if odd else rng.choice(column.values)
+    if isinstance(column, dp.Date):
+        return rng.choice(ODD_DATES) if odd else column.text(rng.randrange(column.size))
+    if isinstance(column, dp.ItemSet):
+        items = [rng.choice([*column.values, "none of them"]) for _ in range(rng.randint(0, 5))]
+        return "|".join(items)
+    return rng.choice([*ODD_NUMBERS, *ODD_TEXTS, "Ann", "Bo", "7", "12.5", "-3"])
+
+
+# Conditions and questions
+
+
+def condition(rng: random.Random, schema: dp.Schema) -> list[Any]:
+    name = rng.choice(list(schema.columns))
+    column = schema[name]
+    if isinstance(column, dp.ItemSet):
+        return [name, rng.choice(["has", "has none of"]), rng.sample(list(column.values), rng.randint(1, 2))]
+    if isinstance(column, dp.Category):
+        values = rng.sample(list(column.labels), rng.randint(1, len(column.labels)))
+        return [name, rng.choice(["in", "not in"]), values]
+    first, last = sorted(rng.choices(range(column.size), k=2))
+    if rng.random() < 0.3:
+        return [name, "between", [column.text(first), column.text(last)]]
+    return [name, rng.choice(["=", "<", "<=", ">", ">="]), column.text(first)]
+
+
+def conditions(rng: random.Random, schema: dp.Schema, least: int = 0) -> list[Any]:
+    rows: list[Any] = [condition(rng, schema) for _ in range(rng.choice([least, 1, 1, 2]))]
+    if rng.random() < 0.2:
+        rows.append(["any", [condition(rng, schema), condition(rng, schema)]])
+    return rows
+
+
+def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]]]:
+    """One or two of every kind in the catalogue, as far as the schema has the columns for it."""
+    schema = made.schema
+    numbers, lists = schema.of_kind(dp.Number), schema.of_kind(dp.Category)
+    sets, days = schema.of_kind(dp.ItemSet), schema.of_kind(dp.Date)
+    ordered, every = numbers + days, list(schema.columns)
+    small = [name for name in ordered if schema[name].size <= 12]
+
+    def where(least: int = 0) -> dict[str, Any]:
+        rows = conditions(rng, schema, least) if least or rng.random() < 0.6 else []
+        return {"where": rows} if rows else {}
+
+    def by() -> dict[str, Any]:
+        return {"by": rng.choice(lists)} if rng.random() < 0.4 else {}
+
+    def noise(name: str = "gaussian") -> dict[str, Any]:
+        return {"noise": name} if rng.random() < 0.4 else {}
+
+    share = rng.choice(["0.1", "0.25", "0.9", ["0.25", "0.75"]])
+    found: list[tuple[str, dict[str, Any]]] = [
+        ("count", where() | by() | noise()),
+        ("count", where(1) | {"people": rng.random() < 0.7}),
+        ("proportion", {"of": conditions(rng, schema, 1)} | where() | by()),
+        ("median", {"column": rng.choice(ordered), "with_range": rng.random() < 0.5} | where() | by()),
+        ("mean", {"column": rng.choice(numbers)} | where() | by()),
+        ("sum", {"column": rng.choice(numbers)} | where() | by()),
+        ("variance", {"column": rng.choice(numbers)} | where()),
+        ("quantile", {"column": rng.choice(ordered), "share": share, "with_range": False} | where() | by()),
+        ("histogram", {"column": rng.choice(numbers), "bins": rng.choice([2, 3, 4])} | where() | noise()),
+        ("histogram", {"column": rng.choice(lists + sets)} | where() | noise()),
+        ("top_item", {"column": rng.choice(lists + sets), "how_many": rng.choice([1, 1, 2])} | where()
+         | noise("permute_and_flip")),
+        ("noisy_argmax", {"options": [conditions(rng, schema, 1) for _ in range(rng.randint(2, 3))]} | where()),
+        ("fit_check", ({"column": rng.choice(every)} if rng.random() < 0.7 else {}) | noise()),
+        ("find_range", {"column": rng.choice(["raw", "free", *numbers])}),
+        ("find_values", {"column": rng.choice(["raw", "free", *lists]), "delta": rng.choice(["1e-6", "0.001"])}),
+        ("adaptive_session", {"questions": rng.randint(1, 3), "calibration": rng.choice(["laplace", "gaussian"]),
+                              "epsilon": "12"}),
+        ("publish_number", {"columns": rng.sample(numbers, rng.randint(1, len(numbers)))}
+         | ({"delta": "0.005"} if rng.random() < 0.4 else {})),
+        ("publish_category", {"columns": rng.sample(lists, rng.randint(1, len(lists)))}
+         | ({"delta": "0.005"} if rng.random() < 0.4 else {})),
+        ("publish_table", {"columns": rng.sample(numbers + lists, 2)}),
+        ("local_count", where(1)),
+        ("shuffle_count", where(1) | {"delta": "0.03", "epsilon": "4"}),
+        ("shuffle_histogram", {"column": rng.choice(lists), "delta": "0.04", "epsilon": "8",
+                               "solution": rng.choice(["first", "second"])} | where()),
+        ("cdf_tree", {"column": rng.choice(small or ordered)} | where() | noise()),
+        ("small_database", {"columns": [rng.choice(lists)], "size": rng.choice([1, 2])} | where()),
+        ("mwem", {"columns": rng.sample(lists, rng.randint(1, len(lists))), "rounds": rng.choice([1, 2])} | where()),
+        ("density", {"columns": [rng.choice(numbers)], "resolution": rng.choice([2, 4])} | where()),
+        ("train_linear", {"target": rng.choice(numbers), "features": [rng.choice(lists)], "steps": 2,
+                          "calibration": rng.choice(["gaussian", "l2_laplace", "coordinate"])}),
+        ("train_logistic", {"target": lists[0], "features": [rng.choice(numbers + days)], "steps": 2,
+                            "calibration": rng.choice(["gaussian", "l2_laplace", "coordinate"])}),
+        ("check_model", {"parts": 2, "model": model(rng, schema)} | where() | noise()),
+    ]  # fmt: skip
+    if len(lists) > 1:
+        found.append(("crosstab", {"columns": rng.sample(lists, 2)} | where() | noise()))
+    if small:
+        found.append(("cdf", {"column": rng.choice(small), "points": rng.choice([1, 2])} | where()))
+    epsilons = ["0.25", "0.5", "1", "2"]
+    return [(key, {"epsilon": rng.choice(epsilons)} | given) for key, given in found]
+
+
+def asks(rng: random.Random, schema: dp.Schema, given: dict[str, Any]) -> list[Any]:
+    """What is asked in a session."""
+    number, others = rng.choice(schema.of_kind(dp.Number)), [["x", ">=", 0]]
+    found: list[Any] = [{"share": conditions(rng, schema, 1)}, {"average": number}]
+    if given["calibration"] == "laplace":
+        found.append({"largest": [conditions(rng, schema, 1), others]})
+    return [rng.choice(found) for _ in range(given["questions"])]
+
+
+def model(rng: random.Random, schema: dp.Schema) -> dict[str, Any]:
+    """A released model of a number by a list, or of yes and no by a number."""
+    numbers, lists = schema.of_kind(dp.Number), schema.of_kind(dp.Category)
+    target, feature = rng.choice(numbers), rng.choice(lists)
+    told = {"kind": "linear"}
+    if rng.random() < 0.5:
+        target, feature = feature, target
+        told |= {"kind": "logistic", "yes": [0], "no": [1]}  # type: ignore[dict-item]
+    width = 1 + (1 if isinstance(schema[feature], dp.Number) else schema[feature].size)
+    weights = [rng.randrange(-(2**WEIGHT_BITS) // 2, 2**WEIGHT_BITS // 2) // 4 for _ in range(width)]
+    columns = {name: [name, schema[name].as_json()] for name in (target, feature)}
+    return told | {"features": [columns[feature]], "target": columns[target], "bits": WEIGHT_BITS, "weights": weights}

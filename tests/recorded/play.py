@@ -1,0 +1,160 @@
+"""Pairs of neighbouring tables, loaded by the real loader, and every release on them recorded and replayed."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from recorded import made
+
+import dpengine as dp
+from dpengine.audit.compared import compare
+from dpengine.audit.recorder import Finding, Run, converse, release
+from dpengine.contract import Query
+from dpengine.errors import AllowanceError
+from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.workspace import Workspace
+from ui import exports
+
+MEMORY = Path("/dev/shm")
+BUDGET = dp.Budget("100", "0.99")
+
+
+@dataclass
+class Count:
+    """What was played, and what was found."""
+
+    pairs: int = 0
+    releases: Counter[str] = field(default_factory=Counter)
+    calls: int = 0
+    refused: int = 0
+    told: int = 0  # pieces that were the same
+    found: list[str] = field(default_factory=list)
+
+    def add(self, other: Count) -> None:
+        self.pairs += other.pairs
+        self.releases += other.releases
+        self.calls += other.calls
+        self.refused += other.refused
+        self.told += other.told
+        self.found += other.found
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """In memory where there is such a place: every charge waits for its disk."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as name:
+        yield Path(name)
+
+
+@contextmanager
+def loaded(world: made.World) -> Iterator[list[tuple[Workspace, dp.Table]]]:
+    """The two tables, each in a workspace of its own; which rows of a person count is one secret's choice."""
+    with folder() as home:
+        held: list[tuple[Workspace, dp.Table]] = []
+        try:
+            for side in (0, 1):
+                (home / f"{side}").mkdir()
+                workspace_home = home / f"{side}" / "var"
+                workspace_home.mkdir()
+                (workspace_home / "secret").write_bytes(b"one secret of both workspaces...")
+                path = made.write(home / f"{side}" / "table.csv", world.header, world.rows(side))
+                workspace = Workspace(workspace_home)
+                about = {} if world.relation == "replace" else {"about_rows": world.about}
+                table = workspace.add_table(
+                    "table", path, schema=world.schema, unit=world.unit, relation=world.relation, budget=BUDGET, **about
+                )
+                held.append((workspace, table))
+            yield held
+        finally:
+            for workspace, _ in held:
+                workspace.close()
+
+
+Build = Callable[[dp.Table], Query]
+
+
+def refusal(act: Callable[[], Any]) -> tuple[Any, str]:
+    """What an act gave, or the sentence it was refused with."""
+    try:
+        return act(), ""
+    except AllowanceError as refused:
+        return None, str(refused)
+
+
+def played(
+    sides: list[tuple[Workspace, dp.Table]], build: Build, request: str, asks: list[Any] | None = None
+) -> tuple[Count, Query | None]:
+    """One question: recorded on the first table, replayed on the second, and compared."""
+    count = Count()
+    queries = [refusal(lambda table=table: build(table)) for _, table in sides]  # type: ignore[misc]
+    count.found += [f"another refusal: {queries}"] if queries[0][1] != queries[1][1] else []
+    query = queries[0][0]
+    if query is None:
+        count.refused += 1
+        return count, None
+    runs: list[Run] = []
+    words: list[str] = []
+    for (workspace, table), (own, _) in zip(sides, queries, strict=True):
+        script = runs[0].recorder.events if runs else None
+        run, refused = refusal(
+            lambda: converse(workspace, table, own, asks or [], request, script)  # noqa: B023
+            if isinstance(own, AdaptiveSession)  # noqa: B023
+            else release(workspace, table, own, request, script)  # noqa: B023
+        )
+        words.append(refused)
+        if run is not None:
+            runs.append(run)
+    if words[0] != words[1]:
+        count.found.append(f"another refusal: {words}")
+        return count, query
+    if len(runs) < 2:
+        count.refused += 1
+        charged = [workspace.ledger.find(request) is not None for workspace, _ in sides]
+        if any(charged):
+            count.found.append(f"failed after its charge: {words}")
+        return count, query
+    findings, measured = compare(query, runs[0], runs[1])
+    findings += leaving(runs[0], runs[1])
+    key = query.card.key
+    count.found += [f"{key} {query.parameters()}: {finding}" for finding in findings]
+    count.releases[key] += 1
+    count.calls += measured.calls
+    count.told += len(runs[0].told) + 1
+    return count, query
+
+
+def leaving(one: Run, other: Run) -> list[Finding]:
+    """The answer as a file holds it."""
+    assert one.answer is not None and other.answer is not None
+    same = replace(other.answer, at=one.answer.at, receipt=one.answer.receipt)  # compared already, but for the clock
+    told = [exports.answer_csv(answer) for answer in (one.answer, same)]
+    return [] if told[0] == told[1] else [Finding("answer", "its CSV differs")]
+
+
+def play(seed: int) -> Count:
+    """One random world, and a question of every kind about it."""
+    rng = random.Random(seed)
+    world = made.world(rng)
+    total = Count(pairs=1)
+    with loaded(world) as sides:
+        facts = [table.facts for _, table in sides]
+        if repr(facts[0]) != repr(facts[1]):
+            total.found.append(f"facts: {facts[0].about} {facts[1].about}")
+            return total
+        for place, (key, given) in enumerate(made.questions(rng, world)):
+            def build(table: dp.Table, key: str = key, given: dict[str, Any] = given) -> Query:
+                return table.query(key, **given)
+
+            asks = made.asks(rng, world.schema, given) if key == "adaptive_session" else None
+            count, _ = played(sides, build, f"r{place}", asks)
+            total.add(count)
+    total.found = [f"seed {seed}: {one}" for one in total.found]
+    return total

@@ -374,7 +374,7 @@ def large(rows: int) -> None:
             for start in range(0, rows, 10**6):
                 codes = coded(census(min(10**6, rows - start), SEED + start))
                 file.write_table(pa.table([pa.array(codes[name], kind) for name, kind in kinds.items()], schema=fields))
-    before, began, engine = peak_mb(), time.perf_counter(), DuckEngine(home / "spill")
+    before, began, engine = peak_mb(), time.perf_counter(), DuckEngine(lambda: home / "spill")
     path_taken = query.descend(lambda need: engine.read(need, path, query.facts.schema), SystemCoins(), lambda *_: None,
                                lambda: False)  # fmt: skip
     took = time.perf_counter() - began

@@ -104,6 +104,7 @@ class Ledger:
             known = self._budget(db, budget_id)
             if known is not None:
                 return known
+            self._file.refuse_full()
             record = BudgetRecord(budget_id, name, kind, rule, _now(), unit or {}, relation)
             self._append(db, "budget", budget_id, "", actor, record.body(), "", record.at)
         return record
@@ -148,6 +149,7 @@ class Ledger:
                 return known
             if known:
                 raise AllowanceError("request.reused")
+            self._file.refuse_full()
             budget = wanted[0]["budget"]
             record = self._budget(db, budget)
             if record is None:
@@ -189,6 +191,7 @@ class Ledger:
                 if canonical(known.claim) != canonical(claim):
                     raise AllowanceError("session.step_reused")
                 return known
+            self._file.refuse_full()
             asked = steps.refuse_over(db, charge)
             acts.refuse_closed(db, charge.budget, charge.table)
             body = steps.step_body(charge.table, asked + 1, step, worker, claim)

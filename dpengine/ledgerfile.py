@@ -17,6 +17,7 @@ from sqlite_utils import Database, Migrations
 from dpengine.anchor import Anchor, refuse_older
 from dpengine.chain import START, sound
 from dpengine.errors import AllowanceError
+from dpengine.space import nearly_full, refuse_full, small_blocks
 
 # Later versions add a numbered step; a step that was ever released is never edited.
 MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -105,6 +106,7 @@ _UNWRITABLE = (
 )  # fmt: skip
 
 
+_SHARES_MEMORY = bytes((2, 2))  # where SQLite writes down that a file uses WAL
 _HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
 _HASH = "SELECT hash FROM entries WHERE seq = ?"
 
@@ -132,7 +134,7 @@ def spoken(damaged: str = "ledger.damaged") -> Iterator[None]:
         raise AllowanceError("ledger.unwritable") from None
 
 
-class _Handle:
+class Handle:
     """One thread's connection, closed with its thread."""
 
     def __init__(self, path: Path, wait: float) -> None:
@@ -167,9 +169,10 @@ class LedgerFile:
         self._anchor = Anchor(anchor_path(self.path))
         self._wait = wait
         self._local = threading.local()
-        self._handles: weakref.WeakSet[_Handle] = weakref.WeakSet()
+        self._handles: weakref.WeakSet[Handle] = weakref.WeakSet()
         self._lock = threading.Lock()
         with spoken():
+            refuse_holes(self.path)
             if not self.path.exists():
                 self._refuse_older(None)  # an empty ledger in its place would be a new, full allowance
             # Made here and not by SQLite, for its mode; SQLite gives the -wal and -shm files the same one.
@@ -183,13 +186,17 @@ class LedgerFile:
     @contextmanager
     def reading(self) -> Iterator[Database]:
         with spoken():
-            handle: _Handle | None = getattr(self._local, "handle", None)
+            handle: Handle | None = getattr(self._local, "handle", None)
             if handle is None or handle.pid != os.getpid():
-                handle = _Handle(self.path, self._wait)
+                handle = Handle(self.path, self._wait)
                 with self._lock:
                     self._handles.add(handle)
                 self._local.handle = handle
             yield handle.db
+
+    def refuse_full(self) -> None:
+        """Before something is charged or opened; what ends it, an answer or a seal, may use the last of the room."""
+        refuse_full(self.path.parent)
 
     @contextmanager
     def writing(self) -> Iterator[Database]:
@@ -246,15 +253,29 @@ class LedgerFile:
             self._anchor.advance(*head)
 
     def _use_wal(self, db: Database) -> None:
-        deadline = time.monotonic() + self._wait
-        while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        deadline, wanted = time.monotonic() + self._wait, journal(self.path.parent)
+        while db.execute("PRAGMA journal_mode").fetchone()[0] != wanted:
             try:
-                db.execute("PRAGMA journal_mode = WAL").fetchone()
+                db.execute(f"PRAGMA journal_mode = {wanted}").fetchone()
                 return  # some file systems have no WAL and keep their own mode: slower, as durable
             except sqlite3.OperationalError as error:  # SQLite does not wait by itself for this one
                 if _primary(error) not in _LOCKED or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
+
+
+def journal(folder: Path) -> str:
+    """How SQLite keeps what it has not settled yet: with memory that processes share, where the disk's blocks carry it;
+    elsewhere in a file, slower and as durable, and readers wait for a write."""
+    return "delete" if small_blocks(folder) else "wal"
+
+
+def refuse_holes(path: Path) -> None:
+    """A file of an earlier version that would share memory on such a disk, and no room for it: not even opened."""
+    if small_blocks(path.parent) and nearly_full(path.parent) and path.exists():
+        with path.open("rb") as file:
+            if file.read(20)[18:] == _SHARES_MEMORY:
+                refuse_full(path.parent)
 
 
 def anchor_path(ledger: Path) -> Path:

@@ -9,7 +9,6 @@ others may hold it already. What a disk or a backup keeps of deleted files is be
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import shutil
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpengine.errors import AllowanceError
+from dpengine.workers import alive
 
 _TRIES = 5
 
@@ -37,24 +37,25 @@ def erase(folder: Path) -> None:
     raise AllowanceError("forget.left")
 
 
-def spill_folder(tmp: Path) -> Path:
-    """Where this process's engine may spill rows of any table: in no table's own folder, and known by the process."""
-    return tmp / f"spill-{os.getpid()}-{secrets.token_hex(4)}"
+def spill_folder(folder: Path, worker: str) -> Path:
+    """Where the engine of this worker may spill rows of any table: in no table's own folder."""
+    return folder / "tmp" / f"spill-{worker}"
 
 
-def sweep(tables: Path, tmp: Path, known: Iterable[str]) -> None:
+def sweep(home: Path, known: Iterable[str]) -> None:
     """Remove folders of no known table, and what killed processes spilled."""
     kept = set(known)
-    for folder in tables.iterdir():
+    for folder in (home / "tables").iterdir():
         if folder.name not in kept:
             shutil.rmtree(folder, ignore_errors=True)
-    sweep_spill(tmp)
+    sweep_spill(home)
 
 
-def sweep_spill(tmp: Path) -> None:
-    for folder in tmp.glob("spill-*"):
-        named = re.fullmatch(r"spill-(\d+)-[0-9a-f]{8}", folder.name)
-        if named and not _alive(int(named[1])):
+def sweep_spill(home: Path) -> None:
+    """What is left by workers that live no more, and by versions that named these folders otherwise."""
+    for folder in (home / "tmp").glob("spill-*"):
+        named = re.fullmatch(r"spill-([0-9a-f]+)(-[0-9a-f]{8})?", folder.name)
+        if named and (named[2] or not alive(home, named[1])):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -66,13 +67,3 @@ def sweep_published(folder: Path, known: Callable[[], set[str]]) -> None:
     for file in found:
         if file.with_suffix(".parquet").name not in kept:
             file.unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True  # somebody else's: nobody is declared dead on a guess
-    return True

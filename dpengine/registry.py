@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 from dpengine.anchor import Anchor, refuse_older
 from dpengine.chain import START
 from dpengine.errors import AllowanceError
-from dpengine.ledgerfile import spoken
+from dpengine.ledgerfile import Handle, journal, refuse_holes, spoken
 
 _DAMAGED = "registry.damaged"
+_WAIT = 10
 _COME = "SELECT count(*) + coalesce(sum(version), 0) AS come FROM tables"  # every change makes it larger
 _CREATE = """
 CREATE TABLE IF NOT EXISTS tables (
@@ -56,8 +57,10 @@ class Record:
 
 class Registry:
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path = path.absolute()
         self._anchor = Anchor(path.with_suffix(".head"))
+        with spoken(_DAMAGED):
+            refuse_holes(self._path)
         self._refuse_older()
         with self.transaction() as rows:
             for statement in _CREATE.split(";"):
@@ -67,6 +70,14 @@ class Registry:
                 if name not in found:  # an older file
                     rows.execute(f"ALTER TABLE tables ADD COLUMN {name} TEXT NOT NULL DEFAULT '{usual}'")
         path.chmod(0o600)
+        # One that stays: with the last one SQLite removes the file's shared memory, and on a full disk nobody could
+        # make it again to read.
+        with spoken(_DAMAGED):
+            self._kept = Handle(self._path, _WAIT)
+            self._kept.db.execute(_COME).fetchone()
+
+    def close(self) -> None:
+        self._kept.close()
 
     def _refuse_older(self) -> None:
         try:
@@ -86,9 +97,10 @@ class Registry:
     @contextmanager
     def transaction(self, write: bool = True) -> Iterator[sqlite3.Connection]:
         """One short write at a time, over all processes of the workspace; readers wait for nobody."""
-        with spoken(_DAMAGED), closing(sqlite3.connect(self._path, timeout=10, isolation_level=None)) as connection:
+        with spoken(_DAMAGED), closing(sqlite3.connect(self._path, timeout=_WAIT, isolation_level=None)) as connection:
             connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA journal_mode=WAL")
+            if write:
+                connection.execute(f"PRAGMA journal_mode={journal(self._path.parent)}")
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             yield connection
@@ -96,6 +108,9 @@ class Registry:
             connection.execute("COMMIT")
             if come:
                 self._anchor.advance(come, START)
+            if write:  # into the file itself: writes are few, and the file alone is then what was written
+                with suppress(sqlite3.OperationalError):
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def add(self, rows: sqlite3.Connection, record: Record) -> None:
         fields = _fields(record)

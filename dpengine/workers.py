@@ -48,6 +48,11 @@ def carried(folder: Path, worker: str, request: str) -> bool:
             return True
         if worker in _own:
             return False
+    return alive(folder, worker)
+
+
+def alive(folder: Path, worker: str) -> bool:
+    """Does the process that took this name still live? Asked of the kernel's locks, which see into other containers."""
     return bool(re.fullmatch(r"[0-9a-f]{1,64}", worker)) and _held(_path(folder, worker))
 
 

@@ -46,6 +46,7 @@ from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
 from dpengine.schema import ItemSet, Schema
+from dpengine.space import refuse_full
 from dpengine.statistics.need import AnyNeed
 from dpengine.table import Table, closed_kind
 from dpengine.unit import Relation, Unit, read_relation
@@ -100,8 +101,8 @@ class Workspace:
         self.samples_only = (folder / _SAMPLES_ONLY).exists()
         self._registry = Registry(folder / "registry.sqlite")
         self.ledger = Ledger(folder / "ledger.sqlite")
-        self.jobs = Jobs(folder, self.ledger)
-        self.engine = DuckEngine(owner.spill_folder(folder / "tmp"))
+        jobs = self.jobs = Jobs(folder, self.ledger)
+        self.engine = DuckEngine(lambda: owner.spill_folder(folder, jobs.worker))
         self.coins = SystemCoins()
         self._sampling = threading.Lock()
         self._samples: dict[str, Record] = {}
@@ -263,6 +264,8 @@ class Workspace:
         folder = self.folder / "tables" / record.folder
         unit, dialect = Unit.from_json(record.unit), Dialect.from_json(record.dialect)
 
+        refuse_full(self.folder)
+
         def code(header: Sequence[str], new: Record) -> None:
             loaded = Loaded(record.about, tuple(header), record.fingerprint)
             self._code(folder, loaded, schema, unit, dialect, new.version)
@@ -302,7 +305,7 @@ class Workspace:
         act = self.ledger.close_table("forget", record.budget, name, actor)
         owner.erase(self.folder / "tables" / record.folder)
         self.engine.let_go()
-        owner.sweep_spill(self.folder / "tmp")
+        owner.sweep_spill(self.folder)
         return act
 
     def raise_cap(self, name: str, epsilon: Any, actor: str = OWNER) -> Act:
@@ -361,6 +364,7 @@ class Workspace:
         """Let the worker finish and close the files."""
         self.jobs.close()
         self.ledger.close()
+        self._registry.close()
         self._hold.let_go()
 
     # How a file comes in
@@ -371,7 +375,7 @@ class Workspace:
             if alone:
                 gone = {name for name, kind in self.closed().items() if kind == "forget"}
                 known = [record.folder for record in self._registry.all() if record.name not in gone]
-                owner.sweep(self.folder / "tables", self.folder / "tmp", known)
+                owner.sweep(self.folder, known)
         with suppress(AllowanceError):  # a damaged ledger does not say what is an answer: nothing is removed
             owner.sweep_published(self.folder / "published", self._published)
 
@@ -398,6 +402,7 @@ class Workspace:
         progress: Callable[[float], None] | None = None,
     ) -> tuple[Path, Loaded, int]:  # fmt: skip
         """The folder of a new table, what was loaded, and the number of people in it."""
+        refuse_full(self.folder)
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         try:

@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("validity",),
     ("bearing", "population"),
     ("entries",),
-    ("chain", "workers", "anchor", "hold"),
+    ("chain", "workers", "anchor", "hold", "space"),
     ("ledgerfile",),
     ("acts", "steps"),
     ("ledger",),

@@ -20,6 +20,7 @@ from dpengine.chain import hash_of
 from dpengine.engines import duck
 from dpengine.ledger import Ledger
 from dpengine.statement import ROW_COLUMNS
+from dpengine.workers import Worker
 from dpengine.workspace import Workspace
 from tests.engine.test_ledger_edits import _append, tampered
 from tests.helpers_ledger import raises
@@ -164,11 +165,31 @@ def test_a_forgetting_that_was_killed_is_made_good_at_the_next_start(home: Works
 
 
 def test_a_live_process_keeps_what_it_spills(tmp_path: Path) -> None:
-    mine, named_otherwise = owner.spill_folder(tmp_path), tmp_path / "spill-of-mine"
+    (tmp_path / "tmp").mkdir()
+    worker = Worker(tmp_path)
+    mine, named_otherwise = owner.spill_folder(tmp_path, worker.name), tmp_path / "tmp" / "spill-of-mine"
     mine.mkdir()
     named_otherwise.mkdir()
     owner.sweep_spill(tmp_path)
-    assert mine.exists() and named_otherwise.exists() and str(os.getpid()) in mine.name
+    assert mine.exists() and named_otherwise.exists()
+    worker.close()
+    owner.sweep_spill(tmp_path)
+    assert not mine.exists() and named_otherwise.exists()
+
+
+def test_a_process_that_cannot_be_seen_keeps_what_it_spills(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another container has process numbers of its own, in which this process is not there: locks tell, not numbers."""
+    table = add(home)
+    table.ask(count(table))
+    [spill] = (home.folder / "tmp").glob("spill-*")
+
+    def nobody(*_: int) -> None:
+        raise ProcessLookupError
+
+    monkeypatch.setattr(os, "kill", nobody)
+    Workspace(home.folder).close()
+    home.forget("people")
+    assert spill.exists()
 
 
 def test_the_engine_spills_beside_the_tables_and_not_into_one(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

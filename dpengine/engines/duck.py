@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -53,7 +54,7 @@ def every_row(coded: Path) -> Path:
 
 
 class DuckEngine:
-    def __init__(self, spill: Path | None = None) -> None:
+    def __init__(self, spill: Callable[[], Path] | None = None) -> None:
         self._spill = spill  # one database reads many tables: it must not spill into the folder of one of them
         self._lock = threading.Lock()
         self._database: duckdb.DuckDBPyConnection | None = None
@@ -86,8 +87,9 @@ class DuckEngine:
             with self._lock:
                 if self._database is None:
                     if self._spill is not None:
-                        self._spill.mkdir(mode=0o700, exist_ok=True)
-                        folder = Path(tempfile.mkdtemp(dir=self._spill))  # no two databases spill into one place
+                        own = self._spill()
+                        own.mkdir(mode=0o700, exist_ok=True)
+                        folder = Path(tempfile.mkdtemp(dir=own))  # no two databases spill into one place
                     self._database = connect(folder)
                 cursor = self._local.cursor = self._database.cursor()
         return cursor

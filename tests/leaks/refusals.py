@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pandas as pd
 import pyarrow as pa
@@ -21,7 +22,7 @@ from leaks import bombs
 from leaks.stage import NAMES, Stage, rows, schema, written
 
 import dpengine as dp
-from dpengine import backup
+from dpengine import backup, space
 from dpengine.accountant.filter import Rule
 from dpengine.amounts import read_delta, read_epsilon
 from dpengine.copies import opened
@@ -675,6 +676,7 @@ CAUSES: dict[str, Cause] = {
     "ledger.damaged": _damaged,
     "ledger.newer": _newer,
     "ledger.unwritable": _read_only,
+    "ledger.full": lambda b: _full(b),
     "backup.exists": lambda b: backup.backup(b.stage.workspace.folder, b.folder),
     "backup.inside": lambda b: backup.backup(b.stage.workspace.folder, b.stage.workspace.folder / "copy"),
     "backup.nothing": lambda b: backup.home_of(["--home", str(b.folder)]),
@@ -712,7 +714,13 @@ CANNOT: dict[str, str] = {
     "verify.ledger_unreadable": BY_HAND,
 }
 PREFIXES_CANNOT = dict.fromkeys(("whatif.", "validity.", "overfitting.", "audit."), NUMBERS_ALONE)
+PREFIXES_CANNOT["gate."] = "is said of the address that was asked for, before any page"
 PREFIXES_CANNOT["workshop."] = "a workshop has no table but the bundled samples"
+
+
+def _full(bench: Bench) -> None:
+    with patch.object(space, "KEPT_FREE", 2**80):
+        bench.table.ask(bench.ask("count", where=[["far", ">", 1]], epsilon="0.001"))
 
 
 def _copied(path: Path) -> None:

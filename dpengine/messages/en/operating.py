@@ -11,6 +11,7 @@ SENTENCES: dict[str, str] = {
     "workspace.copy": "This folder is a backup, not a workspace in use. To go on with it, run: python -m dpengine recover",
     "workspace.in_use": "A program still has this workspace open. Stop Allowance, then try again.",
     "workspace.mending": "This workspace is being put in order right now. Try again in a moment.",
+    "ledger.full": "The disk that the workspace lies on is nearly full, so nothing more is asked or brought in. Nothing was spent, and earlier answers can still be read; leave at least {megabytes} MB free, then try again.",
     "table.damaged": "Some of the stored files of “{table}” are missing or cut off. Nothing was spent; bring the same file again under another name: it spends the same allowance.",
     "budget.closed": "The newest part of the ledger was lost, so nobody knows how much of this allowance was spent, and nothing more is. Nothing was spent now; earlier answers are free to see in the Ledger.",
     "act.close": "The operator closed this allowance: part of the ledger was lost, so what is left of it counts as spent.",

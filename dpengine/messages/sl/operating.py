@@ -11,6 +11,7 @@ SENTENCES: dict[str, str] = {
     "workspace.copy": "Ta mapa je varnostna kopija, ne delovni prostor v uporabi. Če želite nadaljevati z njo, poženite: python -m dpengine recover",
     "workspace.in_use": "Neki program ima ta delovni prostor še odprt. Ustavite Allowance in poskusite znova.",
     "workspace.mending": "Ta delovni prostor se pravkar ureja. Poskusite znova čez trenutek.",
+    "ledger.full": "Disk z delovnim prostorom je skoraj poln, zato ni mogoče nič več vprašati ali dodati. Nič ni bilo porabljeno, prejšnje odgovore pa je še vedno mogoče brati; sprostite vsaj {megabytes} MB in poskusite znova.",
     "table.damaged": "Nekatere shranjene datoteke tabele „{table}“ manjkajo ali so odrezane. Nič ni bilo porabljeno; isto datoteko znova prinesite pod drugim imenom: porablja isti proračun.",
     "budget.closed": "Najnovejši del knjige se je izgubil, zato nihče ne ve, koliko tega proračuna je bilo porabljenega, in nič več se ne porabi. Tudi zdaj ni bilo porabljeno nič; prejšnji odgovori so brezplačno na ogled v Knjigi.",
     "act.close": "Skrbnik je zaprl ta proračun: del knjige se je izgubil, zato preostanek šteje kot porabljen.",

@@ -141,7 +141,8 @@ def fetched(query: str = "", **headers: str) -> tuple[Mapping[bytes, list[bytes]
         sent.append(message)
 
     given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    scope = {"type": "http", "headers": given, "query_string": query.encode()}
+    given.append((b"host", b"localhost:8501"))
+    scope = {"type": "http", "path": "/", "headers": given, "query_string": query.encode(), "server": ("::1", 8501)}
     asyncio.run(web.FrontDoor(page)(scope, None, send))  # type: ignore[arg-type]
     found: dict[bytes, list[bytes]] = {}
     for name, value in sent[0]["headers"]:

@@ -129,7 +129,8 @@ def _status(path: str) -> int:
     async def send(message: Any) -> None:
         told.append(message)
 
-    scope = {"type": "http", "path": path, "headers": [], "query_string": b""}
+    here = {"server": ("127.0.0.1", 8501), "headers": [(b"host", b"localhost:8501")]}
+    scope = {"type": "http", "path": path, "query_string": b"", **here}
     asyncio.run(web.FrontDoor(app)(scope, None, send))  # type: ignore[arg-type]
     return int(told[0]["status"])
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import segno
 
 from dpengine.messages import say
+from ui.gate import ORIGIN
 from ui.room import ADDRESS, CODE, new_code
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,12 +49,12 @@ def free(host: str, port: int) -> bool:
 
 
 def command(host: str, port: int) -> list[str]:
-    """Streamlit on all of this machine's addresses, answering to one name: other sites cannot point theirs at it."""
-    hosts = [host, "localhost", ALONE]
+    """Streamlit on all of this machine's addresses. To which it answers, ui/gate.py knows: the one in ORIGIN, and those
+    where a connection really comes in; no other site can point its own name at it."""
     return [
         sys.executable, "-m", "streamlit", "run", "app.py", "--server.address=0.0.0.0", f"--server.port={port}",
-        *(f"--server.allowedHosts={name}" for name in dict.fromkeys(hosts)), f"--browser.serverAddress={host}",
-        "--server.headless=true", "--server.maxUploadSize=1", "--logger.hideWelcomeMessage=true",
+        f"--browser.serverAddress={host}", "--server.headless=true", "--server.maxUploadSize=1",
+        "--logger.hideWelcomeMessage=true",
     ]  # fmt: skip
 
 
@@ -95,9 +96,9 @@ def main(given: list[str] | None = None) -> int:
 def serve(host: str, port: int) -> int:
     address, code = f"http://{host}:{port}", new_code()
     with tempfile.TemporaryDirectory(prefix="allowance-workshop-") as home:
-        env = os.environ | {CODE: code, ADDRESS: address, "ALLOWANCE_HOME": str(Path(home) / "workspace")}
+        told = {CODE: code, ADDRESS: address, ORIGIN: address, "ALLOWANCE_HOME": str(Path(home) / "workspace")}
         print(invitation(address, code), flush=True)
-        server = subprocess.Popen(command(host, port), cwd=ROOT, env=env, stdin=subprocess.DEVNULL)
+        server = subprocess.Popen(command(host, port), cwd=ROOT, env=os.environ | told, stdin=subprocess.DEVNULL)
         signal.signal(signal.SIGTERM, lambda *_: server.terminate())
         try:
             return server.wait()

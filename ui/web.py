@@ -14,11 +14,11 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
-from dpengine.messages import MEANT
-from dpengine.messages.spoken import LANGUAGES, STORED
-from ui import room
+from dpengine.messages import MEANT, say
+from dpengine.messages.spoken import LANGUAGES, STORED, speaking
+from ui import gate, room
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -71,26 +71,35 @@ def visitor_of(cookies: Mapping[str, str]) -> str | None:
 
 
 class FrontDoor:
-    """ASGI middleware: headers on every HTTP answer, the visitor cookie on pages. WebSockets pass untouched.
+    """ASGI middleware: whoever has no business here is sent away (ui/gate.py); headers on every HTTP answer, the
+    visitor cookie on pages. WebSockets pass untouched.
 
     The page is fetched before its WebSocket is opened, so the script sees the cookie on the very first visit.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self.told = gate.configured()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and _foreign(scope):
-            await _refuse(scope["type"], send)
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        ours, lang = gate.meant(scope, self.told), _language(scope)
+        if ours is None:
+            with speaking(lang):  # a person may have come by another name
+                await _refuse(scope, send, say("gate.elsewhere", setting=gate.ORIGIN))
+            return
+        if gate.foreign(scope, ours) or gate.shut(scope["path"]):
+            await _refuse(scope, send)
             return
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         if room.on() and _UPLOADS in scope["path"]:  # no page of a workshop asks for a file
-            await _refuse("http", send)
+            await _refuse(scope, send)
             return
 
-        lang = _language(scope)
         if lang != STORED:  # what the browser has may be in another language
             asked = [(name, value) for name, value in scope["headers"] if name.lower() not in _IF_CHANGED]
             scope = {**scope, "headers": asked}
@@ -105,8 +114,11 @@ class FrontDoor:
                 headers = list(message.get("headers", ()))
                 present = {name.lower() for name, _ in headers}
                 headers += [(name, value) for name, value in HEADERS if name not in present]
+                if gate.within(scope["path"]).startswith("media/"):  # answers and tables to take along: no cache's
+                    headers = [(name, value) for name, value in headers if name.lower() != b"cache-control"]
+                    headers.append((b"cache-control", b"no-store"))
                 if _is_page(scope, message["status"], headers):
-                    headers += [(b"set-cookie", cookie) for cookie in _new_cookies(scope)]
+                    headers += [(b"set-cookie", cookie) for cookie in _new_cookies(scope, ours.scheme)]
                     in_english = lang != STORED
                 if in_english:
                     headers = [(name, value) for name, value in headers if name.lower() not in _VERSION]
@@ -116,29 +128,13 @@ class FrontDoor:
         await self.app(scope, receive, send_with_headers)
 
 
-def _foreign(scope: Scope) -> bool:
-    """Does another site's page ask? Streamlit would refuse it too, but first ask a host outside which address this
-    machine has: nothing here asks anybody. A proxy says in X-Forwarded-Host by which name it was called."""
-    origin = _header(scope["headers"], b"origin").decode("latin-1")
-    if not origin:
-        return False
-    ours = (_header(scope["headers"], name).decode("latin-1") for name in (b"host", b"x-forwarded-host"))
-    return _hostname(origin) not in {_hostname(f"//{name}") for name in ours if name}
-
-
-def _hostname(address: str) -> str:
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
-
-
-async def _refuse(kind: str, send: Send) -> None:
-    if kind == "websocket":
+async def _refuse(scope: Scope, send: Send, why: str = "") -> None:
+    if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
-    await send({"type": "http.response.start", "status": 403, "headers": list(HEADERS)})
-    await send({"type": "http.response.body", "body": b""})
+    kind = (b"content-type", b"text/plain; charset=utf-8")
+    await send({"type": "http.response.start", "status": 403, "headers": [*HEADERS, kind]})
+    await send({"type": "http.response.body", "body": why.encode()})
 
 
 def _is_page(scope: Scope, status: int, headers: list[tuple[bytes, bytes]]) -> bool:
@@ -177,7 +173,7 @@ def _language(scope: Scope) -> str:
     return STORED
 
 
-def _new_cookies(scope: Scope) -> list[bytes]:
+def _new_cookies(scope: Scope, scheme: str) -> list[bytes]:
     """A name for who has none, and what the address asks to remember."""
     known = _cookies(scope)
     made = [] if visitor_of(known) else [f"{VISITOR_COOKIE}={secrets.token_hex(16)}"]
@@ -185,5 +181,5 @@ def _new_cookies(scope: Scope) -> list[bytes]:
         wanted = _asked(scope, name)
         if wanted in choices and known.get(cookie) != wanted:
             made.append(f"{cookie}={wanted}")
-    secure = "; Secure" if scope.get("scheme") == "https" else ""
+    secure = "; Secure" if scheme == "https" else ""
     return [f"{one}; Path=/; Max-Age={_ONE_YEAR}; HttpOnly; SameSite=Lax{secure}".encode("ascii") for one in made]

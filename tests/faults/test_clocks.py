@@ -87,5 +87,5 @@ def _at(seconds: int) -> classmethod[datetime, [object], datetime]:
 
 def test_the_cookie_names_no_date() -> None:
     """How long it lasts is counted by the browser, from when it came."""
-    [cookie] = _new_cookies({"headers": [], "scheme": "http", "query_string": b"", "path": "/"})
+    [cookie] = _new_cookies({"headers": [], "query_string": b"", "path": "/"}, "http")
     assert b"max-age=" in cookie.lower() and b"expires" not in cookie.lower()

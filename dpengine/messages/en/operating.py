@@ -12,6 +12,8 @@ SENTENCES: dict[str, str] = {
     "workspace.in_use": "A program still has this workspace open. Stop Allowance, then try again.",
     "workspace.mending": "This workspace is being put in order right now. Try again in a moment.",
     "ledger.full": "The disk that the workspace lies on is nearly full, so nothing more is asked or brought in. Nothing was spent, and earlier answers can still be read; leave at least {megabytes} MB free, then try again.",
+    "gate.elsewhere": "Allowance does not answer under this address, so that no other site can stand in for it. Open it under the address it was started for; to serve it under this one, start it with {setting} set to it (docs/operating.md).",
+    "gate.origin": "{setting} is not an address. Write scheme, host and, where it is not the usual one, port, for instance https://data.example.org, and start again.",
     "table.damaged": "Some of the stored files of “{table}” are missing or cut off. Nothing was spent; bring the same file again under another name: it spends the same allowance.",
     "budget.closed": "The newest part of the ledger was lost, so nobody knows how much of this allowance was spent, and nothing more is. Nothing was spent now; earlier answers are free to see in the Ledger.",
     "act.close": "The operator closed this allowance: part of the ledger was lost, so what is left of it counts as spent.",

@@ -12,6 +12,8 @@ SENTENCES: dict[str, str] = {
     "workspace.in_use": "Neki program ima ta delovni prostor še odprt. Ustavite Allowance in poskusite znova.",
     "workspace.mending": "Ta delovni prostor se pravkar ureja. Poskusite znova čez trenutek.",
     "ledger.full": "Disk z delovnim prostorom je skoraj poln, zato ni mogoče nič več vprašati ali dodati. Nič ni bilo porabljeno, prejšnje odgovore pa je še vedno mogoče brati; sprostite vsaj {megabytes} MB in poskusite znova.",
+    "gate.elsewhere": "Allowance na tem naslovu ne odgovarja, da se nobena druga stran ne more izdajati zanj. Odprite ga na naslovu, za katerega je bil zagnan; če naj bo dosegljiv na tem, ga zaženite z nastavitvijo {setting} (docs/operating.md).",
+    "gate.origin": "{setting} ni naslov. Zapišite shemo, gostitelja in vrata, če niso običajna, na primer https://data.example.org, in zaženite znova.",
     "table.damaged": "Nekatere shranjene datoteke tabele „{table}“ manjkajo ali so odrezane. Nič ni bilo porabljeno; isto datoteko znova prinesite pod drugim imenom: porablja isti proračun.",
     "budget.closed": "Najnovejši del knjige se je izgubil, zato nihče ne ve, koliko tega proračuna je bilo porabljenega, in nič več se ne porabi. Tudi zdaj ni bilo porabljeno nič; prejšnji odgovori so brezplačno na ogled v Knjigi.",
     "act.close": "Skrbnik je zaprl ta proračun: del knjige se je izgubil, zato preostanek šteje kot porabljen.",

@@ -1,0 +1,96 @@
+"""Who may knock at the front door: pages of this very app, under an address that is its own.
+
+An address is a whole origin: scheme, host and port. The app's own are the one it was told (`ALLOWANCE_ORIGIN`, where a
+proxy stands in front) and the one a connection really came in at: this machine by its usual names, or the number of
+the network address, with the port that is listened on. A request says in `Host` which of them it means. A name that
+another site points here (DNS rebinding) is none of them, and a page elsewhere, be it on another port of this machine,
+says in `Origin` that it is not this app. What a proxy or anybody writes into `X-Forwarded-…` is not read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from dpengine.errors import AllowanceError
+
+ORIGIN = "ALLOWANCE_ORIGIN"
+_PORTS = {"http": 80, "https": 443}
+_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")  # a name or a number, and a port
+_HERE = ("localhost", "127.0.0.1", "::1")
+# Of what Streamlit answers beside pages and their files, this is what a page asks for. The rest tells about the server
+# (metrics), drives the app for programs (agent), signs people in or serves components: nothing here uses any of it.
+_ASKED = ("health", "host-config", "stream", "upload_file")
+_SHUT = ("component/", "auth/", "oauth2callback", "app/static/")
+
+
+class Origin(NamedTuple):
+    scheme: str
+    host: str
+    port: int
+
+
+def read(told: str) -> Origin | None:
+    """A whole origin as browsers write it, with or without its usual port; None for anything else."""
+    try:
+        parts = urlsplit(told)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _PORTS or told != f"{parts.scheme}://{parts.netloc}" or not _HOST.fullmatch(parts.netloc):
+        return None
+    return Origin(parts.scheme, parts.hostname or "", _PORTS[parts.scheme] if port is None else port)
+
+
+def configured() -> Origin | None:
+    """The address that whoever runs the app gave it; a sentence where it is none."""
+    told = os.environ.get(ORIGIN, "").strip()
+    found = read(told.removesuffix("/"))
+    if told and found is None:
+        raise AllowanceError("gate.origin", setting=ORIGIN)
+    return found
+
+
+def meant(scope: Mapping[str, Any], told: Origin | None) -> Origin | None:
+    """Which of the app's own addresses a request came to, by what it says in `Host`; None for any other."""
+    host = header(scope, b"host")
+    if told is not None and read(f"{told.scheme}://{host}") == told:
+        return told
+    return next((one for one in _here(scope) if read(f"{one.scheme}://{host}") == one), None)
+
+
+def foreign(scope: Mapping[str, Any], ours: Origin) -> bool:
+    """Does a page of another origin ask? Programs and plain links send none."""
+    return any(name.lower() == b"origin" for name, _ in scope["headers"]) and read(header(scope, b"origin")) != ours
+
+
+def shut(path: str) -> bool:
+    """Is this answered by Streamlit and asked for by no page?"""
+    inner = within(path)
+    core = inner.removeprefix("_stcore/")
+    return core.split("/")[0] not in _ASKED if core != inner else inner.startswith(_SHUT)
+
+
+def within(path: str) -> str:
+    """A path without the folder that a proxy may serve the app under."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return path.lstrip("/").removeprefix(f"{base}/" if base else "")
+
+
+def header(scope: Mapping[str, Any], wanted: bytes) -> str:
+    """One header's value; one that is given twice is joined, and so is no host and no origin."""
+    found: list[bytes] = [value for name, value in scope["headers"] if name.lower() == wanted]
+    return b"; ".join(found).decode("latin-1")
+
+
+def _here(scope: Mapping[str, Any]) -> Iterator[Origin]:
+    """Where this connection came in. The kernel says so, not the one who knocks."""
+    address, port = scope.get("server") or ("", None)
+    if port is not None:
+        scheme = "https" if st.get_option("server.sslCertFile") else "http"
+        yield from (Origin(scheme, host, port) for host in (*_HERE, address) if host)

@@ -28,6 +28,7 @@ from dpengine.predicate import EVERYONE, Predicate, read_predicate
 from dpengine.promises import Promise
 from dpengine.rawneeds import RawNeed
 from dpengine.statistics.need import AnyNeed
+from dpengine.telling import APART, FEW, alike, fills
 from dpengine.unit import RELATIONS, Relation, Unit
 
 Told = Callable[[int, int], None]  # so many of so many
@@ -59,6 +60,7 @@ class Card:
     version: int
     parameters: tuple[Parameter, ...]
     picture: str  # number, bars, point or label: how the answer is drawn
+    states: tuple[str, ...]  # those of `telling` in which its answer says nothing
     trust: str = "central"
     relations: tuple[Relation, ...] = RELATIONS
     several: bool = True  # may a person have several rows?
@@ -196,6 +198,42 @@ class Query(ABC):
 
     @abstractmethod
     def finish(self, raw: Any) -> Released: ...
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        """Between which numbers an answer, or a part of it, lies by declaration; the declared number of people stands
+        for one that is not public. None where it is no number."""
+        return None
+
+    def sure(self, part: str = "") -> tuple[Any, Any]:
+        """Beyond which numbers the truth cannot be, whatever the table holds; None where nothing is sure."""
+        return self.limits(part) or (None, None)
+
+    def mute(self, interval: Any, part: str = "") -> bool:
+        """Does a figure with this range say nothing?"""
+        limits = self.limits(part)
+        return limits is not None and interval is not None and fills(interval[0], interval[1], *limits)
+
+    def off(self) -> Fraction:
+        """How far every figure that is shown may be off, all at once."""
+        return self.promise().amount
+
+    def unseen(self) -> Fraction | None:
+        """What the answer leaves out is held by fewer than so many; None where it leaves nothing out."""
+        return None
+
+    @property
+    def compared(self) -> bool:
+        """Are the parts of an answer of one kind, so that one of them may be the largest?"""
+        return self.by is not None
+
+    def state(self, value: Any, interval: Any) -> str:
+        """In which of its card's states an answer says nothing; "" where it tells."""
+        if not isinstance(interval, dict):
+            return FEW if self.mute(interval) else ""
+        telling = [one for part, one in interval.items() if not self.mute(one, part)]
+        if interval and not telling:
+            return FEW
+        return APART if self.compared and len(telling) > 1 and alike(telling) else ""
 
     def used(self) -> set[str]:
         """The columns a question speaks of: their public bounds go into its receipt."""

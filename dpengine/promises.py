@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from dpengine.telling import NEARLY
+
 
 @dataclass(frozen=True)
 class Within:
@@ -22,6 +24,11 @@ class Within:
     @property
     def amount(self) -> Fraction:
         return self.alpha
+
+    @property
+    def empty(self) -> bool:
+        """Of shares in percent: nearly any share is within it."""
+        return self.unit == "percent" and 2 * self.alpha >= 100 * NEARLY
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,10 @@ class Blurred:
     @property
     def amount(self) -> Fraction:
         return self.share
+
+    @property
+    def empty(self) -> bool:
+        return 2 * self.share >= NEARLY
 
 
 @dataclass(frozen=True)

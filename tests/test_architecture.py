@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("messages",),
     ("errors",),
-    ("exact",),
+    ("exact", "telling"),
     ("dates", "inversion"),
     ("unit", "loss", "schema", "coins"),
     ("predicate", "laws", "bounds", "ratios", "dialect", "binomials", "shuffle"),

@@ -16,20 +16,9 @@ from dpengine.facts import Facts
 from dpengine.promises import Rank
 from ui.answer import bars_alt, bars_table
 from ui.exports import as_csv, safe
+from ui.figures import bare, pictured, rounded, rounded_range
 from ui.report import picture
-from ui.wording import (
-    axis,
-    drawn,
-    from_zero,
-    headline,
-    in_short,
-    percent,
-    power_of_ten,
-    promise_words,
-    range_words,
-    rounded,
-    rounded_range,
-)
+from ui.wording import axis, from_zero, headline, in_short, percent, power_of_ten, promise_words, range_words
 
 whole = some.integers(-(10**15), 10**15)
 on_a_grid = some.decimals(-(10**9), 10**9, places=4).map(float)
@@ -66,13 +55,15 @@ def test_the_figure_lies_in_its_printed_range(one: float, other: float, share: f
 @pytest.mark.parametrize(
     ("low", "high", "printed"),
     [
-        (2431, 2528, ("2,430", "2,530")),
-        (25173, 25293, ("25,170", "25,300")),
+        (30685, 60335, ("30,000", "61,000")),
+        (2431, 2528, ("2,431", "2,528")),
+        (2431, 3528, ("2,430", "3,530")),
         (1.61, 1.68, ("1.61", "1.68")),
         (1.6, 2.4, ("1.6", "2.4")),
         (-3, 3, ("−3", "3")),
         (-0.4, 0.4, ("−0.4", "0.4")),
-        (-0.04, 30, ("−10", "30")),
+        (-0.04, 30, ("−1", "30")),
+        (0.123456, 0.345678, ("0.12", "0.35")),
         (7, 7, ("7", "7")),
         (0, 0, ("0", "0")),
     ],
@@ -83,8 +74,10 @@ def test_ranges_are_printed_to_what_the_noise_supports(low: float, high: float, 
 
 def test_no_figure_is_minus_nothing() -> None:
     assert rounded(-0.4, -30, 30) == "0"
-    assert rounded_range(-9, -0.001)[1] == "0"
-    assert rounded(2484, 2431, 2528) == "2,480"
+    assert rounded_range(-90, -0.001)[1] == "0"
+    assert rounded(45510, 30685, 60335) == "46,000"
+    assert rounded(4245, -10580, 19070) == "4,000"
+    assert (bare(1234.5), bare(-0.12345), bare(0)) == ("1,234", "−0.123", "0")
     assert rounded(5, 5, 5) == "5"
 
 
@@ -176,26 +169,29 @@ def _answer(key: str, value: object, interval: object, **given: object) -> dp.An
 
 def test_a_range_is_never_told_beyond_what_is_possible() -> None:
     mean = _answer("mean", 7_900, (5_100, 8_190), column="pay")
-    assert range_words(mean).startswith("Between 5,000 and 8,192,") and in_short(mean) == "8,000 (5,000 – 8,192)"
+    assert range_words(mean).startswith("Between 5,100 and 8,192,") and in_short(mean) == "7,900 (5,100 – 8,192)"
+    edge = _answer("mean", 8_191.7, (8_100.2, 8_191.9), column="pay")
+    assert in_short(edge) == "8,192 (8,100 – 8,192)"
     count = _answer("count", -10, (-40, 20), where=[["town", "in", ["a"]]])
     assert headline(count) == "About 0" and in_short(count) == "0 (0 – 20)"
     impossible = _answer("count", -30, (-40, -20), where=[["town", "in", ["a"]]])
-    assert in_short(impossible) == "−30 (−40 – −20)"  # the noise was that unlucky: nothing true could be told instead
+    assert in_short(impossible) == "0 (0 – 10)"  # unlucky noise: holds no less often than it did
     share = _answer("proportion", 26.2, (22.6, 29.8), of=[["town", "in", ["a"]]])
-    assert in_short(share) == "26 % (22 – 30)"
+    assert in_short(share) == "26.2 % (22.6 – 29.8)"
     spread = _answer("variance", 300, (250, 350), column="pay")
     assert in_short(spread) == "300 (250 – 350)"  # not lifted to the column's own least value
 
 
 def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
-    whole, some_of_it = (1_024.0, 8_192.0), (1_024.0, 8_191.0)
+    whole, some_of_it = (1_024.0, 8_192.0), (1_024.0, 7_400.0)
     alone = _answer("mean", 8_192.0, whole, column="pay", where=[["town", "in", ["a"]]])
     assert headline(alone) == in_short(alone) == "Too few to tell"
     assert "from 1,024 to 8,192" in range_words(alone)
     both = _answer("mean", {"a": 2_548.377, "b": 8_192.0}, {"a": some_of_it, "b": whole}, column="pay", by="town")
     told = bars_table(both)
     assert "Too few to tell" in told and "8,192.0" not in told and "2,548" not in told and "9,000" not in told
-    assert drawn(both) == {"a": 2_548.377, "b": None} and bars_alt(both).endswith("b: Too few to tell")
+    assert pictured(both.query, both.value, both.interval)[0] == {"a": 2_548.377, "b": None}
+    assert bars_alt(both).endswith("b: Too few to tell") and headline(both) == "a: 2,500; b: Too few to tell"
     assert "Too few to tell" in picture(both)
 
 

@@ -10,19 +10,10 @@ import streamlit as st
 import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
+from dpengine.telling import FEW
 from ui import charts, curve_answer, density, exports, gloss, nav
-from ui.wording import (
-    axis,
-    drawn,
-    from_zero,
-    headline,
-    limits,
-    printed,
-    printed_range,
-    range_words,
-    says_nothing,
-    shown,
-)
+from ui.figures import cut, figure, limits, pictured, printed_range
+from ui.wording import axis, from_zero, headline, range_words
 
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
@@ -63,7 +54,7 @@ def picture(answer: dp.Answer, key: str) -> None:
     if kind == "label":
         code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
         st.html(f'<p class="lead">{escape(say(code))}</p>')
-    elif kind == "range" or answer.value == {} or says_nothing(answer.query, answer.interval):
+    elif kind == "range" or answer.value == {} or speechless(answer):
         st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
     elif kind == "density":
         density.picture(answer, key)
@@ -73,34 +64,34 @@ def picture(answer: dp.Answer, key: str) -> None:
             st.html(bars_table(answer))
     elif isinstance(answer.value, dict):
         draw = charts.bars if from_zero(answer.query) else charts.ranges
-        draw(*shown(answer.query, drawn(answer), answer.interval), title, bars_alt(answer), f"chart-{key}")
+        draw(*pictured(answer.query, answer.value, answer.interval), title, bars_alt(answer), f"chart-{key}")
         with st.expander(say("answer.figures")):
             st.html(bars_table(answer))
     elif isinstance(answer.value, str):  # a day
         st.html(f'<p class="lead">{escape(range_words(answer))}</p>')
     else:
         alt = f"{headline(answer)}. {range_words(answer)}"
-        charts.point(answer.value, answer.interval, title, alt, f"chart-{key}", limits(answer.query))
+        value, interval = cut(answer.query, answer.value, answer.interval)
+        charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query))
+
+
+def speechless(answer: dp.Answer) -> bool:
+    """Does it say nothing at all? Then there is nothing to draw; what cannot be told apart is drawn."""
+    return answer.query.state(answer.value, answer.interval) == FEW
 
 
 def bars_alt(answer: dp.Answer) -> str:
     names = answer.query.shown()
-    return "; ".join(f"{names.get(label, label)}: {_figure(answer, label)}" for label in list(answer.value)[:60])
-
-
-def _figure(answer: dp.Answer, label: str) -> str:
-    interval = answer.interval[label] if answer.interval else None
-    if says_nothing(answer.query, interval):
-        return say("answer.nothing")
-    return printed(answer.query, answer.value[label], interval)
+    return "; ".join(f"{names.get(label, label)}: {figure(answer, label)}" for label in list(answer.value)[:60])
 
 
 def bars_table(answer: dp.Answer) -> str:
     rows, names = [], answer.query.shown()
     for label in answer.value:
-        low, high = printed_range(answer.query, *answer.interval[label]) if answer.interval else ("", "")
+        ends = answer.interval[label] if answer.interval else None
+        low, high = printed_range(answer.query, ends[0], ends[1], label) if ends else ("", "")
         rows.append(
-            f'<tr><td>{escape(names.get(label, label))}</td><td class="number">{escape(_figure(answer, label))}</td>'
+            f'<tr><td>{escape(names.get(label, label))}</td><td class="number">{escape(figure(answer, label))}</td>'
             f'<td class="number">{low} – {high}</td></tr>'
         )
     head = (

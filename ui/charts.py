@@ -6,7 +6,7 @@ They are given released or simulated numbers and public labels only. Each carrie
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
@@ -16,6 +16,7 @@ import streamlit as st
 
 from dpengine.messages import say
 from dpengine.messages.figures import local, marks
+from ui.figures import rounded
 from ui.style import palette
 from ui.wording import percent
 
@@ -124,13 +125,20 @@ def bars(
     key: str,
     simulated: bool = False,
 ) -> None:
-    """Horizontal bars, whiskers not cut at zero, in the declared order."""
+    """Horizontal bars with whiskers, in the declared order. A bar without a figure says so."""
     import plotly.graph_objects as go
 
     colours = palette()
     labels = _labels(values)
     numbers = list(values.values())
-    reach = [(high - low) / 2 for low, high in intervals.values()] if intervals else None
+    told = _hover(values, intervals)
+    whiskers = {}
+    if intervals:
+        ends = [(0, 0) if value is None else intervals[name] for name, value in values.items()]
+        pairs = [(value or 0, *end) for value, end in zip(numbers, ends, strict=True)]
+        above, below = [high - value for value, _, high in pairs], [value - low for value, low, _ in pairs]
+        whiskers = {"error_x": {"type": "data", "symmetric": False, "array": above, "arrayminus": below,
+                                "color": colours.ink, "thickness": 1.5, "width": 4}}  # fmt: skip
     figure = _figure(max(120, 60 + 30 * len(labels)))
     figure.add_trace(
         go.Bar(
@@ -138,12 +146,14 @@ def bars(
             x=numbers,
             orientation="h",
             marker={"color": colours.muted if simulated else colours.left, "opacity": 0.55 if simulated else 0.85},
-            error_x={"type": "data", "array": reach, "color": colours.ink, "thickness": 1.5, "width": 4}
-            if reach
-            else None,
-            hovertemplate="%{x:,}<extra></extra>",
+            customdata=told,
+            hovertemplate="%{customdata}<extra></extra>",
+            **whiskers,
         )
     )
+    for place, value in enumerate(numbers):
+        if value is None:
+            _silent(figure, 0, place, "left")
     figure.update_yaxes(autorange="reversed", showline=False, ticks="")
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
@@ -166,20 +176,47 @@ def ranges(
     labels, names = _labels(values), list(values)
     form = None if any(isinstance(value, str) for value in values.values()) else ","  # days write themselves
     figure = _figure(max(120, 60 + 32 * len(labels)))
+    span = told_span(values, intervals)
     tick, band = (colours.muted, colours.line) if simulated else (colours.left, colours.left_soft)
     for place, (label, (low, high)) in enumerate(zip(labels, (intervals or {}).values(), strict=False)):
         shape = {"type": "rect", "x0": low, "x1": high, "y0": place - 0.28, "y1": place + 0.28, "name": label}
         figure.add_shape(fillcolor=band, line={"width": 0}, layer="below", **shape)
         if values[names[place]] is None:
-            words = {"text": _text(say("answer.nothing")), "font": {"color": colours.muted}, "showarrow": False}
-            figure.add_annotation(x=(low + high) / 2, y=place, **words)
+            _silent(figure, 0.5, place, "center")
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
     figure.add_trace(
-        go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, hovertemplate="%{x:,}<extra></extra>")
-    )
+        go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, customdata=_hover(values, intervals),
+                   hovertemplate="%{customdata}<extra></extra>")
+    )  # fmt: skip
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
-    figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(title)}, tickformat=form)
+    figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(title)}, tickformat=form, range=span)
     _show(figure, alt, key)
+
+
+def told_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[float] | None:
+    """The axis of the figures that tell: a group that says nothing does not stretch it. None: of all there is."""
+    ends = [
+        end for name, value in values.items() if value is not None for end in (value, *(intervals or {}).get(name, ()))
+    ]
+    if len(ends) == 0 or None not in values.values() or any(isinstance(end, str) for end in ends):
+        return None
+    pad = max((max(ends) - min(ends)) * 0.06, abs(max(ends)) * 1e-6, 1e-9)
+    return [float(min(ends)) - pad, float(max(ends)) + pad]
+
+
+def _hover(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
+    """Each figure as it is written everywhere else."""
+    return [
+        say("answer.nothing") if value is None else value if isinstance(value, str) else
+        rounded(value, *(intervals or {}).get(name, (value, value)))
+        for name, value in values.items()
+    ]  # fmt: skip
+
+
+def _silent(figure: Any, at: float, place: int, anchor: str) -> None:
+    """A line of its own for a figure that says nothing, within the axis that the others make."""
+    words = {"text": _text(say("answer.nothing")), "font": {"color": palette().muted}, "showarrow": False}
+    figure.add_annotation(x=at, xref="x domain", xanchor=anchor, y=place, **words)
 
 
 def _labels(values: Iterable[str]) -> list[str]:

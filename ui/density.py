@@ -16,8 +16,9 @@ from dpengine.promises import Band
 from dpengine.schema import Number
 from ui import charts, curve_charts, exports
 from ui.density_words import reach, top, unit
+from ui.figures import two_figures
 from ui.style import palette
-from ui.wording import two_figures, unmarked
+from ui.wording import unmarked
 
 USUAL_SAMPLE = 1_000
 

@@ -16,8 +16,9 @@ from dpengine.messages import say
 from dpengine.messages.figures import day
 from dpengine.statement import act_words, sentence_of
 from dpengine.synthetic import KEYS
+from ui.figures import printed_range
 from ui.state import workspace
-from ui.wording import as_one, in_short, percent, printed_range
+from ui.wording import as_one, in_short, percent
 
 
 def show(table: dp.Table, limit: int = 10) -> None:

@@ -14,6 +14,7 @@ from dpengine.looks import MOST_AVERAGED, Reading, foreseen
 from dpengine.messages import plain, say
 from ui import answer as answers
 from ui import job
+from ui.figures import two_figures
 from ui.history import answer_address, receipt_link, when
 from ui.wording import as_one, chance, headline, in_short, percent, range_words, short_promise
 
@@ -87,9 +88,10 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
     if kind == "averaged":
         words += " " + _foreseen(answer, reading)
     if 2 * answer.query.epsilon <= MOST_EPSILON:  # noise falls with the spend, but only with the root of the looks
-        twice = table.preview(answer.query.at(2 * answer.query.epsilon))
+        asked = answer.query.at(2 * answer.query.epsilon)
+        twice = table.preview(asked)
         if twice.admissible:
-            promise = short_promise(twice.promise, answer.query)
+            promise = short_promise(twice.promise, asked)
             words += " " + say("looks.better", promise=promise, share=percent(twice.fraction))
     st.html(f'<p class="muted">{escape(words)}</p>')
 
@@ -100,6 +102,7 @@ def _foreseen(answer: dp.Answer, reading: Reading) -> str:
     then = foreseen(reading.answers, answer.query, answer.query.beta)
     if not isinstance(now, tuple) or not isinstance(then, tuple):
         return say("looks.then_all")
-    half, other = (float(high - low) / 2 for low, high in (now, then))
-    told = {"now": float(f"{half:.2g}"), "then": float(f"{other:.2g}")}
-    return say("looks.then" if told["then"] < told["now"] else "looks.then_not", count=reading.count + 1, **told)
+    half, other = (Fraction(high - low) / 2 for low, high in (now, then))
+    told = {"now": two_figures(half), "then": two_figures(other)}
+    code = "looks.then" if other < half and told["now"] != told["then"] else "looks.then_not"
+    return say(code, count=reading.count + 1, **told)

@@ -15,7 +15,8 @@ from dpengine.messages import say
 from dpengine.messages.figures import day
 from dpengine.resample import heights
 from ui import charts, curve_answer, density
-from ui.wording import axis, from_zero, shown
+from ui.figures import pictured
+from ui.wording import axis, from_zero
 
 MOST_REHEARSED = 100  # values of a synthetic column that are drawn while somebody waits for the page
 
@@ -52,7 +53,7 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
     if query.labels():
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
         draw = charts.bars if from_zero(query) else charts.ranges
-        draw(*shown(query, value, interval), title, alt, f"chart-{key}", simulated=True)
+        draw(*pictured(query, value, interval), title, alt, f"chart-{key}", simulated=True)
         return
     drawn = [value for value, _ in _rehearsed(_public(table, query), 50, table, query)]
     if query.card.picture == "label":

@@ -18,7 +18,8 @@ from dpengine.messages import plain, say
 from dpengine.messages.figures import local
 from dpengine.promises import Blurred
 from dpengine.rowwise import Blur, Swap, expected_error, thesis_scale
-from ui.wording import chance, points, two_figures
+from ui.figures import two_figures
+from ui.wording import chance, points
 
 MOST_ROWS = 8
 _TENTHS = 1000  # of a percent

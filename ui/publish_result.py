@@ -14,10 +14,12 @@ from dpengine.messages import plain, say
 from dpengine.published import Estimate, Published, reach_of
 from dpengine.rowwise import Blur
 from dpengine.schema import Category, Number
+from dpengine.telling import fills
 from ui import answer as answers
 from ui import charts, exports, nav
+from ui.figures import rounded, rounded_range
 from ui.publish_preview import cell_words, link
-from ui.wording import chance, headline, range_words, rounded, rounded_range
+from ui.wording import chance, headline, range_words
 
 KINDS = ("mean", "bars", "percentile")
 FIRST_ROWS = 6
@@ -174,8 +176,8 @@ def _between(one: Estimate, query: OfRows) -> str:
 
 def _mean(one: Estimate, published: Published, name: str) -> None:
     column, query = published.query.facts.schema.number(name), published.query
-    if one.low <= column.lower and one.high >= column.upper:
-        low, high = rounded_range(float(column.lower), float(column.upper))
+    if fills(one.low, one.high, column.lower, column.upper):
+        low, high = plain(column.lower), plain(column.upper)
         _line(say("answer.nothing"), say("publish_page.mean_nothing", low=low, high=high))
         return
     note = say("publish_page.empty_middle")
@@ -186,7 +188,7 @@ def _mean(one: Estimate, published: Published, name: str) -> None:
 
 def _percentile(table: dp.Table, one: Estimate, published: Published, name: str, share: int) -> None:
     column, query = published.query.facts.schema.number(name), published.query
-    if one.low <= column.lower and one.high >= column.upper:
+    if fills(one.low, one.high, column.lower, column.upper):
         _line(say("answer.nothing"), say("publish_page.percentile_nothing"))
         _coarser(table, published, name)
         return
@@ -200,7 +202,7 @@ def _percentile(table: dp.Table, one: Estimate, published: Published, name: str,
 
 def _counts(each: dict[str, Estimate], published: Published, name: str) -> None:
     rows, query = published.rows, published.query
-    if all(one.low <= 0 and one.high >= rows for one in each.values()):
+    if all(fills(one.low, one.high, 0, rows) for one in each.values()):
         _line(say("answer.nothing"), say("publish_page.counts_nothing"))
         return
     told = say("publish_page.counts", values=len(each), chance=chance(query.beta))
@@ -209,7 +211,7 @@ def _counts(each: dict[str, Estimate], published: Published, name: str) -> None:
 
 
 def _bars(table: dp.Table, each: list[Estimate], published: Published, name: str, bins: int) -> None:
-    if all(one.low <= 0 and one.high >= published.rows for one in each):
+    if all(fills(one.low, one.high, 0, published.rows) for one in each):
         _line(say("answer.nothing"), say("publish_page.bars_nothing"))
         _coarser(table, published, name)
         return
@@ -233,12 +235,19 @@ def _labels(published: Published, name: str, starts: list[int]) -> list[str]:
 
 def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
     """Bars with whiskers, and the figures with each value's share."""
+    each = {label: _possible(one, rows) for label, one in each.items()}
     first = dict(list(each.items())[:MOST_SHOWN])
     ranges = {label: (one.low, one.high) for label, one in first.items()}
     alt = "; ".join(f"{label}: {rounded(one.value, one.low, one.high)}" for label, one in first.items())
     charts.bars({label: one.value for label, one in first.items()}, ranges, say("chart.people"), alt, f"publish-{name}")
     with st.expander(say("answer.figures")):
         st.html(_table(each, rows))
+
+
+def _possible(one: Estimate, rows: int) -> Estimate:
+    """A number of rows is neither negative nor more than there are."""
+    value, low, high = (min(max(end, 0), rows) for end in (one.value, one.low, one.high))
+    return Estimate(value, low, high)
 
 
 def _table(each: dict[str, Estimate], rows: int) -> str:

@@ -16,27 +16,16 @@ import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.exact import up
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
-from dpengine.messages import plain, say
+from dpengine.messages import say
 from dpengine.messages.spoken import current
 from dpengine.sessions import step_query
 from dpengine.statement import act_words
-from ui import curve_answer, density_svg, style, svg
-from ui.answer import bars_alt, bars_table
+from ui import curve_answer, density_svg, session_said, style, svg
+from ui.answer import bars_alt, bars_table, speechless
+from ui.figures import cut, limits, pictured
 from ui.history import when
 from ui.state import workspace
-from ui.wording import (
-    axis,
-    drawn,
-    from_zero,
-    headline,
-    limits,
-    percent,
-    power_of_ten,
-    range_words,
-    rounded,
-    says_nothing,
-    shown,
-)
+from ui.wording import axis, chance, from_zero, headline, percent, power_of_ten, range_words
 
 MOST_ANSWERS = 500
 _SHOWN = 10**4
@@ -131,22 +120,25 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     assert isinstance(session, AdaptiveSession)
     ended = workspace().ledger.progress(answer.request_id)[1]
     told = "".join(
-        f"<li>{escape(step_query(session, one.claim).sentence())}: <b>{escape(_step(**one.told.body))}</b></li>"
+        _step(step_query(session, one.claim), **one.told.body)
         for one in steps if one.told is not None and one.told.kind == "part"
     )  # fmt: skip
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
+    together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if told else ""
     return (
         f"<section><p class='question'>{number}. "
         f"{escape(say('answer.of', sentence=answer.sentence, table=answer.receipt['table']))}</p>{_p(asked)}"
-        f"<ol>{told}</ol>{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
+        f"<ol>{told}</ol>{_p(together)}{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{answer.receipt['charge']['hash']}</code></p>"
         "</section>"
     )
 
 
-def _step(value: Any, interval: Any = None, **_: Any) -> str:
-    """The answer to one question of a session."""
-    return plain(value) if interval is None else say("answer.about", value=rounded(value, *interval))
+def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) -> str:
+    """One question of a session and its answer, with unit and range."""
+    ends = None if interval is None else tuple(interval)
+    said, ranges = session_said.value(query, value, ends), session_said.ranges(query, value, ends)
+    return f"<li>{escape(query.sentence())}: <b>{escape(said)}</b>. {escape(ranges)}</li>"
 
 
 def picture(answer: dp.Answer) -> str:
@@ -161,13 +153,14 @@ def picture(answer: dp.Answer) -> str:
         return curve_answer.standing(answer)
     if isinstance(answer.value, dict) and answer.interval is None:
         return ""  # two ends of a range: the figures say it
-    if says_nothing(answer.query, answer.interval):
+    if speechless(answer):
         return ""
     if isinstance(answer.value, dict):
-        values, ranges = shown(answer.query, drawn(answer), answer.interval)
+        values, ranges = pictured(answer.query, answer.value, answer.interval)
         return svg.rows(values, ranges, title, bars_alt(answer), from_zero(answer.query))
     alt = f"{headline(answer)}. {range_words(answer)}"
-    return svg.point(answer.value, answer.interval, title, alt, limits(answer.query))
+    value, interval = cut(answer.query, answer.value, answer.interval)
+    return svg.point(value, interval, title, alt, limits(answer.query))
 
 
 def _acts(table: dp.Table) -> str:

@@ -14,7 +14,8 @@ from dpengine.mechanisms.asks import Average, Share
 from dpengine.messages import say
 from dpengine.population import outward
 from dpengine.validity import Width
-from ui.wording import chance, points, rounded_range
+from ui.figures import rounded_range
+from ui.wording import chance, points
 
 EMPTY = Fraction(1, 2)  # saying “half” is always within this
 WISHED = Fraction(1, 10)

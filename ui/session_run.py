@@ -12,14 +12,12 @@ import streamlit as st
 import dpengine as dp
 from dpengine.contract import canonical
 from dpengine.mechanisms.adaptive_session import State
-from dpengine.mechanisms.asks import Share
 from dpengine.messages import say
-from dpengine.promises import NearBest
 from dpengine.schema import Number
 from dpengine.sessions import Session, Taken
 from dpengine.table import new_request
-from ui import form, frame, job, nav, owner, session_outward
-from ui.wording import chance, percent, promise_words, rounded, rounded_range
+from ui import form, frame, job, nav, owner, session_outward, session_said
+from ui.wording import chance, percent, promise_words
 
 NEWEST = 50  # answers shown
 _NEXT = "_next_step"
@@ -156,26 +154,12 @@ def _answer(one: Taken, choice: bool) -> str:
     if one.state != "done":
         words = say("history.on_its_way" if one.state == "running" else "session.step_lost")
         return f'<div class="taken">{head}<p class="muted">{escape(words)}</p></div>'
-    return f'<div class="taken">{head}<p><b class="said">{escape(_value(one))}</b></p>{_ranges(one, choice)}</div>'
-
-
-def _value(one: Taken) -> str:
-    if one.interval is None:
-        return one.query.shown().get(str(one.value), str(one.value))
-    code = "answer.about_percent" if isinstance(one.query.ask, Share) else "answer.about"
-    return say(code, value=rounded(one.value, *one.interval))
-
-
-def _ranges(one: Taken, choice: bool) -> str:
-    promise = one.query.promise()
-    if isinstance(promise, NearBest):
-        words = say("session.near_best", gap=promise.gap)
-    else:
-        low, high = (session_outward.with_unit(one.query, end) for end in rounded_range(*one.interval))
-        code = "session.between_nominal" if promise.nominal else "session.between"
-        words = say(code, low=low, high=high, people=one.query.people)
-        words = f"{words} {session_outward.range_words(one.query, one.value, choice)}"
-    return f'<p class="muted">{escape(words)}</p>'
+    told = session_said.value(one.query, one.value, one.interval)
+    ranges = session_said.ranges(one.query, one.value, one.interval)
+    if one.interval is not None:
+        ranges = f"{ranges} {session_outward.range_words(one.query, one.value, choice)}"
+    said = f'<p><b class="said">{escape(told)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
+    return f'<div class="taken">{head}{said}</div>'
 
 
 def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps: list[Taken]) -> None:

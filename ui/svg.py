@@ -41,9 +41,10 @@ def point(value: Any, interval: Interval, title: str, alt: str, limits: tuple[fl
 
 def rows(values: Mapping[str, Any], intervals: Mapping[str, Interval] | None, title: str, alt: str, bars: bool) -> str:
     """A line for each label: a bar from zero with whiskers, or a tick on its range where figures start elsewhere."""
-    reach = [_number(value) for value in values.values() if value is not None]
-    for interval in (intervals or {}).values():
-        reach += [_number(end) for end in interval or ()]
+    telling = [label for label, value in values.items() if value is not None] or list(values)
+    reach = [_number(values[label]) for label in telling if values[label] is not None]
+    for label in telling:  # a group that says nothing does not stretch the axis of the others
+        reach += [_number(end) for end in (intervals or {}).get(label) or ()]
     low, high = min([*reach, *([0.0] if bars else [])]), max([*reach, *([0.0] if bars else [])])
     pad = max((high - low) * 0.04, 1e-9)
     days = any(isinstance(value, str) for value in values.values())
@@ -89,6 +90,8 @@ def curve(
 
 
 def _bar(place: Callable[[float], float], top: float, value: Any, interval: Interval) -> str:
+    if value is None:
+        return f'<text x="{place(0.0) + 4:.1f}" y="{top + 15}">{escape(say("answer.nothing"))}</text>'
     start, end = sorted((place(0.0), place(_number(value))))
     drawn = f'<rect class="bar" x="{start:.1f}" y="{top + 3}" width="{end - start:.1f}" height="15"/>'
     if interval is None:
@@ -102,7 +105,7 @@ def _bar(place: Callable[[float], float], top: float, value: Any, interval: Inte
 def _tick(place: Callable[[float], float], top: float, value: Any, interval: Interval) -> str:
     drawn = ""
     if interval is not None:
-        low, high = place(_number(interval[0])), place(_number(interval[1]))
+        low, high = (min(max(place(_number(end)), _NAMES), WIDTH - _SIDE) for end in interval)
         drawn = f'<rect class="band" x="{low:.1f}" y="{top + 2}" width="{max(high - low, 0):.1f}" height="17"/>'
     if value is None and interval is not None:
         words, middle = escape(say("answer.nothing")), (low + high) / 2

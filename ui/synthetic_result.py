@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from html import escape
 from itertools import combinations
-from math import ceil, floor
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from dpengine.messages.figures import local
 from dpengine.promises import Within
 from dpengine.synthetic import Share, Synthetic
+from dpengine.telling import fills
 from ui import addressed, charts, exports, form
 from ui import answer as answers
+from ui.figures import bare, rounded, rounded_range
 from ui.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
 from ui.wording import amount, chance, headline, range_words
 
@@ -90,16 +90,16 @@ def _condition(made: Synthetic) -> None:
         st.html(f'<p class="warn" role="status">{escape(str(refusal))}</p>')
         return
     st.query_params["if"] = json.dumps(rows, ensure_ascii=False)
-    told = say("answer.about_percent", value=_points(one.value))
+    told = say("answer.about_percent", value=_points(one))
     st.html(f'<p class="together">{escape(told)}</p><p class="lead">{escape(_promise(made, one))}</p>')
 
 
 def _promise(made: Synthetic, one: Share) -> str:
     if one.interval is None:
         return say("synthetic_page.no_promise")
-    if one.interval == (0.0, 100.0):
+    if fills(*one.interval, 0, 100):
         return say("synthetic_page.nothing")
-    low, high = _ends(one.interval)
+    low, high = rounded_range(*one.interval)
     return say("answer.between", low=low, high=high, chance=chance(made.query.beta)) + _guess(made)
 
 
@@ -109,14 +109,8 @@ def _guess(made: Synthetic) -> str:
     return " " + say("synthetic_page.nominal", people=made.query.facts.about) if nominal else ""
 
 
-def _points(value: float) -> str:
-    return local(f"{value:.1f}".removesuffix(".0"))
-
-
-def _ends(interval: tuple[float, float]) -> tuple[str, str]:
-    """Outwards, so that the printed range still holds."""
-    low, high = floor(interval[0] * 10) / 10, ceil(interval[1] * 10) / 10
-    return _points(low), _points(high)
+def _points(one: Share) -> str:
+    return bare(one.value) if one.interval is None else rounded(one.value, *one.interval)
 
 
 def _shares(made: Synthetic, shares: dict[str, Share], name: str) -> None:
@@ -132,7 +126,7 @@ def _shares(made: Synthetic, shares: dict[str, Share], name: str) -> None:
     if len(shares) > MOST_SHOWN:
         st.html(f'<p class="muted">{escape(say("synthetic_page.first", shown=MOST_SHOWN, many=len(shares)))}</p>')
     ranges = {label: one.interval for label, one in first.items() if one.interval is not None}
-    alt = "; ".join(f"{label}: {_points(one.value)} %" for label, one in first.items())
+    alt = "; ".join(f"{label}: {_points(one)} %" for label, one in first.items())
     told_of = (say("chart.percent"), alt, f"synthetic-{name}")
     if promised:
         charts.ranges({label: one.value for label, one in first.items()}, ranges, *told_of)
@@ -147,7 +141,7 @@ def _table(shares: dict[str, Share]) -> str:
     head = "".join(f'<th class="{"number" if at else ""}">{escape(say(one))}</th>' for at, one in enumerate(titles))
     body = ""
     for label, one in shares.items():
-        ends = "–" if one.interval is None else " – ".join(_ends(one.interval))
-        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (f"{_points(one.value)} %", ends))
+        ends = "–" if one.interval is None else " – ".join(rounded_range(*one.interval))
+        numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (f"{_points(one)} %", ends))
         body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
     return f'<div class="scroll"><table class="plain"><tr>{head}</tr>{body}</table></div>'

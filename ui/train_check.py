@@ -14,8 +14,9 @@ from dpengine.messages import say
 from dpengine.validity import flattery
 from ui import answer as answers
 from ui import charts, gloss, history, job, spend
+from ui.figures import printed, printed_range, rounded, two_figures
 from ui.state import workspace
-from ui.wording import chance, percent, printed, printed_range, promise_words, rounded, says_nothing, two_figures
+from ui.wording import chance, percent, promise_words
 
 PLACE = "train-check"
 
@@ -91,8 +92,8 @@ def _told(found: dp.Answer, trained: dp.Answer) -> None:
     assert isinstance(query, OfModel)
     first, listed = query.labels()[0], query.model.kind == LOGISTIC
     low, high = found.interval[first]
-    facts = {"value": printed(query, found.value[first], (low, high)), "chance": chance(query.beta)}
-    facts |= dict(zip(("low", "high"), printed_range(query, low, high), strict=True))
+    facts = {"value": printed(query, found.value[first], (low, high), first), "chance": chance(query.beta)}
+    facts |= dict(zip(("low", "high"), printed_range(query, low, high, first), strict=True))
     facts |= {} if listed else {"target": query.model.layout.target}
     told = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
     flattered = flattery(trained.query.loss(), query.facts.relation) if listed else Fraction(1)
@@ -109,7 +110,7 @@ def _curve(found: dp.Answer, query: OfModel) -> None:
     labels = query.labels()[-query.parts :]
     drawn, band = [], []
     for place, label in enumerate(labels):
-        if says_nothing(query, found.interval[label]):
+        if query.mute(found.interval[label], label):
             continue
         middle = low + (place + 0.5) * wide / query.parts
         added = middle if isinstance(goal, dp.Number) else 0.0

@@ -17,7 +17,8 @@ from dpengine.mechanisms.of_gradients import MOST_STEPS, OfGradients
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from ui import charts, gloss
-from ui.wording import two_figures, worse, worse_axis, worse_words
+from ui.figures import two_figures
+from ui.wording import worse, worse_axis, worse_words
 
 STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, MOST_STEPS)
 SPENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20)  # times the chosen ε

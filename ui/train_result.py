@@ -18,6 +18,7 @@ from dpengine.messages import say
 from dpengine.schema import Category
 from ui import answer as answers
 from ui import charts, train_check, train_words
+from ui.figures import bare
 from ui.wording import chance, percent, range_words, unmarked
 
 MOST_LINES = 8  # weights drawn; more cannot be told apart
@@ -126,7 +127,7 @@ def _try(table: dp.Table, found: dp.Answer, model: Model) -> None:
     said = model.predict(values)
     query: Any = found.query
     if model.kind == "linear":
-        told = say("train_page.would_number", value=train_words.figure(said), target=query.target)
+        told = say("train_page.would_number", value=bare(said), target=query.target)
     else:
         told = say("train_page.would_list", share=percent(said), yes=list(query.positive), target=query.target)
     told = told.replace(" %", "\u00a0%")

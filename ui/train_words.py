@@ -12,9 +12,8 @@ from dpengine.dates import Date
 from dpengine.features import CONSTANT
 from dpengine.mechanisms.of_gradients import OfGradients
 from dpengine.messages import plain, say
-from dpengine.messages.figures import local
 from dpengine.schema import Category, Number
-from ui.wording import rounded, rounded_range
+from ui.figures import bare, rounded, rounded_range
 
 Interval = tuple[float, float]
 WIDE_ODDS = 10.0  # between the ends of such a range of log-odds lies a factor of more than 20,000
@@ -116,21 +115,15 @@ def _amount(one: Effect) -> str:
         told = rounded(abs(one.value), abs(one.value) - _half(one), abs(one.value) + _half(one))
         if any(sign in told for sign in "123456789"):
             return told
-    return figure(abs(one.value))
+    return bare(abs(one.value))
 
 
 def _half(one: Effect) -> float:
     return (one.interval[1] - one.interval[0]) / 2 if one.interval else 0.0
 
 
-def figure(value: float) -> str:
-    """A number without a range, to three figures."""
-    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    return local(f"{float(text.replace(',', '')):,}".removesuffix(".0") if abs(value) < 100 else text).replace("-", "−")
-
-
 def _odds(value: float) -> str:
-    return figure(exp(max(min(value, 40.0), -40.0)))
+    return bare(exp(max(min(value, 40.0), -40.0)))
 
 
 def rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
@@ -160,7 +153,7 @@ def _cells(query: Any, value: float, interval: Interval | None, first: bool) -> 
 
 def _figures(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
     if _linear(query):
-        amount = figure(value)  # not cut to its range: it is reckoned with
+        amount = bare(value)  # not cut to its range: it is reckoned with
         spread = " – ".join(rounded_range(*interval)) if interval else ""
         return amount if first or value < 0 else f"+{amount}", spread
     spread = " – ".join(_odds(end) for end in interval) if interval else ""

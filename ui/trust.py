@@ -13,15 +13,16 @@ import dpengine as dp
 from dpengine import trust
 from dpengine.bounds import BETA
 from dpengine.mechanisms.shuffle_count import read_shuffle_delta
-from dpengine.messages import plain, say
+from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.promises import Blurred
 from dpengine.schema import Category
 from dpengine.trust import Way
 from ui import form, frame, job, lessons, nav, owner, plan_run, trust_more, trust_state
+from ui.figures import figure, printed_range
 from ui.history import answer_address
 from ui.trust_pictures import bars
-from ui.wording import chance, in_short, percent, power_of_ten, printed_range, promise_words
+from ui.wording import chance, in_short, percent, power_of_ten, promise_words
 
 
 def show(table: dp.Table) -> None:
@@ -247,7 +248,7 @@ def _answers(table: dp.Table, found: tuple[Way, ...]) -> None:
         cells = ""
         for answer in told.values():
             low, high = printed_range(answer.query, *answer.interval[label])
-            value = plain(round(answer.value[label]))
+            value = escape(figure(answer, label))
             cells += f"<td class='number'>{value}<br><span class='muted'>{low} … {high}</span></td>"
         body += f"<tr><th scope='row'>{escape(label)}</th>{cells}</tr>"
     st.html(trust_more.scrolled(f"<tr><td></td>{head}</tr>{body}", say("trust.kind.bars")))

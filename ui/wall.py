@@ -15,6 +15,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import language, say
 from ui import frame, job, state, wall_instructor, wall_picture
+from ui.figures import rounded
 from ui.room import Posed, Snapshot, here, on
 from ui.wall_facts import EVERY, query_of, read, thousand, told_of, true_value, words_of
 from ui.wording import headline, percent, range_words
@@ -135,7 +136,8 @@ def everybody(seen: Snapshot, name: str) -> str:
 
 def _said(seen: Snapshot, true: float | None, promised: str) -> str:
     dots, half = seen.dots, wall_picture.width(seen.dots)
-    mean = wall_picture.rounded(sum(dot.value for dot in dots) / len(dots), half)
+    middle = sum(dot.value for dot in dots) / len(dots)
+    mean = rounded(middle, middle - half, middle + half)
     if true is None:
         lines = [say("workshop.answers", n=len(dots), mean=mean)]
     else:

@@ -5,7 +5,6 @@ It is drawn once for everybody and kept; whose dot is whose is told by a rule of
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,6 +12,7 @@ from html import escape
 from statistics import fmean, median
 
 from dpengine.messages import plain, say
+from ui.figures import rounded
 from ui.picture import figure
 from ui.room import Dot
 from ui.svg import Axis
@@ -21,13 +21,6 @@ _CELLS = 80  # places along the axis; dots that fall on one are stacked
 _TALL = 130  # pixels for the dots
 _ROWS = 60  # ranges drawn; the sentence below counts all of them
 _BARS = 40
-
-
-def rounded(value: float, width: float) -> int | float:
-    """A figure told to a tenth of the width it can be off by."""
-    digits = 1 - math.floor(math.log10(max(width, 1e-9)))
-    told = round(value, min(max(digits, 0), 6))
-    return int(told) if told == int(told) else told
 
 
 def width(dots: Sequence[Dot]) -> float:
@@ -39,15 +32,16 @@ def width(dots: Sequence[Dot]) -> float:
 def wall(dots: tuple[Dot, ...], truth: float | None, title: str, lang: str) -> str:
     """`lang` is part of what it is kept by."""
     half = width(dots)
-    mean = rounded(fmean(dot.value for dot in dots), half)
+    middle = fmean(dot.value for dot in dots)
+    mean = rounded(middle, middle - half, middle + half)
     shown = [dot.value for dot in dots] + ([] if truth is None else [truth])
     low, high = min(shown) - 1.15 * half, max(shown) + 1.15 * half
     room = 0.05 * (high - low)  # no range goes beyond what is possible, and neither does the axis, by more than this
     ends = [*shown, *(dot.low for dot in dots), *(dot.high for dot in dots)]
     axis = Axis(max(low, min(ends) - room), min(high, max(ends) + room), 0, 100, days=False)
     drawn = "".join(
-        _mark(axis, at, say(f"workshop.mark.{kind}", **{kind: at}), kind)
-        for kind, at in (("truth", truth), ("mean", mean))
+        _mark(axis, at, say(f"workshop.mark.{kind}", **{kind: told}), kind)
+        for kind, at, told in (("truth", truth, truth), ("mean", middle, mean))
         if at is not None
     )
     drawn += f'<div class="dots" style="height:{_TALL}px">{_dots(axis, dots, truth)}</div>'
@@ -114,7 +108,7 @@ def simulated(values: tuple[float, ...], held: int, truth: float, half: float, t
     cell = (axis.high - axis.low) / _BARS
     counts = Counter(min(max(int((value - axis.low) / cell), 0), _BARS - 1) for value in values)
     bars = "".join(f'<i style="height:{100 * counts[at] / max(counts.values()):.1f}%"></i>' for at in range(_BARS))
-    told = {"low": rounded(low, half), "high": rounded(high, half)}
+    told = {name: rounded(end, end - half, end + half) for name, end in (("low", low), ("high", high))}
     drawn = _mark(axis, truth, say("workshop.mark.truth", truth=truth), "truth") + f'<div class="bars">{bars}</div>'
     alt = say("workshop.simulated_alt", truth=truth, **told)
     under = f'{_ticks(axis)}<div class="title">{escape(title)}</div>'

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from html import escape
 from math import ceil, floor, log, sqrt
@@ -17,10 +18,12 @@ from dpengine.mechanisms.cdf_tree import CdfTree
 from dpengine.mechanisms.density import Density
 from dpengine.mechanisms.of_models import OfModel
 from dpengine.messages import known, plain, say
-from dpengine.messages.figures import day, local, read, setting, ungrouped
+from dpengine.messages.figures import day, local, setting
 from dpengine.promises import Band, Blurred, Excess, NearBest, NoPromise, Promise, Rank, Within
 from dpengine.rising import halfway
+from dpengine.telling import APART, leaders
 from ui import density_words
+from ui.figures import figure, printed, printed_range, two_figures
 
 
 def percent(share: Fraction | float) -> str:
@@ -53,110 +56,15 @@ def three_figures(epsilon: Fraction) -> str:
     return local(text_of(epsilon) if epsilon.denominator <= 1000 else f"{float(epsilon):.3g}")
 
 
-def grain(width: Decimal) -> Decimal:
-    """The last place worth printing for a figure that is uncertain by this much: about a tenth of it."""
-    return Decimal(1).scaleb((width / 2).adjusted()) if width > 0 else Decimal(0)
-
-
-def rounded(value: float, low: float, high: float) -> str:
-    """The figure in the middle of a range, to the same places as the range itself."""
-    step = grain(_exact(high) - _exact(low))
-    return _print(_exact(value), step, ROUND_HALF_EVEN) if step else plain(value)
-
-
-def rounded_range(low: float, high: float) -> tuple[str, str]:
-    """Outwards, so that the printed range still holds."""
-    step = grain(_exact(high) - _exact(low))
-    if not step:
-        return plain(low), plain(high)
-    return _print(_exact(low), step, ROUND_FLOOR), _print(_exact(high), step, ROUND_CEILING)
-
-
-def printed_range(query: dp.Query, low: Any, high: Any) -> tuple[str, str]:
-    """A range of numbers rounded outwards, but never beyond what is possible; one of days as it is."""
-    if isinstance(low, str):
-        return day(low), day(high)
-    below, above = rounded_range(low, high)
-    least, most = _possible(query)
-    if least is not None and read(below) < least <= high:
-        below = plain(least)
-    if most is not None and low <= most < read(above):
-        above = plain(most)
-    return (ungrouped(below), ungrouped(above)) if _in_years(query) else (below, above)
-
-
-def printed(query: dp.Query, value: Any, interval: Any) -> str:
-    """A figure to the places of its range, and inside what is possible wherever the range meets it; a day as it is."""
-    if isinstance(value, str):
-        return day(value)
-    told = plain(value)
-    if interval is not None:
-        told = rounded(value, *interval)
-        least, most = _possible(query)
-        if least is not None and read(told) < least <= interval[1]:
-            told = plain(least)
-        if most is not None and interval[0] <= most < read(told):
-            told = plain(most)
-    return ungrouped(told) if _in_years(query) else told
-
-
-_OF_A_RANGE = ("mean", "proportion", "variance", "check_model")
-
-
-def says_nothing(query: dp.Query, interval: Any) -> bool:
-    """Does the released range of an average, a share or a spread hold all that was declared possible? Then the figure
-    is noise, and is not shown as if it were one."""
-    if not isinstance(interval, tuple) or query.card.key not in _OF_A_RANGE:
-        return False
-    least, most = limits(query) or (0.0, 0.0)
-    if isinstance(query, OfModel) and interval[0] == 0:  # a typical error has no sign
-        least = 0.0
-    return bool(interval[0] <= least < most <= interval[1])
-
-
-def drawn(answer: dp.Answer) -> dict[str, Any]:
-    """The parts of an answer as a picture shows them: None where there is no figure to show."""
-    ranges = answer.interval or {}
-    return {
-        label: None if says_nothing(answer.query, ranges.get(label)) else value for label, value in answer.value.items()
-    }
-
-
-def shown(query: dp.Query, values: dict[str, Any], ranges: dict[str, Any] | None) -> tuple[Any, Any]:
-    """The parts of an answer under names in the reader's language; what is stored keeps its own."""
-    names = query.shown()
-
-    def renamed(part: dict[str, Any] | None) -> Any:
-        return part and {names.get(label, label): one for label, one in part.items()}
-
-    return renamed(values), renamed(ranges)
-
-
-def _possible(query: dp.Query) -> tuple[float | None, float | None]:
-    """What the truth can be for sure. A single number of people is not negative; bars keep their noise, so that sums of
-    them stay right, and how many people there are may be secret."""
-    promise = query.promise()
-    if isinstance(promise, Within) and promise.unit == "people":
-        return (None if promise.of > 1 else 0.0), None
-    return limits(query) or (None, None)
-
-
-def _exact(value: float) -> Decimal:
-    """The decimal a float prints as: 1.63 is 1.63, not the binary fraction a hair below it."""
-    return Decimal(str(value))
-
-
-def _print(value: Decimal, step: Decimal, rounding: str) -> str:
-    steps = (value / step).to_integral_value(rounding=rounding)
-    return local(f"{steps * step + 0:,.{max(0, -step.adjusted())}f}".replace("-", "−"))
-
-
 def chance(beta: Fraction) -> str:
     return plain(float(1 - beta) * 100)
 
 
 def promise_words(promise: Promise, query: dp.Query | None = None) -> str:
     """What the answer will be worth, before it is bought; more plainly where the question is given too."""
+    if isinstance(promise, Within) and query is not None and (unseen := query.unseen()) is not None:
+        facts = {"alpha": amount(replace(promise, alpha=query.off()), query), "unseen": unseen}
+        return say("promise.found", unit=unit_words(query), chance=chance(promise.beta), **facts) + _guess(promise)
     if isinstance(promise, Within):
         code = "promise.within" if promise.of == 1 else "promise.within_all"
         if query is not None and query.card.picture == "curve":
@@ -183,7 +91,7 @@ def promise_words(promise: Promise, query: dp.Query | None = None) -> str:
 
 def _blurred(code: str, promise: Blurred) -> str:
     """What all rows of a published table tell together; nothing where that could be anything."""
-    if promise.share >= 1:
+    if promise.empty:
         return say(f"{code}_nothing")
     return say(code, share=percent_up(promise.share), chance=chance(promise.beta))
 
@@ -213,7 +121,7 @@ def worse_words(code: str, promise: Excess, query: dp.Query | None) -> str:
     goal = _goal(query)
     if query is None or goal is None:
         return say(f"{code}_loss", error=two_figures(promise.risk))
-    if known(f"{code}_nothing") and promise.risk >= (Fraction(1, 2) if isinstance(goal, dp.Number) else log(2)):
+    if known(f"{code}_nothing") and promise.risk >= query.blank:  # type: ignore[attr-defined]
         return say(f"{code}_nothing")  # the model that knows nothing loses no more
     error = two_figures(Fraction(worse(float(promise.risk), query)).limit_denominator(10**9))
     return say(f"{code}_number" if isinstance(goal, dp.Number) else f"{code}_list", error=error, target=query.target)  # type: ignore[attr-defined]
@@ -277,14 +185,6 @@ def amount(promise: Within, query: dp.Query | None = None) -> str:
     return say(f"amount.{code}", alpha=told, column=promise.unit)
 
 
-def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
-    """An amount of error; upwards unless it is one that nobody can beat."""
-    if not size:
-        return plain(size)
-    exact = decimal_of(size)
-    return local(f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=rounding):,f}")
-
-
 def points(share: Fraction) -> str:
     """A distance on [0, 1] in percentage points."""
     return amount(Within(share * 100, 1, Fraction(1, 20), Fraction(0), "percent"))
@@ -292,6 +192,8 @@ def points(share: Fraction) -> str:
 
 def short_promise(promise: Promise, query: dp.Query | None = None) -> str:
     """For a card or a table cell."""
+    if isinstance(promise, Within) and query is not None and query.unseen() is not None:
+        promise = replace(promise, alpha=query.off())
     if isinstance(promise, Within):
         return say("promise.short.within", alpha=amount(promise, query))
     if isinstance(promise, Rank):
@@ -317,36 +219,96 @@ def floor_words(promise: Promise, people: int) -> str:
 
 
 def headline(answer: dp.Answer) -> str:
-    """The answer in two or three words."""
-    value = answer.value
-    if answer.query.card.picture == "file":
-        return say("answer.file", rows=value["rows"], columns=len(value["columns"]))
-    if answer.query.card.picture == "rows":
-        return say("answer.made", rows=sum(value.values()))
-    if answer.query.card.picture == "model":
-        return say("answer.model", target=answer.query.target, columns=len(answer.query.features))  # type: ignore[attr-defined]
-    if answer.query.card.picture == "range":
-        stands = value["lower"] is not None
-        return say("answer.found_range", **value) if stands else say("answer.no_range")
-    if isinstance(answer.query, Density):
-        return density_words.headline(answer.query, value)
+    """The finding in a few words."""
+    query, value = answer.query, answer.value
+    state = query.state(value, answer.interval)
+    if query.card.picture in _WHOLE:
+        return say("answer.noise", what=_whole(answer)) if state else _whole(answer)
+    if query.card.picture == "range":
+        return say("answer.no_range") if state else say("answer.found_range", **value)
+    if isinstance(query, Density):
+        return say("answer.density_flat") if state else density_words.headline(query, value)
     if isinstance(value, dict) and not value:
         return say("answer.no_values")
-    if answer.query.card.picture == "curve":
-        if isinstance(answer.query, Cdf):
-            return say("answer.made_up", points=answer.query.points)
+    if isinstance(answer.promise, NearBest):
+        if state:
+            return say("answer.uncertain_order" if isinstance(value, dict) else "answer.uncertain")
+        return names_of(answer)
+    if state and state != APART:
+        return say("answer.nothing")
+    if query.card.picture == "curve":
+        if isinstance(query, Cdf):
+            return say("answer.made_up", points=query.points)
         half = halfway_words(answer)
         return say("answer.half", value=half[0]) if half else say("answer.curve", points=len(value))
-    if isinstance(answer.query, OfModel):
+    if isinstance(query, OfModel):
         return _of_model(answer)
     if isinstance(value, dict):
-        return ", ".join(value) if answer.query.card.picture == "label" else say("answer.bars", bars=len(value))
-    if isinstance(value, str):
-        return answer.query.shown().get(value, day(value) if answer.interval else value)
-    if says_nothing(answer.query, answer.interval):
-        return say("answer.nothing")
-    told = printed(answer.query, value, answer.interval)
+        return finding(answer, state)
+    return _about(answer, printed(query, value, answer.interval))
+
+
+_WHOLE = ("file", "rows", "model")  # the answer is a table, or a model
+_LISTED = 3  # figures that a headline names
+
+
+def _whole(answer: dp.Answer) -> str:
+    query, value = answer.query, answer.value
+    if query.card.picture == "file":
+        return say("answer.file", rows=value["rows"], columns=len(value["columns"]))
+    if query.card.picture == "rows":
+        return say("answer.made", rows=sum(value.values()))
+    return say("answer.model", target=query.target, columns=len(query.features))  # type: ignore[attr-defined]
+
+
+def _about(answer: dp.Answer, told: str) -> str:
+    if isinstance(answer.value, str):
+        return told
     return say("answer.about_percent" if _in_percent(answer) else "answer.about", value=told)
+
+
+def names_of(answer: dp.Answer) -> str:
+    """The names that were drawn, in the reader's language."""
+    names = answer.query.shown()
+    return ", ".join(names.get(name, name) for name in _drawn(answer))
+
+
+def _drawn(answer: dp.Answer) -> list[str]:
+    return list(answer.value) if isinstance(answer.value, dict) else [answer.value]
+
+
+def finding(answer: dp.Answer, state: str) -> str:
+    """What several figures say together: all of them where they are few, else which is the largest."""
+    query, names = answer.query, answer.query.shown()
+    unit = " %" if _in_percent(answer) else ""
+
+    def one(part: str) -> str:
+        told = figure(answer, part)
+        return told if told == say("answer.nothing") else told + unit
+
+    few = len(answer.value) <= _LISTED
+    if few or not query.compared or answer.interval is None:
+        listed = "; ".join(f"{names.get(part, part)}: {one(part)}" for part in list(answer.value)[:_LISTED])
+        told = say("answer.apart", parts=listed) if state else listed if few else f"{listed}; …"
+    elif state:
+        told = say("answer.apart_many", parts=len(answer.value))
+    else:
+        told = _largest(answer, one)
+    return say("answer.found", values=len(answer.value), most=told) if query.unseen() is not None else told
+
+
+def _largest(answer: dp.Answer, one: Callable[[str], str]) -> str:
+    query, names = answer.query, answer.query.shown()
+    telling = {part: ends for part, ends in answer.interval.items() if not query.mute(ends, part)}
+    first = leaders(telling)
+    code = "answer.most" if from_zero(query) else "answer.highest"
+    if len(first) == 1:
+        told = say(code, name=names.get(first[0], first[0]), value=one(first[0]))
+    elif len(first) <= _LISTED:
+        told = say(f"{code}_among", names=say("answer.or").join(names.get(part, part) for part in first))
+    else:
+        told = say("answer.first_of", parts=len(answer.interval))
+    return told if len(telling) == len(answer.interval) else say("answer.told_ones", finding=told)
 
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
@@ -362,24 +324,18 @@ def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
     write = day if isinstance(column, dp.Date) else local if getattr(column, "years", False) else setting
     told = [write(names[place]) for place in found]
     return told[0], told[1], told[2]
+
+
 def _of_model(answer: dp.Answer) -> str:
     """The first of a model's figures: how often it is right, or how far off it is."""
     first = next(iter(answer.value))
     interval = answer.interval[first]
-    if says_nothing(answer.query, interval):
-        return say("answer.nothing")
     code = "check_model.about.right" if _in_percent(answer) else "check_model.about.off"
-    return say(code, value=printed(answer.query, answer.value[first], interval))
+    return say(code, value=printed(answer.query, answer.value[first], interval, first))
 
 
 def _in_percent(answer: dp.Answer) -> bool:
     return isinstance(answer.promise, Within) and answer.promise.unit == "percent"
-
-
-def _in_years(query: dp.Query) -> bool:
-    """Is the answer a place in a column of years?"""
-    column = query.facts.schema.columns.get(str(getattr(query, "column", "")))
-    return isinstance(column, dp.Number) and column.years and query.card.key in ("median", "quantile", "mean")
 
 
 def axis(query: dp.Query) -> str:
@@ -398,23 +354,6 @@ def from_zero(query: dp.Query) -> bool:
     return axis(query) == unit_words(query)
 
 
-def limits(query: dp.Query) -> tuple[float, float] | None:
-    """What an answer can be, from public facts: a share, a number of people, a place in the declared range."""
-    if isinstance(query, OfModel):
-        return query.possible
-    promise = query.promise()
-    if isinstance(promise, Within) and promise.unit == "percent":
-        return 0.0, 100.0
-    if isinstance(promise, Within) and promise.unit == "people":
-        return 0.0, float(query.facts.about * query.facts.unit.at_most)
-    column = query.facts.schema.columns.get(str(getattr(query, "column", "")))
-    if isinstance(column, dp.Number) and query.card.key == "variance":
-        return 0.0, float(column.upper - column.lower) / 2
-    if isinstance(column, dp.Number) and query.card.key != "sum":
-        return float(column.lower), float(column.upper)
-    return None
-
-
 def range_words(answer: dp.Answer) -> str:
     """How far the truth may be, in the promise's own kind."""
     if answer.query.card.picture == "rows":
@@ -424,7 +363,7 @@ def range_words(answer: dp.Answer) -> str:
         return say("answer.range_means")
     if isinstance(answer.interval, tuple):
         low, high = printed_range(answer.query, *answer.interval)
-        if says_nothing(answer.query, answer.interval):
+        if answer.query.mute(answer.interval):
             return say("answer.nothing_means", low=low, high=high)
         if answer.query.card.key == "fit_check" and answer.interval[0] <= 0 <= answer.interval[1]:
             return say("answer.misfits", high=high, chance=chance(answer.query.beta))
@@ -449,17 +388,40 @@ def range_words(answer: dp.Answer) -> str:
         return say("answer.model_stopped")
     if isinstance(promise, Excess):
         return worse_words("answer.excess", promise, answer.query)
-    if isinstance(answer.interval, dict) and not (isinstance(promise, Within) and not promise.nominal):
-        return say("answer.ranges", of=len(answer.interval), chance=chance(answer.query.beta))
-    if isinstance(promise, Within):
-        return say("answer.within_all", alpha=amount(promise, answer.query), of=promise.of, chance=chance(promise.beta))
     if isinstance(promise, NearBest):
-        return say("answer.near_best", alpha=promise.gap, unit=unit_words(answer.query), chance=chance(promise.beta))
+        return _ahead(answer, promise)
+    if (state := answer.query.state(answer.value, answer.interval)) and state != APART and answer.value:
+        return say("answer.nothing_all" if isinstance(answer.value, dict) else "answer.anywhere")
+    if isinstance(answer.interval, dict):
+        return _each(answer, promise)
     if isinstance(promise, Rank):
         if around := places(promise, answer.query):
             return say("answer.places", **around)
         return say("answer.rank", alpha=percent(min(promise.share, Fraction(1))), chance=chance(promise.beta))
     return promise_words(promise)
+
+
+def _ahead(answer: dp.Answer, promise: NearBest) -> str:
+    """How far another may be ahead of the names that were drawn."""
+    several = "_several" if isinstance(answer.value, dict) else ""
+    facts = {"gap": promise.gap, "unit": unit_words(answer.query), "chance": chance(promise.beta)}
+    told = say(f"answer.none_ahead{several}", **facts)
+    if answer.query.state(answer.value, answer.interval):
+        told = say(f"answer.drawn{several}", names=names_of(answer)) + " " + told
+    return told
+
+
+def _each(answer: dp.Answer, promise: Promise) -> str:
+    """How far each of several figures may be off, and what else may be there."""
+    query, told = answer.query, ""
+    if answer.interval and isinstance(promise, Within) and not promise.nominal:
+        alpha = amount(replace(promise, alpha=query.off()), query)
+        told = say("answer.within_all", alpha=alpha, of=len(answer.interval), chance=chance(promise.beta))
+    elif answer.interval:
+        told = say("answer.ranges", of=len(answer.interval), chance=chance(query.beta))
+    if (unseen := query.unseen()) is not None:
+        told += " " + say("answer.unseen", unseen=unseen, unit=unit_words(query))
+    return told.strip()
 
 
 def as_one(reading: Reading) -> dp.Answer:
@@ -484,7 +446,7 @@ def in_short(answer: dp.Answer) -> str:
     """One cell of a table: the answer with its range."""
     if isinstance(answer.value, dict) or not isinstance(answer.interval, tuple):
         return headline(answer)
-    if says_nothing(answer.query, answer.interval):
+    if answer.query.mute(answer.interval):
         return say("answer.nothing")
     low, high = printed_range(answer.query, *answer.interval)
     code = "answer.short_percent" if _in_percent(answer) else "answer.short"

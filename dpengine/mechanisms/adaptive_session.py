@@ -43,6 +43,7 @@ from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.messages import say
 from dpengine.promises import NearBest, Within
 from dpengine.statistics.need import AnyNeed, NoData
+from dpengine.telling import APART, FEW, NEARLY
 
 CALIBRATIONS = ("laplace", "gaussian", "lecture")
 MOST_QUESTIONS = 10_000
@@ -85,6 +86,7 @@ class AdaptiveSession(Query):
         key="adaptive_session",
         version=1,
         picture="point",
+        states=(FEW, APART),
         caveats=("kept", "adaptive"),
         parameters=(
             Parameter("questions", "number", default=20, required=True),
@@ -206,6 +208,16 @@ class AdaptiveSession(Query):
         reach = Fraction(self._reach(self.ask.change(self.facts.relation)), self.ask.grain * self.people)
         width = min(reach, Fraction(1)) * self.ask.width
         return Within(width, self.questions, self.beta, Fraction(0), self.ask.unit, self.nominal)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        if self.ask is None or isinstance(self.ask, Largest):
+            return None
+        return self.ask.low, self.ask.low + self.ask.width
+
+    def state(self, value: Any, interval: Any) -> str:
+        if self.ask is None:
+            return FEW if 2 * self.alpha >= NEARLY else ""
+        return self._choice.state(value, interval) if isinstance(self.ask, Largest) else super().state(value, interval)
 
     def coarse(self) -> Fraction:
         if isinstance(self.ask, Largest):

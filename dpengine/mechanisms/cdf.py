@@ -45,6 +45,7 @@ from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread
+from dpengine.telling import FEW
 from dpengine.wording import who
 
 MOST_POINTS = 400
@@ -59,6 +60,7 @@ class Cdf(Query):
         key="cdf",
         version=1,
         picture="curve",
+        states=(FEW,),
         caveats=("made_up", "rival"),
         parameters=(
             Parameter("column", "column.ordered", required=True),
@@ -144,6 +146,12 @@ class Cdf(Query):
         nominal = self.facts.countable(self.where, self.column) is None
         share = ALL * self.people_off / self.facts.about
         return Within(share, self.size, self.beta, Fraction(0), "percent", nominal)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return Fraction(0), ALL
+
+    def state(self, value: Any, interval: Any) -> str:
+        return FEW if self.promise().empty else ""
 
     def coarse(self) -> Fraction:
         return ALL / 8

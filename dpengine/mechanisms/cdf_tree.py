@@ -28,6 +28,7 @@ from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.statistics.counts import BinCounts
+from dpengine.telling import FEW, NEARLY
 from dpengine.wording import who
 
 MOST_LEAVES = 1_000
@@ -40,6 +41,7 @@ class CdfTree(OfCounts):
         key="cdf_tree",
         version=1,
         picture="curve",
+        states=(FEW,),
         caveats=("falls",),
         parameters=(
             Parameter("column", "column.ordered", required=True),
@@ -126,6 +128,14 @@ class CdfTree(OfCounts):
 
     def promise(self) -> Within:
         return Within(self.people_off, self.leaves, self.beta, Fraction(0))
+
+    @property
+    def most(self) -> int:
+        return self.facts.about * self.facts.unit.at_most
+
+    def state(self, value: Any, interval: Any) -> str:
+        """Does the band hold nearly every curve?"""
+        return FEW if max(high - low for low, high in interval.values()) >= NEARLY * self.most else ""
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 8)

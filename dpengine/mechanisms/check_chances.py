@@ -46,9 +46,11 @@ class CheckChances(OfModel, OfCounts):
             raise AllowanceError("check_model.linear_only")
         return super().read(facts, given)
 
-    @property
-    def possible(self) -> tuple[float, float]:
-        return 0.0, 100.0
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return Fraction(0), ALL
+
+    def sure(self, part: str = "") -> tuple[Any, Any]:
+        return Fraction(0), ALL
 
     def spans(self) -> list[str]:
         ends = [Fraction(100 * place, self.parts) for place in range(self.parts + 1)]

@@ -65,9 +65,9 @@ class CheckErrors(OfModel):
         """The largest error that counts, in the target's unit."""
         return self.facts.schema.number(self.model.layout.target).diameter / (1 << self.halved)
 
-    @property
-    def possible(self) -> tuple[float, float]:
-        return -float(self.bound), float(self.bound)
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        """The first figure, the typical error, has no sign."""
+        return (Fraction(0) if part == self.labels()[0] else -self.bound), self.bound
 
     def spans(self) -> list[str]:
         column = self.facts.schema.number(self.model.layout.target)

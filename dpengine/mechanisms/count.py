@@ -22,6 +22,7 @@ from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 from dpengine.statistics.counts import CellCounts, RowCount
+from dpengine.telling import APART, FEW
 from dpengine.wording import who
 
 
@@ -31,6 +32,7 @@ class Count(OfCounts):
         key="count",
         version=1,
         picture="number",
+        states=(FEW, APART),
         parameters=(
             Parameter("people", "people", default=True),
             Parameter("by", "by"),

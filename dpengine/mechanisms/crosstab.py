@@ -21,6 +21,7 @@ from dpengine.facts import Facts
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.messages import say
 from dpengine.statistics.counts import CellCounts
+from dpengine.telling import APART, FEW
 from dpengine.wording import combined, who
 
 MOST_CELLS = 10_000
@@ -34,6 +35,7 @@ class Crosstab(Histogram):
         key="crosstab",
         version=2,
         picture="bars",
+        states=(FEW, APART),
         caveats=("bins",),
         parameters=(
             Parameter("columns", "columns", required=True),

@@ -49,6 +49,7 @@ from dpengine.promises import Band
 from dpengine.schema import Number
 from dpengine.statistics.distributions import Distribution, PairDistribution
 from dpengine.statistics.need import Spread
+from dpengine.telling import SHAPE
 from dpengine.wording import who
 
 USUAL_POINTS = 100
@@ -65,6 +66,7 @@ class Density(Query):
         key="density",
         version=1,
         picture="density",
+        states=(SHAPE,),
         caveats=("bandwidth", "ends", "delta"),
         parameters=(
             Parameter("columns", "columns.curve", required=True),
@@ -237,6 +239,10 @@ class Density(Query):
             beta=self.beta,
             nominal=self.facts.relation == "add_remove",
         )
+
+    def state(self, value: Any, interval: Any) -> str:
+        """Does a flat curve fit the band?"""
+        return SHAPE if max(value.values()) - min(value.values()) <= 2 * self.promise().alpha else ""
 
     def coarse(self) -> Fraction:
         return Fraction(1, 4)

@@ -29,6 +29,7 @@ from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.rawneeds import Bands
+from dpengine.telling import FOUND
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,7 @@ class FindRange(Query):
         key="find_range",
         version=1,
         picture="range",
+        states=(FOUND,),
         caveats=("bands", "nothing"),
         parameters=(
             Parameter("column", "column.file", required=True),
@@ -92,6 +94,9 @@ class FindRange(Query):
 
     def promise(self) -> Within:
         return Within(Fraction(2 * self.reach), BANDS, self.beta, least_count_error(self.epsilon, self.beta))
+
+    def state(self, value: Any, interval: Any) -> str:
+        return FOUND if value["lower"] is None else ""
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 20)

@@ -45,6 +45,7 @@ from dpengine.loss import Approximate, Loss
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.rawneeds import Values
+from dpengine.telling import FOUND
 
 MOST_FOUND = 1_000
 _GUARD = 1 + Fraction(1, 10**20)  # far above the rounding of a few 28-digit operations
@@ -58,6 +59,7 @@ class FindValues(Query):
         key="find_values",
         version=1,
         picture="bars",
+        states=(FOUND,),
         caveats=("rare", "delta", "spelling"),
         parameters=(
             Parameter("column", "column.file", required=True),
@@ -118,6 +120,27 @@ class FindValues(Query):
     def promise(self) -> Within:
         most, guess = self.facts.about * self.facts.unit.at_most, self.facts.people is None
         return Within(Fraction(self.threshold + self.reach), most, self.beta, Fraction(0), nominal=guess)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return 0, self.facts.about * self.facts.unit.at_most
+
+    def sure(self, part: str = "") -> tuple[Any, Any]:
+        return 0, None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
+
+    def off(self) -> Fraction:
+        """A figure that is shown; what is not shown may be off by T more."""
+        return Fraction(self.reach)
+
+    def unseen(self) -> Fraction | None:
+        return Fraction(self.threshold + self.reach)
+
+    @property
+    def compared(self) -> bool:
+        return True
+
+    def state(self, value: Any, interval: Any) -> str:
+        """Every value that is found is held by somebody: that tells."""
+        return "" if value else FOUND
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 20)

@@ -21,6 +21,7 @@ from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 from dpengine.statistics.counts import MisfitCount
+from dpengine.telling import FEW
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,7 @@ class FitCheck(OfCounts):
         key="fit_check",
         version=1,
         picture="number",
+        states=(FEW,),
         caveats=("empty",),
         parameters=(
             Parameter("column", "column.any"),

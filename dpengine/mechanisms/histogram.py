@@ -29,6 +29,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.spoken import stored
 from dpengine.schema import Category, ItemSet, Ordered
 from dpengine.statistics.counts import BinCounts, ItemCounts
+from dpengine.telling import APART, FEW
 from dpengine.wording import who
 
 USUAL_BINS = 10
@@ -41,6 +42,7 @@ class Histogram(OfCounts):
         key="histogram",
         version=2,
         picture="bars",
+        states=(FEW, APART),
         caveats=("bins",),
         parameters=(
             Parameter("column", "column.any", required=True),
@@ -120,6 +122,10 @@ class Histogram(OfCounts):
     @property
     def numbers(self) -> int:
         return len(self.starts)
+
+    @property
+    def compared(self) -> bool:
+        return True
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, len(self.starts)) / 4

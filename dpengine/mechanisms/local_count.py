@@ -32,6 +32,7 @@ from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.rowwise import Swap
+from dpengine.telling import FEW
 from dpengine.wording import who
 
 
@@ -41,6 +42,7 @@ class LocalCount(OfBits):
         key="local_count",
         version=1,
         picture="number",
+        states=(FEW,),
         trust="local",
         relations=("replace",),
         several=False,

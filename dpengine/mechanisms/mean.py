@@ -31,6 +31,7 @@ from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range
 from dpengine.statistics.counts import Moments
+from dpengine.telling import APART, FEW
 from dpengine.wording import who
 
 
@@ -40,6 +41,7 @@ class Mean(OfNumbers):
         key="mean",
         version=1,
         picture="point",
+        states=(FEW, APART),
         caveats=("bounds",),
         parameters=(
             Parameter("column", "column.number", required=True),

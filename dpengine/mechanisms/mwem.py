@@ -41,6 +41,7 @@ from dpengine.facts import Facts
 from dpengine.laws import Finite, Laplace, above, chance, weighted
 from dpengine.loss import Exponential, Loss, Pure, Repeated, Together
 from dpengine.mechanisms.of_class import Floats, Integers, OfClass, in_rows, root_above, whole
+from dpengine.telling import NOISE
 
 MOST_ROUNDS = 150  # a weight falls by e^4 in a round at most, so none leaves the floats
 MOST_ROWS = 1_000_000
@@ -55,6 +56,7 @@ class Mwem(OfClass):
         key="mwem",
         version=1,
         picture="rows",
+        states=(NOISE,),
         caveats=("loose", "class"),
         parameters=(
             Parameter("columns", "columns", required=True),

@@ -30,6 +30,7 @@ from dpengine.messages.spoken import stored
 from dpengine.predicate import Predicate, read_predicate
 from dpengine.promises import NearBest
 from dpengine.statistics.counts import ConditionCounts
+from dpengine.telling import APART, first_is_certain
 from dpengine.wording import conditions, who
 
 MOST_OPTIONS = 50
@@ -41,6 +42,7 @@ class NoisyArgmax(Query):
         key="noisy_argmax",
         version=1,
         picture="label",
+        states=(APART,),
         caveats=("ties",),
         parameters=(
             Parameter("options", "options", required=True),
@@ -103,6 +105,10 @@ class NoisyArgmax(Query):
         options = len(self.options)
         floor = least_choice_gap(self.epsilon, options, self.beta)
         return NearBest(2 * laplace_reach(self.scale, self.beta / options), self.beta, floor)
+
+    def state(self, value: Any, interval: Any) -> str:
+        certain = first_is_certain(self.promise().gap, self.facts.about, len(self.options), self.where.everyone)
+        return "" if certain else APART
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4)

@@ -35,6 +35,7 @@ from dpengine.messages import say
 from dpengine.predicate import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.promises import Within
 from dpengine.statistics.counts import CellCounts
+from dpengine.telling import NOISE
 from dpengine.wording import combined, who
 
 Integers = npt.NDArray[np.int64]
@@ -188,6 +189,9 @@ class OfClass(Query):
 
     def coarse(self) -> Fraction:
         return ALL / 8
+
+    def state(self, value: Any, interval: Any) -> str:
+        return NOISE if self.promise().empty else ""
 
     def labels(self) -> list[str]:
         return combined([self.facts.schema.category(name).labels for name in self.columns])

@@ -72,6 +72,7 @@ from dpengine.promises import Excess
 from dpengine.schema import Category, Number
 from dpengine.statistics.gradient import GradientSum
 from dpengine.statistics.need import AnyNeed
+from dpengine.telling import NOISE
 
 BALL, BOX = REGIONS = ("ball", "box")
 MOST_STEPS = 1_000
@@ -283,6 +284,10 @@ class OfGradients(Stepwise):
     def coarse(self) -> Fraction:
         """Half of what the model that knows nothing loses at most."""
         return self.blank / 2
+
+    def state(self, value: Any, interval: Any) -> str:
+        """The model that knows nothing loses no more than is promised."""
+        return NOISE if self.promise().risk >= self.blank else ""
 
     blank: ClassVar[Fraction]  # the loss of the model that knows nothing, at most
 

@@ -26,6 +26,7 @@ from dpengine.features import MOST_WIDE, Model, model_from_json
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
 from dpengine.schema import Category, Number
+from dpengine.telling import FEW
 from dpengine.wording import who
 
 USUAL_PARTS = 10
@@ -40,6 +41,7 @@ class OfModel(Averaged):
         key="check_model",
         version=1,
         picture="point",
+        states=(FEW,),
         caveats=("same", "rows", "first", "cut"),
         parameters=(
             Parameter("model", "model", required=True),
@@ -79,10 +81,10 @@ class OfModel(Averaged):
             return None
         return self.facts.countable(self.where, *self.columns)
 
-    @property
-    @abstractmethod
-    def possible(self) -> tuple[float, float]:
-        """Between which numbers every part of the answer lies, from public facts."""
+    def state(self, value: Any, interval: Any) -> str:
+        """By its first figure, the one that is promised."""
+        first = self.labels()[0]
+        return FEW if self.mute(interval[first], first) else ""
 
     @abstractmethod
     def spans(self) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import comb
+from typing import Any
 
 from dpengine import binomials
 from dpengine.contract import Query, Sensitivity
@@ -30,6 +31,9 @@ class OfBits(Query):
 
     def sensitivity(self) -> Sensitivity:
         return Sensitivity("l1", 1)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return 0, self.facts.about
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4)

@@ -42,6 +42,7 @@ from dpengine.promises import Blurred
 from dpengine.rowwise import Blur, Row, Swap
 from dpengine.schema import MISSING, MOST_STEPS, Category, Number
 from dpengine.statistics.need import CodedRows
+from dpengine.telling import NOISE
 
 Integers = npt.NDArray[np.int64]
 
@@ -185,6 +186,10 @@ class OfRows(Query):
     def coarse(self) -> Fraction:
         return Fraction(1, 10)
 
+    def state(self, value: Any, interval: Any) -> str:
+        """All rows together may be off by nearly the whole range."""
+        return NOISE if self.promise().empty else ""
+
     def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
         """Every cell by itself, in the order given; whoever publishes shuffles the rows afterwards."""
         return tuple(code for column in self.perturbed(value, coins) for code in column.tolist())
@@ -216,6 +221,6 @@ def _grid(given: dict[str, Any]) -> int | None:
 
 def card(key: str, caveats: tuple[str, ...]) -> Card:
     return Card(
-        key=key, version=1, picture="file", trust="local", relations=("replace",), several=False,
+        key=key, version=1, picture="file", states=(NOISE,), trust="local", relations=("replace",), several=False,
         parameters=PARAMETERS, caveats=(*caveats, "row"),
     )  # fmt: skip

@@ -28,6 +28,7 @@ from dpengine.predicate import Predicate, read_predicate
 from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range, share_told
 from dpengine.statistics.counts import HitCounts
+from dpengine.telling import APART, FEW
 from dpengine.wording import conditions, who
 
 NOBODY, ALL = Fraction(0), Fraction(100)
@@ -39,6 +40,7 @@ class Proportion(Averaged):
         key="proportion",
         version=1,
         picture="point",
+        states=(FEW, APART),
         parameters=(
             Parameter("of", "of", required=True),
             Parameter("by", "by"),
@@ -97,6 +99,9 @@ class Proportion(Averaged):
         if self.known is not None:
             least = min(100 * least_count_error(self.epsilon, self.beta) / people, ALL)
         return Within(alpha, self.groups, self.beta, least, "percent", nominal=self.known is None)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return NOBODY, ALL
 
     def coarse(self) -> Fraction:
         return ALL / 8

@@ -40,6 +40,7 @@ from dpengine.promises import Rank
 from dpengine.statistics.arrays import Integers
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
+from dpengine.telling import APART, FEW, fills
 from dpengine.wording import who
 
 FINEST_SHARE = 1_000
@@ -62,6 +63,7 @@ class Quantile(Query):
         key="quantile",
         version=1,
         picture="point",
+        states=(FEW, APART),
         caveats=("rank",),
         parameters=(
             Parameter("column", "column.ordered", required=True),
@@ -224,6 +226,25 @@ class Quantile(Query):
         floor = least_rank_error(self.epsilon, size, self.beta)
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        column = self.facts.schema.ordered(self.column)
+        return column.value(0), column.value(column.size - 1)
+
+    def mute(self, interval: Any, part: str = "") -> bool:
+        """Nearly the whole grid; where no range was bought, a place that may be nearly anywhere."""
+        if interval is not None:
+            column = self.facts.schema.ordered(self.column)
+            return fills(column.place(interval[0]), column.place(interval[1]), 0, column.size - 1)
+        share, away = self.shares[0], self.promise().share
+        if part and self.by is None:
+            share = self.shares[self.labels().index(part)]
+        return fills(share - away, share + away, 0, 1)
+
+    def state(self, value: Any, interval: Any) -> str:
+        if interval is None and isinstance(value, dict):
+            return FEW if all(self.mute(None, part) for part in value) else ""
+        return super().state(value, interval)
 
     def coarse(self) -> Fraction:
         """A quarter of the farthest a rank can be off, as a share of the people."""

@@ -31,6 +31,7 @@ from dpengine.loss import Approximate, Loss
 from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.messages import say
 from dpengine.promises import Within
+from dpengine.telling import FEW
 from dpengine.wording import who
 
 CALIBRATIONS = ("tight", "lecture")
@@ -42,6 +43,7 @@ class ShuffleCount(OfBits):
         key="shuffle_count",
         version=1,
         picture="number",
+        states=(FEW,),
         trust="shuffle",
         relations=("replace",),
         several=False,

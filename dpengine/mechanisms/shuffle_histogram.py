@@ -37,6 +37,7 @@ from dpengine.mechanisms.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.statistics.counts import BinCounts
+from dpengine.telling import APART, FEW
 from dpengine.wording import who
 
 CALIBRATIONS = ("joint", "halved", "lecture")
@@ -50,6 +51,7 @@ class ShuffleHistogram(Query):
         key="shuffle_histogram",
         version=1,
         picture="bars",
+        states=(FEW, APART),
         trust="shuffle",
         relations=("replace",),
         several=False,
@@ -143,6 +145,13 @@ class ShuffleHistogram(Query):
         off = Fraction(ceiling(max(middle - low, high - middle)))
         off = max(off, Fraction(self.rare)) if self.solution == "second" else off
         return Within(off, self.size, self.beta, Fraction(0))
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return 0, self.facts.about
+
+    @property
+    def compared(self) -> bool:
+        return True
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4 * self.size)

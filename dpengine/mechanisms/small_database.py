@@ -41,6 +41,7 @@ from dpengine.laws import Finite
 from dpengine.loss import Exponential
 from dpengine.mechanisms.multisets import MOST_SEQUENCES, enumerated, how_many
 from dpengine.mechanisms.of_class import Integers, OfClass, root_above, whole
+from dpengine.telling import NOISE
 
 MOST_MULTISETS = 1_000_000
 MOST_WORK = 50_000_000  # multisets times cells and queries
@@ -56,6 +57,7 @@ class SmallDatabase(OfClass):
         key="small_database",
         version=1,
         picture="rows",
+        states=(NOISE,),
         caveats=("rows", "class"),
         parameters=(
             Parameter("columns", "columns", required=True),

@@ -28,6 +28,7 @@ from dpengine.mechanisms.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.statistics.counts import Moments
+from dpengine.telling import APART, FEW
 from dpengine.wording import who
 
 
@@ -37,6 +38,7 @@ class Sum(OfNumbers):
         key="sum",
         version=1,
         picture="number",
+        states=(FEW, APART),
         caveats=("bounds",),
         parameters=(
             Parameter("column", "column.number", required=True),
@@ -103,6 +105,20 @@ class Sum(OfNumbers):
 
     def promise(self) -> Within:
         return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        """Everybody at one end; nobody at all where rows may not count."""
+        column, rows = self.facts.schema.number(self.column), self.facts.about * self.facts.unit.at_most
+        if self.by is None and self.facts.countable(self.where, self.column) is not None:
+            return rows * column.lower, rows * column.upper
+        return rows * min(column.lower, Fraction(0)), rows * max(column.upper, Fraction(0))
+
+    def sure(self, part: str = "") -> tuple[Any, Any]:
+        """Where the number of people is not public, only the sign is sure, of amounts that all have one."""
+        if self.facts.people is not None:
+            return super().sure(part)
+        column = self.facts.schema.number(self.column)
+        return 0 if column.lower >= 0 else None, 0 if column.upper <= 0 else None
 
     def coarse(self) -> Fraction:
         """A quarter of what about all people at the middle of the range would add up to, or of half the range each."""

@@ -37,6 +37,7 @@ from dpengine.promises import NearBest
 from dpengine.schema import Category
 from dpengine.statistics.arrays import Integers
 from dpengine.statistics.counts import BinCounts, ItemCounts
+from dpengine.telling import APART, first_is_certain
 from dpengine.wording import who
 
 MOST_ITEMS = 20
@@ -50,6 +51,7 @@ class TopItem(Query):
         key="top_item",
         version=1,
         picture="label",
+        states=(APART,),
         caveats=("ties",),
         parameters=(
             Parameter("column", "column.listed", required=True),
@@ -125,6 +127,10 @@ class TopItem(Query):
         floor = least_choice_gap(self.epsilon, size, self.beta)
         gap = flip_gap if self.noise else choice_gap
         return NearBest(gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
+
+    def state(self, value: Any, interval: Any) -> str:
+        certain = first_is_certain(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)
+        return "" if certain else APART
 
     def coarse(self) -> Fraction:
         """An even share of the people: with a larger gap almost any item could win."""

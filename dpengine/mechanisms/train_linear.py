@@ -16,6 +16,7 @@ from dpengine.contract import Card, Parameter
 from dpengine.facts import Facts
 from dpengine.features import Layout
 from dpengine.mechanisms.of_gradients import SHARED, OfGradients
+from dpengine.telling import NOISE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,7 @@ class TrainLinear(OfGradients):
         key="train_linear",
         version=1,
         picture="model",
+        states=(NOISE,),
         caveats=("noise", "bounds"),
         parameters=(
             Parameter("target", "column.target.number", required=True),

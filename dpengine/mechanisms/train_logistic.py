@@ -18,6 +18,7 @@ from dpengine.features import Layout
 from dpengine.mechanisms.of_gradients import SHARED, OfGradients
 from dpengine.messages import say
 from dpengine.schema import Category
+from dpengine.telling import NOISE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,7 @@ class TrainLogistic(OfGradients):
         key="train_logistic",
         version=1,
         picture="model",
+        states=(NOISE,),
         caveats=("noise", "bounds"),
         parameters=(
             Parameter("target", "column.target.category", required=True),

@@ -29,6 +29,7 @@ from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range
 from dpengine.statistics.counts import Moments
+from dpengine.telling import FEW
 from dpengine.wording import who
 
 
@@ -38,6 +39,7 @@ class Variance(OfNumbers):
         key="variance",
         version=1,
         picture="point",
+        states=(FEW,),
         caveats=("bounds",),
         parameters=(
             Parameter("column", "column.number", required=True),
@@ -94,6 +96,10 @@ class Variance(OfNumbers):
         column = self.facts.schema.number(self.column)
         alpha = min(Fraction(high - low).limit_denominator(10**6), column.diameter)
         return Within(alpha, 1, self.beta, Fraction(0), self.column, nominal=True)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        """All at one value; half at each end."""
+        return 0, self.facts.schema[self.column].diameter / 2
 
     def coarse(self) -> Fraction:
         return self.facts.schema[self.column].diameter / 8

@@ -95,7 +95,6 @@ SENTENCES: dict[str, str] = {
     "session.answers": "Answers so far",
     "session.between": "In this table between {low} and {high}.",
     "session.between_nominal": "In this table between {low} and {high}, counted for the declared size of about {people} people.",
-    "session.near_best": "At most {gap} people fewer than the largest of them.",
     "session.all_at_once": "The ranges for this table hold for all {questions} answers together, {chance} times in 100; so do those for the population.",
     "session.newest": "The newest {newest} are shown; the download holds all of them.",
     "session.unused": "{left} unused",

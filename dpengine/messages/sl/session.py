@@ -95,7 +95,6 @@ SENTENCES: dict[str, str] = {
     "session.answers": "Dosedanji odgovori",
     "session.between": "V tej tabeli med {low} in {high}.",
     "session.between_nominal": "V tej tabeli med {low} in {high}, računano za navedeno velikost približno {people} {people|osebe|oseb|oseb|oseb}.",
-    "session.near_best": "Ima največ {gap} {gap|osebo|osebi|osebe|oseb} manj kot največja med njimi.",
     "session.all_at_once": "Razponi za to tabelo držijo za vse odgovore ({questions}) hkrati, v {chance} od 100 primerov; tisti za populacijo prav tako.",
     "session.newest": "Prikazanih je {newest} najnovejših; v prenosu so vsi.",
     "session.unused": "neuporabljeno: {left}",

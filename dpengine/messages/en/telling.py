@@ -1,0 +1,28 @@
+"""Answers that say nothing, and the finding of those with several figures."""
+
+SENTENCES = {
+    "answer.nothing": "Too few to tell",
+    "answer.nothing_means": "Anything from {low} to {high} is possible: for this spend there is too little to go on.",
+    "answer.anywhere": "It may be any value, from the lowest to the highest: for this spend there is too little to go on.",
+    "answer.nothing_all": "Every one of them could be almost anything: for this spend there is too little to go on.",
+    "answer.uncertain": "Not certain which is first",
+    "answer.uncertain_order": "Not certain which are first",
+    "answer.drawn": "Drawn was “{names}”.",
+    "answer.drawn_several": "Drawn were, in this order: {names}.",
+    "answer.none_ahead": "None is ahead of it by more than {gap} {unit}, {chance} times in 100.",
+    "answer.none_ahead_several": "Of those not named before it, none is ahead of any of them by more than {gap} {unit}, {chance} times in 100.",
+    "answer.noise": "{what}: mostly noise",
+    "answer.apart": "{parts}: cannot be told apart",
+    "answer.apart_many": "The {parts} of them cannot be told apart",
+    "answer.most": "Most: {name}, about {value}",
+    "answer.highest": "Highest: {name}, about {value}",
+    "answer.most_among": "Most: {names}",
+    "answer.highest_among": "Highest: {names}",
+    "answer.first_of": "Several of {parts} may be the largest",
+    "answer.told_ones": "{finding} (of those that can be told)",
+    "report.session_ranges": "These ranges hold for all {questions} answers of the session together, {chance} times in 100.",
+    "answer.or": " or ",
+    "answer.found": "{values} {values|value|values} found. {most}",
+    "answer.unseen": "A value that is not here is held by fewer than {unseen} {unit}.",
+    "promise.found": "figures within ±{alpha}; every value that {unseen} {unit} or more hold appears; {chance} times in 100",
+}

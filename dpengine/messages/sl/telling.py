@@ -1,0 +1,28 @@
+"""Odgovori, ki ne povejo nič, in ugotovitev pri odgovorih z več številkami."""
+
+SENTENCES = {
+    "answer.nothing": "Premalo, da bi vedeli",
+    "answer.nothing_means": "Možno je karkoli od {low} do {high}: za to porabo je podatkov premalo.",
+    "answer.anywhere": "Možna je katerakoli vrednost, od najnižje do najvišje: za to porabo je podatkov premalo.",
+    "answer.nothing_all": "Vsaka od njih bi lahko bila skoraj karkoli: za to porabo je podatkov premalo.",
+    "answer.uncertain": "Ni gotovo, kaj je na prvem mestu",
+    "answer.uncertain_order": "Ni gotovo, kaj je na prvih mestih",
+    "answer.drawn": "Izžrebano je bilo „{names}“.",
+    "answer.drawn_several": "Izžrebano je bilo po vrsti: {names}.",
+    "answer.none_ahead": "Nobena druga nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
+    "answer.none_ahead_several": "Med tistimi, ki še niso bile naštete, nobena nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
+    "answer.noise": "{what}: večinoma šum",
+    "answer.apart": "{parts}: ni jih mogoče razločiti",
+    "answer.apart_many": "Teh {parts} ni mogoče razločiti med seboj",
+    "answer.most": "Največ: {name}, približno {value}",
+    "answer.highest": "Najvišje: {name}, približno {value}",
+    "answer.most_among": "Največ: {names}",
+    "answer.highest_among": "Najvišje: {names}",
+    "answer.first_of": "Največjih je lahko več od {parts}",
+    "answer.told_ones": "{finding} (med tistimi, o katerih se da kaj reči)",
+    "report.session_ranges": "Ti razponi držijo za vse odgovore seje ({questions}) hkrati, v {chance} od 100 primerov.",
+    "answer.or": " ali ",
+    "answer.found": "Najdeno: {values} {values|vrednost|vrednosti|vrednosti|vrednosti}. {most}",
+    "answer.unseen": "Vrednost, ki je tu ni, ima manj kot {unseen} {unit}.",
+    "promise.found": "številke znotraj ±{alpha}; pokaže se vsaka vrednost, ki jo ima vsaj {unseen} {unit}; v {chance} od 100 primerov",
+}

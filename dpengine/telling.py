@@ -1,0 +1,46 @@
+"""When an answer says nothing. Decided from the promise, public facts and the released answer alone: it costs nothing.
+
+A figure    says nothing where its range holds nine tenths of all that it can be by declaration.
+Groups      cannot be told apart where one figure lies in the ranges of all of them.
+A name      is drawn from |R| candidates, with a promised gap g to the best. If n rows share |R| values the best one has
+            at least n/|R| of them. Where g is at most a tenth of that the chosen one has at least nine tenths of what
+            the best one has; elsewhere the name alone says little. How many rows a condition leaves is not public, so
+            under one a name alone is never certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+FEW = "few"  # too few to tell
+APART = "apart"  # cannot be told apart
+FOUND = "found"  # nothing stands out
+SHAPE = "shape"  # a flat one fits as well
+NOISE = "noise"  # rows or a model that are mostly noise
+STATES = (FEW, APART, FOUND, SHAPE, NOISE)
+
+NEARLY = Fraction(9, 10)
+
+
+def fills(low: Any, high: Any, least: Any, most: Any) -> bool:
+    """Does [low, high] hold nearly all of [least, most]?"""
+    low, high, least, most = (Fraction(end) for end in (low, high, least, most))
+    return bool(least < most and min(high, most) - max(low, least) >= NEARLY * (most - least))
+
+
+def alike(ranges: Iterable[tuple[Any, Any]]) -> bool:
+    """Is there a figure that all of these ranges hold? Ends are numbers, or days as ISO writes them."""
+    lows, highs = zip(*ranges, strict=True)
+    return bool(max(lows) <= min(highs))
+
+
+def leaders(ranges: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    """Which of them may be the largest."""
+    ahead = max(low for low, _ in ranges.values())
+    return [part for part, (_, high) in ranges.items() if high >= ahead]
+
+
+def first_is_certain(gap: Any, about: int, candidates: int, everyone: bool) -> bool:
+    return bool(everyone and gap <= (1 - NEARLY) * Fraction(about, candidates))

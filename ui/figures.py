@@ -1,0 +1,167 @@
+"""Figures as a person reads them, all by one rule.
+
+Place       two digits of how far off a figure may be, half the width of its range, decide the last place that is
+            printed: of 45,510 (30,685 – 60,335), which may be off by 14,825, the thousands.
+Figure      to the nearest: 46,000.
+Range       outwards, 30,000 – 61,000, so that what is printed holds at least as often as what was computed.
+Decimals    never more than the figures have: whole numbers stay whole.
+Cut         where the truth cannot be beyond some number (a count is not negative) neither figure nor range is shown
+            beyond it: free post-processing of what was released, which stays as it is in the receipt. A range that
+            lies wholly beyond is shown from that number on, half as wide as it was.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
+from typing import Any
+
+import dpengine as dp
+from dpengine.exact import decimal_of
+from dpengine.messages import plain, say
+from dpengine.messages.figures import day, local, ungrouped
+
+Range = tuple[Any, Any]
+
+
+def rounded(value: float, low: float, high: float) -> str:
+    """A figure with a range."""
+    step = _place(low, high, _decimals(value, low, high))
+    return _print(_exact(value), step, ROUND_HALF_EVEN) if step else plain(value)
+
+
+def rounded_range(low: float, high: float) -> tuple[str, str]:
+    step = _place(low, high, _decimals(low, high))
+    if not step:
+        return plain(low), plain(high)
+    return _print(_exact(low), step, ROUND_FLOOR), _print(_exact(high), step, ROUND_CEILING)
+
+
+def bare(value: float) -> str:
+    """A figure of which nobody can say how far off it is: to three digits, whole from a hundred on."""
+    if abs(value) >= 100:
+        return local(f"{value:,.0f}").replace("-", "−")
+    return local(f"{float(f'{value:.3g}'):,}".removesuffix(".0")).replace("-", "−")
+
+
+def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
+    """How far off something may be: two digits, upwards unless it is an amount that nobody can beat."""
+    if not size:
+        return plain(size)
+    exact = decimal_of(size)
+    return local(f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=rounding):,f}")
+
+
+def limits(query: dp.Query) -> tuple[float, float] | None:
+    """Between which numbers an axis need not go beyond; days make their own."""
+    found = query.limits()
+    return None if found is None or isinstance(found[0], str) else (float(found[0]), float(found[1]))
+
+
+def cut(query: dp.Query, value: Any, interval: Any, part: str = "") -> tuple[Any, Any]:
+    """A figure and its range inside what is possible for sure; days are, always."""
+    if isinstance(value, str) or interval is None:
+        return value, interval
+    least, most = query.sure(part)
+    low, high = interval
+    half = (high - low) / 2
+    if least is not None and high < least:
+        low, high = least, least + half
+    if most is not None and low > most:
+        low, high = most - half, most
+    return _kept(value, least, most), (_kept(low, least, most), _kept(high, least, most))
+
+
+def printed_range(query: dp.Query, low: Any, high: Any, part: str = "") -> tuple[str, str]:
+    """A range as it is shown; one of days as it is."""
+    return _told(query, low, low, high, part)[1:]
+
+
+def printed(query: dp.Query, value: Any, interval: Any, part: str = "") -> str:
+    """A figure as it is shown."""
+    if interval is None:
+        told = day(value) if isinstance(value, str) else plain(value)
+        return ungrouped(told) if _in_years(query, part) else told
+    return _told(query, value, interval[0], interval[1], part)[0]
+
+
+def figure(answer: dp.Answer, part: str) -> str:
+    """One of several figures, or that it says nothing."""
+    interval = answer.interval[part] if answer.interval else None
+    if answer.query.mute(interval, part):
+        return say("answer.nothing")
+    return printed(answer.query, answer.value[part], interval, part)
+
+
+def pictured(query: dp.Query, given: dict[str, Any], intervals: Any) -> tuple[Any, Any]:
+    """The parts of an answer as a picture shows them: None where there is no figure to show."""
+    values: dict[str, Any] = {}
+    ranges: dict[str, Range] = {}
+    for part, value in given.items():
+        interval = intervals[part] if intervals else None
+        values[part] = value
+        if interval is not None:
+            values[part], ranges[part] = cut(query, value, interval, part)
+        if query.mute(interval, part):
+            values[part] = None
+    return shown(query, values, ranges or None)
+
+
+def shown(query: dp.Query, values: dict[str, Any], ranges: dict[str, Any] | None) -> tuple[Any, Any]:
+    """The parts of an answer under names in the reader's language; what is stored keeps its own."""
+    names = query.shown()
+
+    def renamed(part: dict[str, Any] | None) -> Any:
+        return part and {names.get(label, label): one for label, one in part.items()}
+
+    return renamed(values), renamed(ranges)
+
+
+def _told(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple[str, str, str]:
+    if isinstance(low, str):
+        return day(value), day(low), day(high)
+    least, most = query.sure(part)
+    value, (first, last) = cut(query, value, (low, high), part)
+    step = _place(low, high, _decimals(value, first, last))
+    told = []
+    for one, rounding in ((value, ROUND_HALF_EVEN), (first, ROUND_FLOOR), (last, ROUND_CEILING)):
+        whole = _whole(_exact(one), step, rounding) if step else _exact(one)
+        kept = _kept(Fraction(whole), least, most)
+        told.append(plain(kept) if kept != Fraction(whole) or not step else _print(_exact(one), step, rounding))
+    return tuple(map(ungrouped, told)) if _in_years(query, part) else tuple(told)  # type: ignore[return-value]
+
+
+def _kept(value: Any, least: Any, most: Any) -> Any:
+    value = value if least is None or value >= least else least
+    return value if most is None or value <= most else most
+
+
+def _in_years(query: dp.Query, part: str = "") -> bool:
+    """Is the answer a place in a column of years?"""
+    column = query.facts.schema.columns.get(str(getattr(query, "column", "")))
+    return isinstance(column, dp.Number) and column.years and query.limits(part) == (column.lower, column.upper)
+
+
+def _exact(value: Any) -> Decimal:
+    """The decimal a float prints as: 1.63 is 1.63, not the binary fraction a hair below it."""
+    return decimal_of(value) if isinstance(value, Fraction) else Decimal(str(value))
+
+
+def _decimals(*values: Any) -> int:
+    """How many decimals these figures have at most."""
+    return max(0, *(-int(_exact(value).normalize().as_tuple().exponent) for value in values))
+
+
+def _place(low: Any, high: Any, decimals: int) -> Decimal:
+    """The last place worth printing; 0 where nothing is uncertain."""
+    half = (_exact(high) - _exact(low)) / 2
+    return Decimal(1).scaleb(max(half.adjusted() - 1, -decimals)) if half > 0 else Decimal(0)
+
+
+def _whole(value: Decimal, step: Decimal, rounding: str) -> Decimal:
+    return (value / step).to_integral_value(rounding=rounding) * step
+
+
+def _print(value: Decimal, step: Decimal, rounding: str) -> str:
+    told = _whole(value, step, rounding) + 0
+    return local(f"{told:,.{max(0, -step.adjusted())}f}".replace("-", "−"))

@@ -19,7 +19,7 @@ from dpengine.schema import MOST_LISTED, Category, Column
 from dpengine.workspace import Workspace
 from ui import presets
 from ui.declare_column import KEPT, MOST_TYPED, Card, column_of
-from ui.declare_kinds import _same_range
+from ui.declare_kinds import same_range
 from ui.declare_lists import read_list
 
 POINT, COMMA = Dialect(), Dialect(separator=";", decimal=",", thousands=".")
@@ -262,4 +262,4 @@ def test_or_is_understood_by_every_question_with_conditions(workspace: Workspace
 def test_a_suggested_range_is_called_by_its_own_name(preset: str) -> None:
     card = Card()
     card.take_range(preset)
-    assert _same_range(card) == preset
+    assert same_range(card) == preset

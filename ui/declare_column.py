@@ -53,6 +53,7 @@ class Card:
     suggested: bool = False
     kept: Column | None = None
     uploads: int = 0  # of lists, so that each uploader is a fresh one
+    usual: str | None = None  # the usual range it was taken from, or that its name suggests
 
     @staticmethod
     def for_name(name: str) -> Card:
@@ -68,9 +69,10 @@ class Card:
         return card
 
     @staticmethod
-    def of(column: Column, dialect: Dialect) -> Card:
-        """The card that says what is declared now."""
+    def of(column: Column, dialect: Dialect, name: str = "") -> Card:
+        """The card that says what is declared now of a column of this name."""
         card = _said(column)
+        card.usual = presets.suggest(name).preset
         try:
             if _same(column_of(card, dialect), column):
                 return card
@@ -82,6 +84,7 @@ class Card:
         if preset in presets.RANGES:
             usual = presets.RANGES[preset]
             self.lower, self.upper, self.step, self.shape = usual.lower, usual.upper, usual.step, usual.shape
+            self.usual = preset
 
     def take_bounds(self, lower: float, upper: float) -> None:
         """A range that was bought: its ends are 0 or powers of two."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from html import escape
 
@@ -27,13 +28,13 @@ _SEPARATORS: dict[str | None, str] = {
 def number(card: Card, at: str) -> None:
     wide, *narrow = st.columns([2.2, 1, 1, 1], vertical_alignment="bottom")
     wide.selectbox(
-        say("data.card.usual_range"), list(RANGES), index=None, key=kept(f"{at}-range", _same_range(card)),
+        say("data.card.usual_range"), list(RANGES), index=None, key=kept(f"{at}-range", same_range(card)),
         format_func=lambda one: say(f"data.range.{one}"), placeholder=say("data.card.own"),
         on_change=_take_range, args=(card, at),
     )
     for where, part in zip(narrow, _PARTS, strict=True):
         key = kept(f"{at}-{part}", getattr(card, part))
-        given = where.text_input(say(f"data.card.{part}"), key=key, on_change=_own_range, args=(at,))
+        given = where.text_input(say(f"data.card.{part}"), key=key, on_change=_own_range, args=(card, at))
         setattr(card, part, given or "")
     picked = st.radio(
         say("data.card.missing"), [False, True], key=kept(f"{at}-filled", card.filled), horizontal=True,
@@ -46,19 +47,18 @@ def number(card: Card, at: str) -> None:
         card.stand_in = given or ""
 
 
-def _own_range(at: str) -> None:
+def _own_range(card: Card, at: str) -> None:
     """The picker says which usual range this is, or that it is none."""
-    card = Card()
-    for part in _PARTS:
-        setattr(card, part, st.session_state[f"{at}-{part}"] or "")
-    st.session_state[f"{at}-range"] = _same_range(card)
+    typed = {part: st.session_state[f"{at}-{part}"] or "" for part in _PARTS}
+    st.session_state[f"{at}-range"] = same_range(replace(card, **typed))
 
 
-def _same_range(card: Card) -> str | None:
-    """Ranges of one width differ by their shape: a count of visits is no percentage."""
-    typed = (card.lower, card.upper, card.step)
-    found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step) == typed]
-    return next((key for key in found if RANGES[key].shape == card.shape), found[0] if found else None)
+def same_range(card: Card) -> str | None:
+    """Ranges of one width differ by their shape and by what they are of: only the one that was taken, or the only one
+    that it can be, gives it a name."""
+    typed = (card.lower, card.upper, card.step, card.shape)
+    found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step, usual.shape) == typed]
+    return card.usual if card.usual in found else found[0] if len(found) == 1 else None
 
 
 def _take_range(card: Card, at: str) -> None:

@@ -1,7 +1,8 @@
 """Usual ranges and lists, and which of them a column's *name* suggests. Nothing here ever sees a value.
 
-Names come in many languages; a word of five letters or fewer must stand alone, a longer one may be part of a
-compound ("Monatsgehalt"). Marks on letters do not matter ("plača", "placa").
+Names come in many languages and are matched on whole words: "disorders" are no orders, a "depression" is no pression.
+Marks on letters do not matter ("plača", "placa"). A word of a rule may say where it must stand: `^` first, `$` last,
+`=` alone, `*` at the end of a compound ("Monatsgehalt").
 """
 
 from __future__ import annotations
@@ -75,62 +76,84 @@ def days(preset: str, today: date) -> tuple[date, date]:
 
 
 _MONEY = (
-    "salary salaries income wage wages pay earnings placa dohodek prihodek prejemki pokojnina gehalt lohn "
-    "einkommen verdienst rente salaire revenu salario ingreso ingresos sueldo renta שכר משכורת הכנסה"
+    "salary salaries income wage wages pay earnings revenue placa dohodek dohodka dohodki prihodek prihodki prejemki "
+    "pokojnina *gehalt *lohn *einkommen *verdienst rente salaire revenu revenus salario ingreso ingresos sueldo renta "
+    "שכר משכורת הכנסה"
 )
-_YEARLY = "year yearly annual letni letna letno leto jahr jahrlich jahres annuel annuelle anual שנתי שנתית"
-_WEEKLY = "week weekly teden tedensko tedenskih woche wochen semaine semana שבועי שבוע"
+_HOURS = "hours hrs ure ur stunden heures horas שעות"
+_YEARLY = (
+    "year yearly annual annually letni letna letno leto jahr jahrlich jahrliches jahres annuel annuelle anual שנתי שנתית"
+)
+_MONTHLY = "month monthly mesec mesecno mesecna mesecnih monat monatlich mois mes mensual חודש חודשי"
+_WEEKLY = "week weekly teden tedensko tedenskih tednu woche wochen semaine semana שבועי שבוע"
 
-# In this order: the first rule that holds wins. A rule with two groups needs a word of each.
-_NUMBERS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("percent", ("percent percentage pct share odstotek delez prozent anteil pourcentage porcentaje אחוז",)),
+# What a name is about, where it is not the thing itself: an age group is no age, and an order's id counts nothing.
+# English and German say it last, other languages first.
+_LABELS = (
+    "id code name type category class group skupina razred kategorija vrsta tip sifra koda ime naziv gruppe klasse "
+    "kategorie typ groupe classe categorie nom grupo clase categoria tipo nombre קבוצה קוד שם"
+)
+_LABELS_LAST = "ids uuid key band bracket level unit currency label text notes comment status opomba enota valuta"
+
+# In this order: the first rule that holds wins. A rule with two groups needs a word of each; one without a preset knows
+# that it is a number, and no more.
+_NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
+    ("percent", ("percent percentage pct share$ odstotek odstotki ^delez delez$ prozent prozentsatz *anteil "
+                 "pourcentage porcentaje אחוז",)),
     ("money_year", (_MONEY, _YEARLY)),
     ("money_month", (_MONEY,)),
-    ("year", ("year yob leto letnica rojstva jahr jahrgang annee ano שנה שנת",)),
     ("age", ("age starost alter lebensalter edad גיל",)),
+    ("year", ("year yob birthyear leto letnica jahr jahrgang geburtsjahr annee ano שנה שנת",)),
     ("bmi", ("bmi itm",)),
-    ("pressure", ("systolic diastolic tlak blutdruck pression presion",)),
-    ("height_cm", ("height visina grosse korpergrosse taille altura estatura גובה",)),
-    ("weight_kg", ("weight teza masa gewicht poids peso משקל",)),
-    ("temperature", ("temperature temperatura temperatur temp",)),
-    ("hours_week", ("hours ure ur stunden heures horas שעות", _WEEKLY)),
-    ("hours_day", ("hours ure ur stunden heures horas שעות",)),
-    ("minutes", ("minutes minut minute minuten minutos duration trajanje dauer דקות",)),
+    ("pressure", ("systolic diastolic sbp dbp sistolicni diastolicni blutdruck",)),
+    ("pressure", ("blood krvni arterielle arterial", "pressure tlak pression presion")),
+    ("height_cm", ("height =visina grosse korpergrosse taille altura estatura גובה",)),
+    ("height_cm", ("visina", "cm telesna")),
+    (None, ("weight teza masa gewicht poids peso", "birth porodna rojstna")),  # grams, or ounces
+    ("weight_kg", ("weight teza masa *gewicht poids peso משקל",)),
+    ("temperature", ("temperature temperatura *temperatur temp",)),
+    ("hours_week", (_HOURS, _WEEKLY)),
+    (None, (_HOURS, f"{_MONTHLY} {_YEARLY}")),
+    ("hours_day", (_HOURS,)),
+    ("minutes", ("minutes minut minute minuten minutos דקות",)),
     ("days", ("days dni dnevi tage jours dias ימים",)),
-    ("kilometres", ("km kilometres kilometers distance razdalja entfernung kilometer distancia מרחק",)),
-    ("area", ("povrsina m2 flache wohnflache surface superficie שטח",)),
+    ("kilometres", ("km kilometres kilometers distance razdalja *entfernung kilometer distancia מרחק",)),
+    ("area", ("povrsina m2 *flache surface superficie שטח",)),
     ("score10", ("nps",)),
-    ("score5", ("score rating ocena grade satisfaction zadovoljstvo bewertung zufriedenheit satisfaccion ציון",)),
-    ("people", ("children otroci otrok kinder enfants hijos household gospodinjstvo haushalt members clanov ילדים",)),
-    ("amount", ("amount price cost costs spending znesek cena strosek betrag preis kosten montant prix importe precio "
-                "rent najemnina miete loyer סכום מחיר",)),
-    ("count", ("count stevilo anzahl nombre visits obiskov orders narocil",)),
+    ("score5", ("rating ocena satisfaction zadovoljstvo *bewertung *zufriedenheit satisfaccion ציון",)),
+    (None, ("score scores points tocke tock",)),  # of five, of a hundred, of 850
+    ("people", ("children otroci otrok kinder enfants hijos household gospodinjstvo gospodinjstva haushalt "
+                "haushaltsgrosse members clani clanov ילדים",)),
+    ("amount", ("amount price cost costs spending znesek cena strosek stroski *betrag *preis *kosten montant prix "
+                "importe precio rent najemnina miete loyer סכום מחיר",)),
+    ("count", ("count stevilo anzahl visits obiskov orders narocil",)),
+    ("count", ("^number ^num ^no", "of")),
 )  # fmt: skip
 
 _BIRTHS = "dob birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
-_DATES = "date datum timestamp fecha geburtsdatum תאריך"
-_BORN = "dob birthday birthdate"  # dates by themselves
+_DATES = "date *datum timestamp fecha תאריך dob birthday birthdate"
 _SETS = (
     "interests hobbies languages skills tags topics symptoms medications allergies films movies genres interesi jeziki "
     "hobiji vescine simptomi zdravila interessen sprachen kenntnisse loisirs langues idiomas aficiones שפות תחביבים"
 )
 _FLAG_FIRST = "is has had was ima je hat ist tiene"  # a name that starts so is a statement
+_ANSWERS = ({"yes", "no"}, {"y", "n"}, {"da", "ne"}, {"ja", "nein"}, {"oui", "non"}, {"si", "no"})
 _FLAGS = (
-    "smoker kadilec kadi raucher fumeur fumador employed zaposlen zaposlena employe empleado member clan mitglied "
-    "consent soglasje active aktiven aktiv insured zavarovan vaccinated cepljen geimpft subscribed owner lastnik "
-    "disabled "
-    "retired upokojen student מעשן"
+    "smoker$ kadilec$ kadilka$ kadi$ raucher$ fumeur$ fumador$ employed$ zaposlen$ zaposlena$ employe$ empleado$ "
+    "member$ clan$ mitglied$ ^consent consent$ ^soglasje soglasje$ active$ aktiven$ aktiv$ insured$ zavarovan$ "
+    "vaccinated$ cepljen$ geimpft$ subscribed$ owner$ lastnik$ disabled$ retired$ upokojen$ student$ מעשן$"
 )
 _LISTED: dict[str, dict[str, str]] = {
-    "gender": {"en": "gender sex", "sl": "spol", "de": "geschlecht", "fr": "sexe genre", "es": "sexo genero",
+    "gender": {"en": "gender sex", "sl": "spol", "de": "geschlecht", "fr": "sexe", "es": "sexo genero",
                "he": "מין מגדר"},
     "weekdays": {"en": "weekday", "sl": "dan", "de": "wochentag", "fr": "jour", "es": "dia", "he": "יום"},
     "months": {"en": "month", "sl": "mesec", "de": "monat", "fr": "mois", "es": "mes", "he": "חודש"},
     "regions": {"sl": "regija"},
     "continents": {"en": "continent"},
     "agreement": {"en": "agreement agree"},
-    "sizes": {"en": "size velikost"},
+    "sizes": {"en": "=size =velikost shirt majica majice"},
 }  # fmt: skip
+_EACH = ("per", "na", "v", "pro", "par", "por")  # payments per month name no month
 
 
 def fold(name: str) -> list[str]:
@@ -142,9 +165,18 @@ def fold(name: str) -> list[str]:
 
 
 def _holds(words: list[str], any_of: str) -> bool:
-    return any(
-        word == wanted or (len(wanted) > 5 and wanted in word) for wanted in any_of.split() for word in words
-    )
+    return any(_stands(words, wanted) for wanted in any_of.split())
+
+
+def _stands(words: list[str], wanted: str) -> bool:
+    word = wanted.strip("^$=*")
+    if wanted.startswith("*"):
+        return any(one.endswith(word) for one in words)
+    if wanted.startswith("="):
+        return words == [word]
+    if wanted.startswith("^"):
+        return words[0] == word
+    return words[-1] == word if wanted.endswith("$") else word in words
 
 
 def suggest(name: str) -> Suggestion:
@@ -152,18 +184,21 @@ def suggest(name: str) -> Suggestion:
     words = fold(name)
     if not words:
         return Suggestion("number", "percent") if "%" in name else Suggestion()
-    if _holds(words, f"{_DATES} {_BORN}"):
+    if _holds(words, _DATES):
         return Suggestion("date", "births" if _holds(words, _BIRTHS) else None)
-    if words[0] in _FLAG_FIRST.split():
+    if words[0] in _FLAG_FIRST.split() or any(both <= {*words} for both in _ANSWERS):
         return Suggestion("yes_no")
     if "%" in name:
         return Suggestion("number", "percent")
+    if {words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split():
+        return Suggestion()
     for preset, groups in _NUMBERS:
         if all(_holds(words, group) for group in groups):
             return Suggestion("number", preset)
+    named = [word for before, word in pairwise(["", *words]) if before not in _EACH]
     for key, languages in _LISTED.items():
         for language, wanted in languages.items():
-            if _holds(words, wanted):
+            if named and _holds(named, wanted):
                 return Suggestion("list", f"{key}_{language}" if f"{key}_{language}" in LISTS else key)
     if _holds(words, _FLAGS):
         return Suggestion("yes_no")

@@ -6,7 +6,8 @@ from streamlit.starlette import App
 from ui import quiet, workshop
 from ui.state import home
 from ui.web import FrontDoor
+from ui.words import Words
 
 quiet.keep(home() / "tmp")
 workshop.warm()
-app = App("ui/main.py", middleware=[Middleware(FrontDoor)])
+app = App("ui/main.py", middleware=[Middleware(FrontDoor), Middleware(Words)])

@@ -34,13 +34,14 @@ def fit(table: dp.Table) -> None:
 
 
 def unknown(table: dp.Table, first: str | None = None) -> None:
-    """The last resort, for a column whose range or list nobody knows; `first` is chosen already."""
+    """The last resort, for a column whose range or list nobody knows; `first` is chosen already, by nobody: its price
+    stands on the button alone."""
     with st.container(key="card-buy"):
         st.html(f'<h2>{escape(say("data.buy.title"))}</h2><p class="muted">{escape(say("data.buy.lead"))}</p>')
         names = [name for name in table.facts.header if name != table.facts.unit.id_column]
         left, right = st.columns([1, 1], vertical_alignment="bottom")
         column = left.selectbox(
-            say("data.buy.column"), names, index=names.index(first) if first in names else None, key="buy-column",
+            say("data.buy.column"), names, index=names.index(first) if first in names else None, key=change.BUYING,
             placeholder=say("data.unit.who_none")
         )
         with right:
@@ -55,7 +56,7 @@ def unknown(table: dp.Table, first: str | None = None) -> None:
             given["delta"] = text_of(table.meter().delta_reserve / 10)
         st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_means"))}</p>')
         paid = _again(table, key, given)
-        _offer(table, key, given, on_meter=not paid)
+        _offer(table, key, given, on_meter=not paid and column != first)
 
 
 def _again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:

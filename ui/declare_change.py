@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from html import escape
 
 import streamlit as st
 
@@ -14,6 +13,7 @@ from dpengine.errors import AllowanceError
 from dpengine.messages import say
 from ui import declare_cards as cards
 from ui import declare_draft as drafts
+from ui import frame
 from ui.declare import begin, heading, look, reconsider, waiting
 from ui.declare_column import Card
 from ui.declare_draft import Draft
@@ -22,6 +22,7 @@ from ui.state import current_table, workspace
 
 _KEY = "changes"  # drafts by table
 _TOLD = "declared-anew"
+BUYING = "buy-column"  # the column of which something is about to be bought
 
 
 def draft_of(table: dp.Table) -> Draft:
@@ -51,7 +52,14 @@ def open_for(name: str) -> None:
 
 def _leave(name: str) -> None:
     st.session_state[_KEY].pop(name, None)
+    put_away()
     address({"table": name})
+
+
+def put_away() -> None:
+    """What was about to be bought below the cards: on another page nobody is about to buy it."""
+    if BUYING in st.session_state:
+        st.session_state[BUYING] = None
 
 
 def use(table: dp.Table, answer: dp.Answer) -> None:
@@ -137,4 +145,4 @@ def told(table: dp.Table) -> None:
     """Once after it was changed."""
     if st.session_state.get(_TOLD) == table.name:
         del st.session_state[_TOLD]
-        st.html(f'<p class="warn" role="status">{escape(say("data.change.done"))}</p>')
+        frame.fine(say("data.change.done"))

@@ -20,7 +20,7 @@ from ui import nav
 from ui.declare import begin, complain, heading, kept, onwards, problem, start_over
 from ui.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_of
 from ui.language import address
-from ui.state import workspace
+from ui.state import table_labels, workspace
 from ui.wording import unmarked
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -101,15 +101,19 @@ def _here_already() -> None:
     st.html(f'<h2>{escape(say("data.here.title"))}</h2>')
     tables = [(record.name, Schema.from_json(record.schema), False) for record in workspace().tables()]
     tables += [(name, sample.schema, True) for name, sample in SAMPLES.items()]
+    closed, labels = workspace().closed(), table_labels()
     for place, (name, schema, practice) in enumerate(tables):
         columns = plain(list(schema.columns)[:8]) + (", …" if len(schema.columns) > 8 else "")
         with st.container(key=f"declare-here-{place}", horizontal=True, vertical_alignment="center"):
             note = f' <span class="muted">{escape(say("meter.practice"))}</span>' if practice else ""
-            st.html(f'<b>{escape(name)}</b>{note}<br><span class="muted">{escape(columns)}</span>')
+            st.html(f'<b>{escape(labels[name])}</b>{note}<br><span class="muted">{escape(columns)}</span>')
             if not practice:
                 key = f"declare-see-{place}"
                 st.button(say("data.here.declared"), key=key, type="tertiary", on_click=_see, args=(name,))
-            st.page_link(nav.page("ask"), label=say("data.here.open"), query_params={"table": name})
+            if name in closed:  # it is not opened again
+                st.page_link(nav.page("ledger"), label=say("owner.earlier"), query_params={"table": name})
+            else:
+                st.page_link(nav.page("ask"), label=say("data.here.open"), query_params={"table": name})
 
 
 def _see(name: str) -> None:

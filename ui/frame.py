@@ -110,8 +110,10 @@ def _part(kind: str, share: Fraction) -> str:
 
 
 def _reserve(meter: dp.Meter) -> str:
-    """The δ reserve is a second, thinner bar, shown only when used."""
+    """The δ reserve is a second, thinner bar with its name before it, shown only when used."""
     if not meter.spent_delta:
         return ""
-    used = _part("gone", meter.spent_delta / meter.delta_reserve)
-    return f'<div class="bar thin" role="img" aria-label="{escape(say("meter.reserve"))}">{used}</div>'
+    used = meter.spent_delta / meter.delta_reserve
+    words = say("meter.reserve", share=percent(used))
+    bar = f'<div class="bar thin" role="img" aria-label="{escape(words)}">{_part("gone", used)}</div>'
+    return f'<div class="reserve"><span aria-hidden="true">{escape(words)}</span>{bar}</div>'

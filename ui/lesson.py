@@ -56,7 +56,7 @@ class Lesson:
     number: int
     settings: tuple[Setting, ...]
     view: Callable[[Given], View]
-    small: str  # the picture on its card, HTML
+    small: str | Callable[[], str]  # the picture on its card, HTML; made for each reader where a figure stands in it
     shown: Callable[[Given], tuple[str, ...]] | None = None  # which settings matter now; all where it is not given
     random: bool = False  # True: people in a room see draws of their own
     draw: Callable[[View], None] = _html

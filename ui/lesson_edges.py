@@ -60,11 +60,14 @@ def _one(name: str, bars: Bars, differ: bool, full: int) -> str:
     return f"<div>{picture.columns(places, alt, full=full)}{ends}</div>"
 
 
+def _small() -> str:
+    bars = picture.columns([Column("", (height,)) for height in (9, 4, 1, 0, 0, 0, 0, 1)], "", full=9, small=True)
+    return f'<div>{bars}<div class="ends"><b></b><b class="leak">{plain(50_000)}</b></div></div>'
+
+
 LESSON = Lesson(
     NUMBER,
     (Setting("richest", tuple(str(one) for one in demo.RICHEST), "50000"), AGAIN),
     view,
-    "<div>"
-    + picture.columns([Column("", (height,)) for height in (9, 4, 1, 0, 0, 0, 0, 1)], "", full=9, small=True)
-    + '<div class="ends"><b></b><b class="leak">50,000</b></div></div>',
+    _small,
 )

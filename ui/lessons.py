@@ -70,9 +70,9 @@ def overview() -> None:
     for first in range(0, len(numbers), across):
         for number, column in zip(numbers[first:], st.columns(across), strict=False):
             with column, st.container(key=f"card-lesson-{number}", height="stretch"):
-                line = escape(say(f"lesson.{number}.line"))
+                line, small = escape(say(f"lesson.{number}.line")), lesson(number).small
                 st.html(
-                    f'<div class="lesson-small" aria-hidden="true">{lesson(number).small}</div>'
+                    f'<div class="lesson-small" aria-hidden="true">{small() if callable(small) else small}</div>'
                     f'<p class="lesson-line"{written()}>{line}</p>'
                 )
                 label = say("lessons.named", number=number, title=lesson(number).title)

@@ -25,6 +25,7 @@ def show(table: dp.Table) -> None:
     if run and plan_run.show(table, run):
         return
     st.html(f"<h1>{escape(say('plan.title'))}</h1><p class='lead'>{gloss.text(say('plan.lead'))}</p>")
+    frame.pick_table(table, "plan")
     if table.closed:
         owner.closed(table)
         return
@@ -34,7 +35,7 @@ def show(table: dp.Table) -> None:
     if plan.rows:
         _editor(table, plan)
     else:
-        st.html(f'<p class="muted">{escape(say("plan.none"))}</p>')
+        _empty(table)
     refusal = st.session_state.pop("refusal", None)
     if refusal:
         job.refused(refusal)
@@ -57,6 +58,13 @@ def in_plan(table: dp.Table) -> None:
     if rows:
         label = say("plan.added", count=rows) + " " + say("plan.open")
         st.page_link(nav.page("plan"), label=label, query_params={"table": table.name})
+
+
+def _empty(table: dp.Table) -> None:
+    """How a question comes into it; what stands below is spoken of where something does."""
+    told = [say("plan.none", table=table.name, add=say("plan.add"))]
+    told += [say("plan.none_below")] if table.suggestions() else []
+    st.html(f"<p>{escape(' '.join(told))}</p>")
 
 
 # The plan as it is being put together

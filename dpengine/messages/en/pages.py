@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "meter.relation.add_remove": "protects being in the table",
     "meter.relation.replace_each": "protects all rows with the same {column}",
     "meter.relation.add_remove_each": "protects being in the table, all rows with the same {column}",
-    "meter.reserve": "Share of the δ reserve that is used",
+    "meter.reserve": "{share} of the δ reserve used",
     "language.label": "Language",
     "language.name.en": "English",
     "language.name.sl": "Slovenščina",

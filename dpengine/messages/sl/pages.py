@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "meter.relation.add_remove": "varuje prisotnost v tabeli",
     "meter.relation.replace_each": "varuje vse vrstice z isto vrednostjo {column}",
     "meter.relation.add_remove_each": "varuje prisotnost v tabeli, vse vrstice z isto vrednostjo {column}",
-    "meter.reserve": "Porabljeni delež rezerve δ",
+    "meter.reserve": "Porabljeno {share} rezerve δ",
     "language.label": "Jezik",
     "language.name.en": "English",
     "language.name.sl": "Slovenščina",

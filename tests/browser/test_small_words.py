@@ -1,0 +1,95 @@
+"""Small things that a page must say, and say where they are looked for: saved, not deleted, closed, empty, reserved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from browser.journeys import meter, read_text
+from browser.steps import go, settled, shot
+
+import dpengine as dp
+
+
+def own_table(server: Any, name: str, schema: dict[str, Any] | None = None) -> dp.Table:
+    """A private table, brought by a notebook into the same workspace."""
+    told = {"age": [20, 30, 40, 50] * 100, "hours-per-week": [20, 40] * 200, "town": [name, "elsewhere"] * 200}
+    declared = dp.Schema(schema or {"age": dp.Number(0, 100, step=1)})
+    home = dp.open_workspace(server.home)
+    return home.add_table(
+        name, pd.DataFrame(told), schema=declared, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6")
+    )
+
+
+def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: Any, server: Any) -> None:
+    own_table(server, "saved people")
+    go(page, "/data?table=saved people&change=1")
+    page.locator(".st-key-card-buy").scroll_into_view_if_needed()  # a list closes when the page moves under it
+    settled(page)
+    page.locator(".st-key-buy-column input").click()
+    page.get_by_role("option", name="hours-per-week").click()
+    settled(page)
+    page.locator(".st-key-buy-what").get_by_text("Find a range").click()
+    page.locator(".st-key-meter", has_text="after this question").wait_for()  # about to be bought
+    page.locator(".st-key-card-columns").get_by_text("hours-per-week").click()  # one more column, suggested from its name
+    page.get_by_role("heading", name="hours-per-week").wait_for()
+    settled(page)
+    assert page.get_by_label("Start from a usual range").last.input_value() == "hours a week, 0 to 100"
+    page.get_by_role("button", name="Save").click()
+    saved = page.get_by_text("Saved. The allowance is the same as before")
+    saved.wait_for()
+    settled(page)
+    shot(page, "data-saved")
+    assert "100 %" in meter(page) and "after this question" not in meter(page)
+    box = saved.evaluate("one => getComputedStyle(one).backgroundColor")
+    assert box == "rgba(0, 0, 0, 0)" and not page.locator(".warn", has_text="Saved").count()
+
+
+def test_a_wrong_name_deletes_nothing_and_says_so_and_a_forgotten_table_is_not_open(page: Any, server: Any) -> None:
+    table = own_table(server, "gone people")
+    go(page, "/ledger?table=gone people")
+    page.get_by_text("For the owner of “gone people”").click()
+    delete = page.get_by_role("button", name="Delete its rows")
+    for typed, told in (("", "first type the name “gone people”"), ("gone poeple", "is not “gone people”")):
+        page.get_by_label("Type the table’s name").fill(typed)
+        delete.click()  # straight from the field, as people do
+        refusal = page.get_by_role("alert").filter(has_text=told)
+        refusal.wait_for()
+        settled(page)
+        seen = refusal.bounding_box()
+        assert seen["y"] - delete.bounding_box()["y"] < 150 and refusal.is_visible()  # where one looks
+        assert table.closed is None
+    shot(page, "owner-wrong-name")
+    page.get_by_label("Type the table’s name").fill("gone people")
+    delete.click()
+    page.get_by_text("its rows are deleted.").wait_for()
+    settled(page)
+
+    go(page, "/data")
+    line = page.locator("[class*=st-key-declare-here]").filter(has_text="gone people")
+    assert "gone people (forgotten)" in line.inner_text()
+    assert not line.get_by_role("link", name="Open").count()
+    assert line.get_by_role("link", name="See the earlier answers").get_attribute("href").startswith("ledger?table=")
+    shot(page, "data-forgotten")
+
+
+def test_the_reserve_has_a_name(page: Any, server: Any) -> None:
+    table = own_table(server, "reserved people")
+    table.ask(table.query("find_values", column="town", epsilon="0.5", delta="4e-8"))
+    go(page, "/ask?table=reserved people")
+    reserve = page.locator(".meter .reserve")
+    assert reserve.inner_text().strip() == "40 % of the δ reserve used"
+    assert reserve.get_by_role("img", name="40 % of the δ reserve used").count() == 1
+    shot(page, "meter-reserve")
+
+
+def test_an_empty_plan_says_how_to_fill_it(phone: Any, server: Any) -> None:
+    own_table(server, "days alone", {"age": dp.Date("2000-01-01", "2000-12-31", "dmy")})
+    for table in ("town", "days alone"):
+        go(phone, f"/plan?table={table}")
+        text = read_text(phone)
+        assert f"Nothing is planned for “{table}” yet." in text and "“Add to the plan”" in text
+        assert phone.get_by_role("link", name="Put a question together on Ask").is_visible()
+        below = phone.locator("[class*=st-key-suggest-add]").count()
+        assert ("one of the questions below" in text) == bool(below)
+    shot(phone, "plan-empty-phone")

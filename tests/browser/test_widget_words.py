@@ -1,0 +1,95 @@
+"""No word of Streamlit's own is read in English on a page that is read in another language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from browser import views
+from browser.steps import go, settled
+
+from dpengine.messages import _part
+
+# What Streamlit writes that no page here may show; beside the words that are turned, those that a page avoids.
+ENGLISH = [
+    *_part("en", "widgets").values(), "Browse files", "Drag and drop files here", "Limit {it} per file", "Add an option",
+    "Choose or add an option", "Choose or add options", "Press Enter to submit form", "Select...", "Select a date",
+    "This field is required.", "Fullscreen", "Close fullscreen", "Download as CSV", "Search", "Show password",
+    "{it} files are not allowed.", "Clear entry", "Deploy", "Rerun", "Settings", "Print", "Next", "Previous", "Empty",
+    "Choose date range", "Today, {it}", "Selected Date: {it}",
+]  # fmt: skip
+_ENGLISH = [
+    re.compile("(.+)".join(map(re.escape, wording.split("{it}"))), re.DOTALL) for wording in dict.fromkeys(ENGLISH)
+]
+
+# Texts that are seen, placeholders, and names for those who listen; not what pages write themselves (stHtml), nor icons.
+_SAID = """() => {
+    const said = [];
+    for (const one of document.querySelectorAll('body *')) {
+        if (one.closest('[data-testid="stHtml"], [data-testid="stIconMaterial"], script, style, .js-plotly-plot')) continue;
+        for (const name of ['placeholder', 'aria-label', 'title', 'aria-roledescription', 'aria-valuetext'])
+            if (one.getAttribute(name)) said.push(one.getAttribute(name).trim());
+        for (const node of one.childNodes)
+            if (node.nodeType === Node.TEXT_NODE && node.nodeValue.trim()) said.push(node.nodeValue.trim());
+    }
+    return said;
+}"""
+
+
+def english(page: Any) -> set[str]:
+    return {said for said in page.evaluate(_SAID) if any(one.fullmatch(said) for one in _ENGLISH)}
+
+
+def everywhere(page: Any) -> set[str]:
+    """On the page as it is, with all unfolded, and with its first lists and calendars open."""
+    found = english(page)
+    page.evaluate("() => document.querySelectorAll('details:not([open]) > summary').forEach(one => one.click())")
+    settled(page)
+    found |= english(page)
+    for widget in ("stMultiSelect", "stSelectbox"):
+        fields = page.locator(f'[data-testid="{widget}"]:visible input')
+        if fields.count():
+            fields.first.click()
+            page.locator('[role="listbox"]').wait_for()
+            found |= english(page)
+            fields.first.press_sequentially("qqzz")
+            page.locator('[role="option"]').nth(1).wait_for(state="hidden")  # one is left: that there are none
+            found |= english(page)
+            page.keyboard.press("Escape")
+            page.keyboard.press("Escape")
+            settled(page)
+    return found
+
+
+def walk(page: Any, addresses: dict[str, str], lang: str) -> dict[str, set[str]]:
+    found = {}
+    for name, address in addresses.items():
+        go(page, address + ("&" if "?" in address else "?") + f"lang={lang}")
+        found[name] = everywhere(page)
+    return {name: said for name, said in found.items() if said}
+
+
+def test_the_pages_with_most_widgets_speak_slovene(page: Any) -> None:
+    go(page, "/publish?lang=en")
+    assert {"Open", "Clear all", "Selected values", "Skip to main content"} <= everywhere(page)  # a fault would be found
+    some = {name: address for name, address in views.pages().items() if name in ("data", "publish", "session")}
+    assert not walk(page, some, "sl")
+    assert page.evaluate("() => document.documentElement.lang") == "sl"  # as those who listen hear it read
+    page.locator(".st-key-language button").click()  # and turn back where another language is chosen
+    page.get_by_text("English", exact=True).click()
+    page.locator(".meter", has_text="Privacy allowance").wait_for()
+    settled(page)
+    assert {"Skip to main content", "Open", "Clear all"} <= english(page)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lang", ["sl", "he"])
+def test_every_page_speaks_one_language(lang: str, open_page: Callable[..., Any]) -> None:
+    for look in ("light", "phone"):
+        page = open_page(**views.LOOKS[look])
+        addresses = views.each_lesson() if lang == "he" else views.pages() | views.each_lesson()
+        assert not walk(page, addresses, lang)
+        if lang == "sl":
+            assert not walk(page, views.use(page, lang) | views.after_asking(), lang)

@@ -1,0 +1,63 @@
+/* Streamlit's own widgets speak English. This puts the reader's words in their place: each rule knows where a word stands
+   (a selector, and an attribute or the text itself) and its wording in every language, so that choosing another language
+   turns it back. What no rule knows stays as it is. */
+(() => {
+  const RULES = [/* rules */];
+  const ATTRIBUTES = ["aria-label", "placeholder"];
+  const pattern = (wording) =>
+    new RegExp("^" + wording.split("{it}").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+)") + "$", "s");
+  for (const rule of RULES) rule.patterns = Object.values(rule.words).map(pattern);
+
+  const spoken = () => getComputedStyle(document.documentElement).getPropertyValue("--words").trim();
+
+  function translated(text, element, part, lang) {
+    for (const rule of RULES) {
+      if (rule.part !== part || !element.closest(rule.at)) continue;
+      for (const one of rule.patterns) {
+        const found = one.exec(text.trim());
+        if (found) return (rule.words[lang] || rule.words.en).replace("{it}", () => found[1]);
+      }
+    }
+    return text;
+  }
+
+  function text(node, lang) {
+    const told = node.parentElement ? translated(node.nodeValue, node.parentElement, "text", lang) : node.nodeValue;
+    if (told !== node.nodeValue) node.nodeValue = told;
+  }
+
+  function attributes(element, lang) {
+    for (const name of ATTRIBUTES) {
+      const now = element.getAttribute(name);
+      const told = now && translated(now, element, name, lang);
+      if (now && told !== now) element.setAttribute(name, told);
+    }
+  }
+
+  function below(root, lang) {
+    if (root.nodeType === Node.TEXT_NODE) return text(root, lang);
+    if (root.nodeType !== Node.ELEMENT_NODE) return;
+    attributes(root, lang);
+    const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
+      node.nodeType === Node.ELEMENT_NODE && node.matches('[data-testid="stHtml"], .js-plotly-plot')
+        ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode())
+      node.nodeType === Node.TEXT_NODE ? text(node, lang) : attributes(node, lang);
+  }
+
+  let before = "";
+  new MutationObserver((changes) => {
+    const lang = spoken();
+    if (!lang) return; // the page has not said yet
+    if (lang !== before) {
+      before = lang;
+      return below(document.body, lang);
+    }
+    for (const change of changes)
+      if (change.type === "attributes") attributes(change.target, lang);
+      else if (change.type === "characterData") text(change.target, lang);
+      else for (const node of change.addedNodes) below(node, lang);
+  }).observe(document.documentElement, {
+    subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ATTRIBUTES,
+  });
+})();

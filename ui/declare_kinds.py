@@ -49,8 +49,8 @@ def number(card: Card, at: str) -> None:
 
 def _own_range(card: Card, at: str) -> None:
     """The picker says which usual range this is, or that it is none."""
-    typed = {part: st.session_state[f"{at}-{part}"] or "" for part in _PARTS}
-    st.session_state[f"{at}-range"] = same_range(replace(card, **typed))
+    lower, upper, step = (st.session_state[f"{at}-{part}"] or "" for part in _PARTS)
+    st.session_state[f"{at}-range"] = same_range(replace(card, lower=lower, upper=upper, step=step))
 
 
 def same_range(card: Card) -> str | None:

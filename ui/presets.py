@@ -82,7 +82,7 @@ _MONEY = (
 )
 _HOURS = "hours hrs ure ur stunden heures horas שעות"
 _YEARLY = (
-    "year yearly annual annually letni letna letno leto jahr jahrlich jahrliches jahres annuel annuelle anual שנתי שנתית"
+    "year yearly annual annually letni letna letno leto jahr jahrlich jahres annuel annuelle anual שנתי שנתית"
 )
 _MONTHLY = "month monthly mesec mesecno mesecna mesecnih monat monatlich mois mes mensual חודש חודשי"
 _WEEKLY = "week weekly teden tedensko tedenskih tednu woche wochen semaine semana שבועי שבוע"

@@ -1,7 +1,7 @@
 """Words of Streamlit's own widgets ("Upload", "Select all") in the reader's language.
 
-Streamlit has no translations and takes no words for them. A script of ours, served by this server alone as the content
-policy wants it, puts ours in their place (`words.js`); the words are sentences of the catalogues (`widgets`), and a page
+Streamlit has no translations and takes no words for them. A script of ours (`words.js`), served by this server as the
+content policy wants it, puts ours in their place; the words are sentences of the catalogues (`widgets`), and a page
 says which language its widgets speak.
 """
 

@@ -62,7 +62,7 @@ def _script() -> bytes:
 
 SCRIPT = _script()
 PATH = f"/words-{hashlib.sha256(SCRIPT).hexdigest()[:12]}.js"  # by its content: a browser may keep it for good
-_TAG = f'<script defer src="{PATH}"></script></head>'.encode("ascii")
+_TAG = f'<script defer src=".{PATH}"></script></head>'.encode("ascii")
 _AS_IT_IS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 _LENGTH_AND_VERSION = (b"content-length", b"etag", b"last-modified")
 
@@ -83,7 +83,7 @@ class Words:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if scope["path"] == PATH:
+        if scope["path"].endswith(PATH):
             kind, kept = (b"content-type", b"text/javascript; charset=utf-8"), (b"cache-control", b"max-age=31536000")
             length = (b"content-length", str(len(SCRIPT)).encode("ascii"))
             await send({"type": "http.response.start", "status": 200, "headers": [kind, kept, length]})

@@ -32,7 +32,9 @@ _LABEL, _TEXT, _PLACEHOLDER = "aria-label", "text", "placeholder"
 
 # Where each word stands. Values of a table are shown in lists and tags: no rule reaches those by a common word.
 PLACES: tuple[tuple[str, str, str], ...] = (
-    ("skip", _TEXT, _testid("stSkipToContent")), ("pages", _LABEL, _testid("stTopNav")),
+    ("skip", _TEXT, _testid("stSkipToContent")), ("pages", _LABEL, _testid("stTopNav", "stSidebarNav")),
+    ("sidebar", _LABEL, _ANY), ("expand", _LABEL, _ANY), ("collapse", _LABEL, _ANY), ("menu", _LABEL, _ANY),
+    ("notifications", _LABEL, _ANY),
     ("more", _TEXT, _testid("stHeader")), ("running", _LABEL, _testid("stStatusWidget")),
     ("stop", _TEXT, _testid("stStatusWidget")), ("close", _LABEL, "button"), ("dismiss", _LABEL, "button"),
     ("help", _LABEL, _testid("stTooltipHoverTarget", "stTooltipIcon")), ("copy", _LABEL, "button"),

@@ -6,6 +6,11 @@
 SENTENCES: dict[str, str] = {
     "widget.skip": "Skip to main content",
     "widget.pages": "App pages",
+    "widget.sidebar": "Sidebar",
+    "widget.expand": "Expand sidebar",
+    "widget.collapse": "Collapse sidebar",
+    "widget.menu": "Main menu",
+    "widget.notifications": "Notifications",
     "widget.more": "{it} more",
     "widget.running": "Running...",
     "widget.stop": "Stop",

@@ -3,6 +3,11 @@
 SENTENCES: dict[str, str] = {
     "widget.skip": "דילוג לתוכן",
     "widget.pages": "דפים",
+    "widget.sidebar": "סרגל צד",
+    "widget.expand": "פתיחת סרגל הצד",
+    "widget.collapse": "סגירת סרגל הצד",
+    "widget.menu": "תפריט ראשי",
+    "widget.notifications": "התראות",
     "widget.more": "עוד {it}",
     "widget.running": "מחשב…",
     "widget.stop": "עצירה",

@@ -3,6 +3,11 @@
 SENTENCES: dict[str, str] = {
     "widget.skip": "Preskoči na vsebino",
     "widget.pages": "Strani",
+    "widget.sidebar": "Stranski meni",
+    "widget.expand": "Odpri stranski meni",
+    "widget.collapse": "Zapri stranski meni",
+    "widget.menu": "Glavni meni",
+    "widget.notifications": "Obvestila",
     "widget.more": "Še {it}",
     "widget.running": "Računam …",
     "widget.stop": "Ustavi",

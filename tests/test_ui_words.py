@@ -173,7 +173,7 @@ def test_a_range_is_never_told_beyond_what_is_possible() -> None:
     edge = _answer("mean", 8_191.7, (8_100.2, 8_191.9), column="pay")
     assert in_short(edge) == "8,192 (8,100 – 8,192)"
     count = _answer("count", -10, (-40, 20), where=[["town", "in", ["a"]]])
-    assert headline(count) == "About 0" and in_short(count) == "0 (0 – 20)"
+    assert headline(count) == "At most 20" and in_short(count) == "0 (0 – 20)"
     impossible = _answer("count", -30, (-40, -20), where=[["town", "in", ["a"]]])
     assert in_short(impossible) == "0 (0 – 10)"  # unlucky noise: holds no less often than it did
     share = _answer("proportion", 26.2, (22.6, 29.8), of=[["town", "in", ["a"]]])
@@ -191,7 +191,8 @@ def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
     told = bars_table(both)
     assert "Too few to tell" in told and "8,192.0" not in told and "2,548" not in told and "9,000" not in told
     assert pictured(both.query, both.value, both.interval)[0] == {"a": 2_548.377, "b": None}
-    assert bars_alt(both).endswith("b: Too few to tell") and headline(both) == "a: 2,500; b: Too few to tell"
+    assert bars_alt(both).endswith("b: Too few to tell") and headline(both) == "a: 2,500"
+    assert range_words(both).endswith("In 1 of 2 there are too few to tell.")
     assert "Too few to tell" in picture(both)
 
 
@@ -227,4 +228,4 @@ def test_rows_are_called_rows_where_a_person_has_several() -> None:
     assert sets.sentence() == "The number of people by likes, for everyone" and axis(sets) == "people"
     fits = dp.catalogue["fit_check"].build(several, {"epsilon": "1"})
     answer = dp.Answer(-10, (-40, 20), fits.promise(), {}, fits, "request", "now")
-    assert headline(answer) == "About 0" and range_words(answer) == "At most 20 rows do not fit, 95 times in 100."
+    assert headline(answer) == "At most 20" and range_words(answer) == "At most 20 rows do not fit, 95 times in 100."

@@ -180,7 +180,8 @@ def ranges(
     tick, band = (colours.muted, colours.line) if simulated else (colours.left, colours.left_soft)
     for place, (label, (low, high)) in enumerate(zip(labels, (intervals or {}).values(), strict=False)):
         shape = {"type": "rect", "x0": low, "x1": high, "y0": place - 0.28, "y1": place + 0.28, "name": label}
-        figure.add_shape(fillcolor=band, line={"width": 0}, layer="below", **shape)
+        faint = 0.4 if values[names[place]] is None else 1
+        figure.add_shape(fillcolor=band, opacity=faint, line={"width": 0}, layer="below", **shape)
         if values[names[place]] is None:
             _silent(figure, 0.5, place, "center")
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}

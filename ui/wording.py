@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
@@ -245,6 +244,10 @@ def headline(answer: dp.Answer) -> str:
         return _of_model(answer)
     if isinstance(value, dict):
         return finding(answer, state)
+    least = query.sure()[0]
+    if least == 0 and isinstance(answer.interval, tuple) and answer.interval[0] <= 0 < answer.interval[1]:
+        unit = " %" if _in_percent(answer) else ""
+        return say("answer.at_most", value=printed_range(query, *answer.interval)[1] + unit)
     return _about(answer, printed(query, value, answer.interval))
 
 
@@ -278,37 +281,27 @@ def _drawn(answer: dp.Answer) -> list[str]:
 
 
 def finding(answer: dp.Answer, state: str) -> str:
-    """What several figures say together: all of them where they are few, else which is the largest."""
+    """What several figures say together: all that tell where they are few, else which is the largest."""
     query, names = answer.query, answer.query.shown()
+    ranges = answer.interval or {}
+    telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
     unit = " %" if _in_percent(answer) else ""
-
-    def one(part: str) -> str:
-        told = figure(answer, part)
-        return told if told == say("answer.nothing") else told + unit
-
-    few = len(answer.value) <= _LISTED
-    if few or not query.compared or answer.interval is None:
-        listed = "; ".join(f"{names.get(part, part)}: {one(part)}" for part in list(answer.value)[:_LISTED])
-        told = say("answer.apart", parts=listed) if state else listed if few else f"{listed}; …"
+    if len(telling) <= _LISTED or not query.compared or not ranges:
+        told = "; ".join(f"{names.get(part, part)}: {figure(answer, part)}{unit}" for part in telling[:_LISTED])
+        told += "; …" if len(telling) > _LISTED else ""
+        told = say("answer.apart", parts=told) if state else told
     elif state:
-        told = say("answer.apart_many", parts=len(answer.value))
+        told = say("answer.apart_many", parts=len(telling))
     else:
-        told = _largest(answer, one)
+        first = leaders({part: ranges[part] for part in telling})
+        code = "answer.most" if from_zero(query) else "answer.highest"
+        if len(first) == 1:
+            told = say(code, name=names.get(first[0], first[0]), value=figure(answer, first[0]) + unit)
+        elif len(first) <= _LISTED:
+            told = say(f"{code}_among", names=say("answer.or").join(names.get(part, part) for part in first))
+        else:
+            told = say("answer.first_of", parts=len(telling))
     return say("answer.found", values=len(answer.value), most=told) if query.unseen() is not None else told
-
-
-def _largest(answer: dp.Answer, one: Callable[[str], str]) -> str:
-    query, names = answer.query, answer.query.shown()
-    telling = {part: ends for part, ends in answer.interval.items() if not query.mute(ends, part)}
-    first = leaders(telling)
-    code = "answer.most" if from_zero(query) else "answer.highest"
-    if len(first) == 1:
-        told = say(code, name=names.get(first[0], first[0]), value=one(first[0]))
-    elif len(first) <= _LISTED:
-        told = say(f"{code}_among", names=say("answer.or").join(names.get(part, part) for part in first))
-    else:
-        told = say("answer.first_of", parts=len(answer.interval))
-    return told if len(telling) == len(answer.interval) else say("answer.told_ones", finding=told)
 
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
@@ -421,6 +414,8 @@ def _each(answer: dp.Answer, promise: Promise) -> str:
         told = say("answer.ranges", of=len(answer.interval), chance=chance(query.beta))
     if (unseen := query.unseen()) is not None:
         told += " " + say("answer.unseen", unseen=unseen, unit=unit_words(query))
+    if few := sum(query.mute(ends, part) for part, ends in answer.interval.items()):
+        told += " " + say("answer.few_parts", few=few, of=len(answer.interval))
     return told.strip()
 
 

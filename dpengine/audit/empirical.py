@@ -20,7 +20,7 @@ accuses honest releases. `tests/test_audit.py` shows this.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -36,6 +36,7 @@ _INNER = 16  # ends of its intervals
 _ROUNDING = 1e-9  # far above the relative error of an inverse beta function
 
 Counts = npt.NDArray[np.int64]
+Bound = Callable[[Counts, int, Counts, int], Floats]  # from hits and draws on the one table and on the other
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,13 @@ def measure(
 
 
 def search(one: Sequence[Any], other: Sequence[Any], delta: Fraction, failure: float) -> tuple[Event, bool]:
-    """The event and the direction (True: more often on `other`) that these draws would bound ε with best. Likelihood
-    ratios are fitted to half of them and ranked on the rest: fitted and ranked on the same draws they would win by
-    chance, which costs no truth but all power."""
+    """The event and the direction (True: more often on `other`) that these draws would bound ε with best."""
+    return search_by(one, other, lambda more, many, less, others: _bounds(more, many, less, others, delta, failure))
+
+
+def search_by(one: Sequence[Any], other: Sequence[Any], bound: Bound) -> tuple[Event, bool]:
+    """The same for any bound from hits. Likelihood ratios are fitted to half of the draws and ranked on the rest:
+    fitted and ranked on the same draws they would win by chance, which costs no truth but all power."""
     best: tuple[float, Event, bool] | None = None
     middle, centre = (len(one) + 1) // 2, (len(other) + 1) // 2
     readings = readings_of(one[:middle], other[:centre])
@@ -86,7 +91,7 @@ def search(one: Sequence[Any], other: Sequence[Any], delta: Fraction, failure: f
             more, less = counts[::-1] if swapped else counts
             many, others = (len(second), len(first)) if swapped else (len(first), len(second))
             # Ranked as if twice as many draws had shown the same: so many will be tested.
-            found = _bounds(2 * more, 2 * many, 2 * less, 2 * others, delta, failure)
+            found = bound(2 * more, 2 * many, 2 * less, 2 * others)
             place = int(np.argmax(found))
             if best is None or found[place] > best[0]:
                 best = (float(found[place]), events[place], swapped)

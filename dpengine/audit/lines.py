@@ -6,12 +6,15 @@ closest to its claim, by the exact auditor. Its worst pair of tables is then dra
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
+from dpengine.audit import divergence
+from dpengine.audit.divergence import Witnessed
 from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
 from dpengine.audit.exact import ORDER, Worst, epsilon_at, laws_of, worst
 from dpengine.audit.world import CASES, SEVERAL, build
@@ -46,17 +49,24 @@ class Line:
     claim_words: str
     exact_words: str
     evidence: Evidence
+    witnessed: Witnessed  # of the Rényi divergence, or of δ at the claimed ε where a δ is claimed
+    allowed: float  # what is claimed of that
 
     @property
     def kept(self) -> bool:
         """Neither the law nor the draws are above the claim."""
-        return self.used <= 1 + _SLACK and self.evidence.epsilon <= self.claimed
+        within = self.evidence.epsilon <= self.claimed and self.witnessed.amount <= self.allowed
+        return self.used <= 1 + _SLACK and within
 
     def row(self) -> tuple[str, ...]:
         spot = self.spot
         return (
             spot.key, say(f"audit.kind.{spot.kind}"), say(f"audit.relation.{spot.relation}"),
             say(f"audit.unit.{spot.unit}"), self.claim_words, self.exact_words, figure(self.evidence.epsilon),
+            say(
+                "audit.witness.delta" if spot.kind == "approximate" else "audit.witness.renyi",
+                amount=figure(self.witnessed.amount), claimed=figure(self.allowed),
+            ),
         )  # fmt: skip
 
 
@@ -81,7 +91,16 @@ def audited(spot: Spot, draws: int, coins: Coins | None = None) -> Line:
     claimed, delta, claim_words, exact_words = _told(query, found)
     source = coins or SystemCoins()
     one, other = ([query.draw(value, source) for _ in range(draws)] for value in found.pair)
-    return Line(spot, claimed, used, claim_words, exact_words, lower_bound(one, other, delta, FAILURE))
+    bound = lower_bound(one, other, delta, FAILURE)
+    return Line(spot, claimed, used, claim_words, exact_words, bound, *witnessed(query, one, other))
+
+
+def witnessed(query: Query, one: Sequence[Any], other: Sequence[Any]) -> tuple[Witnessed, float]:
+    """What the draws show in the currency of the claim, and what is claimed: δ at its ε, or a Rényi divergence."""
+    claimed = cost(query.loss(), ORDER)
+    if claimed.delta:
+        return divergence.hockey_stick(one, other, claimed.epsilon or Fraction(0), FAILURE), float(claimed.delta)
+    return divergence.renyi(one, other, ORDER, FAILURE), float(claimed.renyi)
 
 
 def figure(value: float) -> str:

@@ -18,11 +18,12 @@ from tests.planted import (
     synthetics,
     trained,
     trusts,
+    witnessed,
 )
 from tests.planted.registry import Planted
 
 PARTS = (
     questions, published, synthetics, trusts, trained, modelled, curves, densities, ground, accounts, ledgers, homes,
-    files, forms, recorded,
+    files, forms, recorded, witnessed,
 )  # fmt: skip
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

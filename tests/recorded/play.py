@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from recorded import made
 
@@ -18,10 +20,12 @@ import dpengine as dp
 from dpengine.audit.compared import compare
 from dpengine.audit.recorder import Finding, Run, converse, release
 from dpengine.contract import Query
+from dpengine.copies import export_lines
 from dpengine.errors import AllowanceError
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.workspace import Workspace
-from ui import exports
+from ui import exports, report
 
 MEMORY = Path("/dev/shm")
 BUDGET = dp.Budget("100", "0.99")
@@ -54,13 +58,38 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
+class Still:
+    """Names that are drawn at random and the clock, the same for both sides: then all that is written can be."""
+
+    def __init__(self) -> None:
+        self._names = itertools.count(1), itertools.count(1)
+        self.side = 0
+
+    def name(self, size: int = 16) -> str:
+        return f"{next(self._names[self.side]):0{2 * size}x}"
+
+
+STILL = Still()
+
+
+@contextmanager
+def still() -> Iterator[None]:
+    STILL.__init__()  # type: ignore[misc]
+    with ExitStack() as held:
+        held.enter_context(patch("secrets.token_hex", lambda size=16: STILL.name(size)))
+        for place in ("dpengine.ledger._now", "dpengine.workspace._now"):
+            held.enter_context(patch(place, lambda: "2026-01-02T03:04:05+00:00"))
+        yield
+
+
 @contextmanager
 def loaded(world: made.World) -> Iterator[list[tuple[Workspace, dp.Table]]]:
     """The two tables, each in a workspace of its own; which rows of a person count is one secret's choice."""
-    with folder() as home:
+    with folder() as home, still():
         held: list[tuple[Workspace, dp.Table]] = []
         try:
             for side in (0, 1):
+                STILL.side = side
                 (home / f"{side}").mkdir()
                 workspace_home = home / f"{side}" / "var"
                 workspace_home.mkdir()
@@ -102,7 +131,8 @@ def played(
         return count, None
     runs: list[Run] = []
     words: list[str] = []
-    for (workspace, table), (own, _) in zip(sides, queries, strict=True):
+    for side, ((workspace, table), (own, _)) in enumerate(zip(sides, queries, strict=True)):
+        STILL.side = side
         script = runs[0].recorder.events if runs else None
         run, refused = refusal(
             lambda: converse(workspace, table, own, asks or [], request, script)  # noqa: B023
@@ -139,6 +169,17 @@ def leaving(one: Run, other: Run) -> list[Finding]:
     return [] if told[0] == told[1] else [Finding("answer", "its CSV differs")]
 
 
+def written(workspace: Workspace, table: dp.Table) -> dict[str, str]:
+    """All that a person can take away about these answers, hashes and all."""
+    return {
+        "ledger": "".join(export_lines(workspace.ledger)), "answers": "".join(table.answer_lines()),
+        "figures": exports.as_csv(ANSWER_COLUMNS, table.answer_rows()),
+        "rows": exports.as_csv(ROW_COLUMNS, table.ledger_rows()),
+        "report": report.html(table, workspace.ledger.head(), "2026-01-02T03:04:05+00:00"),
+        "meter": repr(table.meter()),
+    }  # fmt: skip
+
+
 def play(seed: int) -> Count:
     """One random world, and a question of every kind about it."""
     rng = random.Random(seed)
@@ -156,5 +197,8 @@ def play(seed: int) -> Count:
             asks = made.asks(rng, world.schema, given) if key == "adaptive_session" else None
             count, _ = played(sides, build, f"r{place}", asks)
             total.add(count)
+        one, other = (written(workspace, table) for workspace, table in sides)
+        total.found += [f"what is taken away: {name} differs" for name in one if one[name] != other[name]]
+        total.told += len(one)
     total.found = [f"seed {seed}: {one}" for one in total.found]
     return total

@@ -165,7 +165,14 @@ def claim_of(query: Query) -> dict[str, Any]:
         "about": facts.about,
         "bounds": {name: facts.schema[name].as_json() for name in sorted(query.used())},
         "promise": promise_as_json(query.promise()),
+        "cuts": cuts_as_json(query),
     }
+
+
+def cuts_as_json(query: Query) -> list[dict[str, Any]]:
+    """What a claim says of what was cut: public facts, and the same in words."""
+    with stored():
+        return [cut.as_json() | {"words": cut.words()} for cut in query.cuts()]
 
 
 def released_as_json(released: Released) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
 from dpengine.bounds import BETA
 from dpengine.coins import Coins
+from dpengine.cuts import Cut, of_question
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.facts import Facts
@@ -176,9 +177,7 @@ class Query(ABC):
     @abstractmethod
     def promise(self) -> Promise: ...
 
-    def promised_before(self) -> list[dict[str, Any]]:
-        """The fields of the promise as earlier versions of the program wrote it, where that was otherwise: rows and
-        receipts of theirs still hold."""
+    def promised_before(self) -> list[dict[str, Any]]:  # as earlier versions wrote it, so that their receipts hold
         return []
 
     @abstractmethod
@@ -235,12 +234,21 @@ class Query(ABC):
             return FEW
         return APART if self.compared and len(telling) > 1 and alike(telling) else ""
 
+    def valued(self) -> set[str]:
+        """The declared columns whose values enter the answer."""
+        single = [getattr(self, "column", None), self.by]
+        return {str(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
+
+    def conditions(self) -> tuple[Predicate, ...]:  # whatever decides which rows count, or for what
+        return self.where, getattr(self, "of", EVERYONE)
+
     def used(self) -> set[str]:
         """The columns a question speaks of: their public bounds go into its receipt."""
-        single = [getattr(self, "column", None), self.by]
-        of: Predicate = getattr(self, "of", EVERYONE)
-        named = {str(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
-        return named | self.where.columns() | of.columns()
+        return self.valued().union(*(one.columns() for one in self.conditions()))
+
+    def cuts(self) -> tuple[Cut, ...]:
+        """What of the file does not count as it stands there, by declaration: told wherever the answer is read."""
+        return of_question(self.facts, self.need(), self.valued(), self.conditions())
 
     def labels(self) -> list[str]:
         """The public names of an answer's parts, in the declared order; none for a single number or label."""

@@ -223,7 +223,7 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
         query = catalogue[claim["key"]].build(_facts(charge), claim["parameters"])
         if loss_as_json(query.loss()) != loss_as_json(charge.loss):
             return "verify.loss"
-        same = query.digest() == claim["digest"] and claim["promise"] in _promises(query)
+        same = query.digest() == claim["digest"] and claim["promise"] in _promises(query) and _same_cuts(claim, query)
         return None if same else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"
@@ -235,14 +235,28 @@ def _promises(query: Query) -> list[dict[str, Any]]:
     return [promise_as_json(promise), *(promised_as_json(promise.kind, old) for old in query.promised_before())]
 
 
+def _same_cuts(claim: dict[str, Any], query: Query) -> bool:
+    """Does a claim say what is cut of this question? Rows of earlier versions say nothing of it."""
+    if "cuts" not in claim:
+        return True
+    told = [{name: fact for name, fact in one.items() if name != "words"} for one in claim["cuts"]]
+    return canonical(told) == canonical([cut.as_json() for cut in query.cuts()])
+
+
+def _but_cuts(claim: dict[str, Any]) -> dict[str, Any]:
+    return {name: said for name, said in claim.items() if name != "cuts"}
+
+
 def step_fault(charge: Charge, burned: Burned) -> str | None:
     """Is this step one answer of the session that was charged, by its own words?"""
     if not _recomputable(charge.claim):
         return None
     try:
         session = session_of(_facts(charge), Entry(charge, None))
-        again = step_claim(step_query(session, burned.claim))
-        return None if canonical(again) == canonical(burned.claim) else "verify.claim"
+        asked = step_query(session, burned.claim)
+        again, told = (_but_cuts(one) for one in (step_claim(asked), burned.claim))
+        same = canonical(again) == canonical(told) and _same_cuts(burned.claim, asked)
+        return None if same else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"
 

@@ -21,7 +21,7 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON
-from dpengine.answers import make_step_receipt, promise_as_json, released_as_json
+from dpengine.answers import cuts_as_json, make_step_receipt, promise_as_json, released_as_json
 from dpengine.coins import Coins
 from dpengine.contract import Query
 from dpengine.entries import Burned, Entry
@@ -34,7 +34,6 @@ from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.messages.spoken import stored
-from dpengine.schema import Schema
 from dpengine.statistics.need import AnyNeed
 from dpengine.workers import carried, in_hand
 
@@ -184,13 +183,13 @@ def step_claim(query: AdaptiveSession) -> dict[str, Any]:
         "sentence": sentence,
         "bounds": {name: query.facts.schema[name].as_json() for name in sorted(query.used())},
         "promise": promise_as_json(query.promise()),
+        "cuts": cuts_as_json(query),
     }
 
 
 def step_query(session: AdaptiveSession, claim: dict[str, Any]) -> AdaptiveSession:
     """As it was asked: under the bounds its claim holds, also where the table was declared anew since."""
-    schema = Schema.from_json({"columns": list(claim["bounds"].items())})
-    return replace(session, facts=replace(session.facts, schema=schema)).asking(claim["ask"])
+    return session.again(claim)
 
 
 # Before a session: from public facts and the ledger's sums

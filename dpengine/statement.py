@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpengine import cuts
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.answers import make_receipt, make_step_receipt
+from dpengine.contract import Query
 from dpengine.entries import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.facts import Facts
 from dpengine.ledger import Act, Ledger
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.spoken import STORED, current, stored
 from dpengine.schema import Number, Schema
@@ -30,6 +33,7 @@ MOST_STEPS = 240  # more cannot be told apart in a picture
 ROW_COLUMNS = ("seq", "at", "kind", "table", "actor", "request", "sentence", "epsilon_spent", "running_total", "hash")
 ANSWER_COLUMNS = (
     "seq", "at", "table", "question", "label", "value", "low", "high", "epsilon_spent", "request", "hash",
+    "counted",
 )  # fmt: skip
 
 
@@ -112,19 +116,38 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
 
 def sentence_of(charge: Charge) -> str:
     """A charged question in the reader's language: built again from its claim, or as it is stored."""
+    told = str(charge.claim.get("sentence", ""))
+    query = None if current() == STORED else query_of(charge)
+    return told if query is None else query.sentence()
+
+
+def query_of(charge: Charge) -> Query | None:
+    """A charged question, built again from its claim; None where it is of an older form."""
     claim = charge.claim
-    told = str(claim.get("sentence", ""))
-    if current() == STORED or claim.get("key") not in catalogue:
-        return told
+    if claim.get("key") not in catalogue:
+        return None
     try:
         bounds = claim["bounds"]  # a schema has at least one column; a session or a bought range names none
         schema = Schema.from_json({"columns": list(bounds.items())}) if bounds else Schema({"-": Number(0, 1)})
         unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
         header = (*schema.columns, str(claim["parameters"].get("column")))
         facts = Facts(charge.table, schema, unit, relation, claim["about"], header)
-        return catalogue[claim["key"]].build(facts, claim["parameters"]).sentence()
-    except (AllowanceError, KeyError, TypeError, ValueError):  # of an older form
-        return told
+        return catalogue[claim["key"]].build(facts, claim["parameters"])
+    except (AllowanceError, KeyError, TypeError, ValueError):
+        return None
+
+
+def counted(charge: Charge, step: Burned | None = None) -> str:
+    """What was cut of an answer, as its row says it; where that is of an older form, as its question does."""
+    claim = charge.claim if step is None else step.claim
+    with stored():
+        if "cuts" not in claim:
+            query = query_of(charge)
+            if step is not None and isinstance(query, AdaptiveSession):
+                query = query.again(claim)
+            return "" if query is None else cuts.sentence(query.cuts())
+        told = [str(one["words"]) for one in claim["cuts"]]
+        return say("cut.all", parts="; ".join(told)) if told else ""
 
 
 def act_words(act: Act) -> str:
@@ -145,20 +168,21 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
     for entry in _answered(ledger, budget):
         charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
         value, interval = body["value"], body["interval"]
-        figures = value.items() if isinstance(value, dict) else [("", value)]
+        cut = counted(charge)
+        figures = (value or {"": ""}).items() if isinstance(value, dict) else [("", value)]
         for label, figure in figures:
             figure = ", ".join(figure) if isinstance(figure, list) else figure  # the columns of a published table
             low, high = (interval.get(label) if isinstance(interval, dict) else interval) or ("", "")
             yield [
                 charge.seq, charge.at, charge.table, charge.claim.get("sentence", ""), label, figure, low, high,
-                text_of(charge.price), charge.request, charge.hash,
+                text_of(charge.price), charge.request, charge.hash, cut,
             ]  # fmt: skip
         for burned in _parts(ledger, entry):
             body = burned.told.body if burned.told else {}
             low, high = body["interval"] or ("", "")
             yield [
                 burned.seq, burned.at, charge.table, burned.claim["sentence"], "", body["value"], low, high, "",
-                charge.request, burned.hash,
+                charge.request, burned.hash, counted(charge, burned),
             ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("unit", "loss", "schema", "coins"),
     ("predicate", "laws", "bounds", "ratios", "dialect", "binomials", "shuffle"),
     ("cells", "rowwise", "kernels", "features", "excess", "facts", "promises", "amounts"),
-    ("statistics", "rawneeds", "wording", "records", "layers"),
+    ("statistics", "rawneeds", "wording", "cuts", "records", "layers"),
     ("bands",),
     ("bandfloats",),
     ("contract", "engines", "survey"),

@@ -11,7 +11,7 @@ import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
 from dpengine.telling import FEW
-from ui import charts, curve_answer, density, exports, gloss, nav
+from ui import charts, counted, curve_answer, density, exports, gloss, nav
 from ui.figures import cut, figure, limits, pictured, printed_range
 from ui.wording import axis, from_zero, headline, range_words
 
@@ -19,7 +19,8 @@ from ui.wording import axis, from_zero, headline, range_words
 def show(answer: dp.Answer, key: str = "answer") -> None:
     table = answer.receipt["table"]
     if answer.query.card.key == SESSION:
-        st.html(f'<p class="question">{escape(say("answer.of", sentence=answer.sentence, table=table))}</p>')
+        of = say("answer.of", sentence=answer.sentence, table=table)
+        st.html(f'<p class="question">{escape(of)}</p>{counted.html(answer.query)}')
         where = {"table": table, "session": answer.request_id}
         st.page_link(nav.page("session"), label=say("session.open"), query_params=where)
         return
@@ -28,6 +29,7 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f'<p class="question">{escape(say("answer.of", sentence=answer.sentence, table=table))}</p>'
         f'<p class="headline">{escape(headline(answer))}</p>'
         f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
+        f"{counted.html(answer.query)}"
     )
     if answer.query.card.picture == "file":
         where = {"table": table, "published": answer.request_id}

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.mechanisms.cdf import Cdf
+from ui import counted
 
 _RISKY = re.compile(r"^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=\s*[=+\-@＝＋－＠])")
 
@@ -57,14 +58,14 @@ def column_csv(query: Cdf, value: dict[str, float]) -> str:
 
 
 def answer_csv(answer: dp.Answer) -> str:
-    header = ["question", "table", "label", "value", "low", "high", "epsilon", "charge"]
+    header = ["question", "table", "label", "value", "low", "high", "epsilon", "charge", "counted"]
     shared = [answer.sentence, answer.receipt["table"]]
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
-    tail = ["" if epsilon is None else float(epsilon), answer.receipt["charge"]["hash"]]
+    tail = ["" if epsilon is None else float(epsilon), answer.receipt["charge"]["hash"], counted.words(answer.query)]
     if isinstance(answer.value, dict):
         rows = [
             [*shared, label, value, *(answer.interval or {}).get(label, ("", "")), *tail]
-            for label, value in answer.value.items()
+            for label, value in (answer.value or {"": ""}).items()
         ]
     else:
         low, high = answer.interval or ("", "")

@@ -13,7 +13,7 @@ from dpengine.contract import Averaged
 from dpengine.looks import MOST_AVERAGED, Reading, foreseen
 from dpengine.messages import plain, say
 from ui import answer as answers
-from ui import job
+from ui import counted, job
 from ui.figures import two_figures
 from ui.history import answer_address, receipt_link, when
 from ui.wording import as_one, chance, headline, in_short, percent, range_words, short_promise
@@ -55,7 +55,7 @@ def _together(reading: Reading, beta: Fraction) -> None:
     told = range_words(one)
     if isinstance(one.interval, dict):
         told = say("answer.ranges", of=len(one.interval), chance=chance(reading.beta))
-    lines.append(f'<p class="lead">{escape(told)}</p>')
+    lines.append(f'<p class="lead">{escape(told)}</p>{counted.html(one.query)}')
     if reading.agree:
         facts = {"count": reading.count, "chance": chance(beta), "together": chance(reading.beta)}
         lines.append(f'<p class="muted">{escape(say(f"looks.{reading.kind}.holds", **facts))}</p>')

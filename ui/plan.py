@@ -15,7 +15,7 @@ from dpengine.loss import loss_as_json
 from dpengine.messages import say
 from dpengine.plan import Line, Planner, Priced, Relief, tidy
 from dpengine.promises import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within
-from ui import frame, gloss, job, nav, owner, plan_run, plan_state, spend, suggest
+from ui import counted, frame, gloss, job, nav, owner, plan_run, plan_state, spend, suggest
 from ui.plan_state import KEEPS, Plan
 from ui.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures, worse
 
@@ -105,7 +105,7 @@ def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
             words = say("plan.noise_groups" if grouped else "plan.noise")
             told.append(f'<span class="noise">{escape(words)}</span>')
     with st.container(key=f"card-plan-row-{number}"):
-        st.html(f"<p>{'<br>'.join(told)}</p>")
+        st.html(f"<p>{'<br>'.join(told)}</p>{counted.html(wish.query)}")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             if not isinstance(wish.query.promise(), NoPromise):
                 key = f"plan-wish-{number}"

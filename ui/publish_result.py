@@ -16,7 +16,7 @@ from dpengine.rowwise import Blur
 from dpengine.schema import Category, Number
 from dpengine.telling import fills
 from ui import answer as answers
-from ui import charts, exports, nav
+from ui import charts, counted, exports, nav
 from ui.figures import rounded, rounded_range
 from ui.publish_preview import cell_words, link
 from ui.wording import chance, headline, range_words
@@ -34,7 +34,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of = say("answer.of", sentence=found.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(range_words(found))}</p>'
+        f'<p class="lead">{escape(range_words(found))}</p>{counted.html(query)}'
     )
     if not published.whole:
         st.html(f'<p class="warn" role="status">{escape(str(dp.AllowanceError("publish.changed")))}</p>')

@@ -20,7 +20,7 @@ from dpengine.messages import say
 from dpengine.messages.spoken import current
 from dpengine.sessions import step_query
 from dpengine.statement import act_words
-from ui import curve_answer, density_svg, session_said, style, svg
+from ui import counted, curve_answer, density_svg, session_said, style, svg
 from ui.answer import bars_alt, bars_table, speechless
 from ui.figures import cut, limits, pictured
 from ui.history import when
@@ -105,7 +105,7 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
     return (
         f"<section><p class='question'>{number}. "
         f"{escape(say('answer.of', sentence=answer.sentence, table=receipt['table']))}</p>"
-        f"<p class='headline'>{escape(headline(answer))}</p>{_p(range_words(answer))}"
+        f"<p class='headline'>{escape(headline(answer))}</p>{_p(range_words(answer))}{counted.html(answer.query)}"
         f"{picture(answer)}{figures}{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
         f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}</details>"
@@ -128,7 +128,8 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     return (
         f"<section><p class='question'>{number}. "
         f"{escape(say('answer.of', sentence=answer.sentence, table=answer.receipt['table']))}</p>{_p(asked)}"
-        f"<ol>{told}</ol>{_p(together)}{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
+        f"{counted.html(session)}<ol>{told}</ol>{_p(together)}"
+        f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{answer.receipt['charge']['hash']}</code></p>"
         "</section>"
     )
@@ -138,7 +139,7 @@ def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) ->
     """One question of a session and its answer, with unit and range."""
     ends = None if interval is None else tuple(interval)
     said, ranges = session_said.value(query, value, ends), session_said.ranges(query, value, ends)
-    return f"<li>{escape(query.sentence())}: <b>{escape(said)}</b>. {escape(ranges)}</li>"
+    return f"<li>{escape(query.sentence())}: <b>{escape(said)}</b>. {escape(ranges)}{counted.html(query)}</li>"
 
 
 def picture(answer: dp.Answer) -> str:

@@ -14,7 +14,7 @@ from dpengine.mechanisms.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, A
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.sessions import bears
-from ui import entry, frame, gloss, job, owner, session_outward, session_run
+from ui import counted, entry, frame, gloss, job, owner, session_outward, session_run
 from ui.language import address
 from ui.state import workspace
 from ui.wording import percent, points, promise_words
@@ -149,7 +149,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
         f"<p><b>{escape(say('session.sample', promise=promise_words(query.promise())))}</b> "
-        f"{escape(say('session.adaptive'))}</p>"
+        f"{escape(say('session.adaptive'))}</p>{counted.html(query)}"
         f"<p class='muted'>{gloss.text(_bears_words(table, query, spend))}</p>"
         f"<h2>{escape(say('session.outward.title'))}</h2><p>{escape(session_outward.words(query))}</p>"
         f"<p class='muted'>{escape(session_outward.splitting(query))}</p>"

@@ -16,7 +16,7 @@ from dpengine.messages import say
 from dpengine.schema import Number
 from dpengine.sessions import Session, Taken
 from dpengine.table import new_request
-from ui import form, frame, job, nav, owner, session_outward, session_said
+from ui import counted, form, frame, job, nav, owner, session_outward, session_said
 from ui.wording import chance, percent, promise_words
 
 NEWEST = 50  # answers shown
@@ -92,7 +92,8 @@ def _builder(table: dp.Table, session: Session) -> None:
         except dp.AllowanceError as complaint:
             job.hint(str(complaint))
         if query is not None:
-            st.html(f'<p class="muted">{escape(query.sentence())}. {escape(promise_words(query.promise()))}</p>')
+            told = f"{query.sentence()}. {promise_words(query.promise())}"
+            st.html(f'<p class="muted">{escape(told)}</p>{counted.html(query)}')
         waiting = st.session_state.setdefault(_NEXT, {})
         step = waiting.setdefault((session.request, canonical(ask)), new_request())
         with st.container(key="session-ask", width="content"):
@@ -159,7 +160,7 @@ def _answer(one: Taken, choice: bool) -> str:
     if one.interval is not None:
         ranges = f"{ranges} {session_outward.range_words(one.query, one.value, choice)}"
     said = f'<p><b class="said">{escape(told)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
-    return f'<div class="taken">{head}{said}</div>'
+    return f'<div class="taken">{head}{said}{counted.html(one.query)}</div>'
 
 
 def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps: list[Taken]) -> None:

@@ -15,7 +15,7 @@ from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.promises import Band, Blurred, Excess, NearBest, Rank, Within
-from ui import entry, gloss
+from ui import counted, entry, gloss
 from ui.wording import amount, floor_words, less_worse, percent, promise_words, unmarked, worse, worse_axis
 
 STEPS = (
@@ -97,6 +97,7 @@ def _from_slider(place: str) -> None:
 def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise."""
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"]
+    lines.append(counted.html(query))
     told = say("spend.cost", epsilon=query.epsilon, share=percent(price.fraction))
     if isinstance(query.loss(), Gaussian):
         told = say("spend.cost_gaussian", share=percent(price.fraction))

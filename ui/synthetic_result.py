@@ -13,7 +13,7 @@ from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.synthetic import Share, Synthetic
 from dpengine.telling import fills
-from ui import addressed, charts, exports, form
+from ui import addressed, charts, counted, exports, form
 from ui import answer as answers
 from ui.figures import bare, rounded, rounded_range
 from ui.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
@@ -25,7 +25,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of = say("answer.of", sentence=found.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(range_words(found))}</p>'
+        f'<p class="lead">{escape(range_words(found))}</p>{counted.html(found.query)}'
     )
     with st.container(key="card-synthetic-rows"):
         _take(found, made)

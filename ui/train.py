@@ -13,7 +13,20 @@ from dpengine.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.of_gradients import REGIONS, OfGradients
 from dpengine.messages import say
 from dpengine.schema import Category
-from ui import addressed, entry, form, frame, gloss, history, job, owner, train_preview, train_result, train_state
+from ui import (
+    addressed,
+    counted,
+    entry,
+    form,
+    frame,
+    gloss,
+    history,
+    job,
+    owner,
+    train_preview,
+    train_result,
+    train_state,
+)
 from ui.state import workspace
 from ui.train_state import PLACE
 from ui.wording import percent
@@ -203,7 +216,8 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any) -> None:
     price = table.preview(query)
     frame.show_price(table, price, "_train")
     takes = say("train_page.takes", share=percent(price.fraction), steps=query.steps)
-    told = f'<p class="muted">{escape(takes)}</p>' + entry.words(table, query, price, "train_page.first")
+    told = f'{counted.html(query)}<p class="muted">{escape(takes)}</p>'
+    told += entry.words(table, query, price, "train_page.first")
     if not price.useful:
         times = round(float(price.times_needed), 1)
         told += f'<p class="warn">{gloss.text(say("train_page.mostly_noise", times=times))}</p>'

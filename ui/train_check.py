@@ -13,7 +13,7 @@ from dpengine.mechanisms.of_models import OfModel
 from dpengine.messages import say
 from dpengine.validity import flattery
 from ui import answer as answers
-from ui import charts, gloss, history, job, spend
+from ui import charts, counted, gloss, history, job, spend
 from ui.figures import printed, printed_range, rounded, two_figures
 from ui.state import workspace
 from ui.wording import chance, percent, promise_words
@@ -65,6 +65,7 @@ def _form(table: dp.Table, model: Model) -> None:
         return
     price = table.preview(query)
     told = f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"
+    told += counted.html(query)
     if not price.useful:
         noise = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
         told += f'<p class="warn">{gloss.text(noise)}</p>'
@@ -98,7 +99,7 @@ def _told(found: dp.Answer, trained: dp.Answer) -> None:
     told = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
     flattered = flattery(trained.query.loss(), query.facts.relation) if listed else Fraction(1)
     words = say("check_model.flattery", points=two_figures(flattered * 100)) if flattered < 1 else ""
-    st.html(f'<p class="lead"><b>{escape(told)}</b></p><p class="muted">{escape(words)}</p>')
+    st.html(f'<p class="lead"><b>{escape(told)}</b></p><p class="muted">{escape(words)}</p>{counted.html(query)}')
     _curve(found, query)
     with st.expander(say("answer.figures")):
         st.html(answers.bars_table(found))

@@ -17,7 +17,7 @@ from dpengine.mechanisms.of_gradients import OfGradients
 from dpengine.messages import say
 from dpengine.schema import Category
 from ui import answer as answers
-from ui import charts, train_check, train_words
+from ui import charts, counted, train_check, train_words
 from ui.figures import bare
 from ui.wording import chance, percent, range_words, unmarked
 
@@ -35,7 +35,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     hidden = effect.interval is not None and not effect.clear  # then the noise has no headline
     first = say("train_page.hidden") if hidden else told
     lines = [f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>']
-    lines.append(f'<p class="lead">{escape(_sure(found, effect, told))}</p>')
+    lines.append(f'<p class="lead">{escape(_sure(found, effect, told))}</p>{counted.html(query)}')
     if found.path.stopped:
         stopped = say("train_page.stopped", done=found.path.steps, total=found.path.of)
         lines.append(f'<p class="warn" role="status">{escape(stopped)}</p>')

@@ -14,7 +14,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import language, say
-from ui import frame, job, state, wall_instructor, wall_picture
+from ui import counted, frame, job, state, wall_instructor, wall_picture
 from ui.figures import rounded
 from ui.room import Posed, Snapshot, here, on
 from ui.wall_facts import EVERY, query_of, read, thousand, told_of, true_value, words_of
@@ -81,6 +81,7 @@ def _own(posed: Posed, name: str) -> bool:
             f'<p class="muted">{escape(say("workshop.your_answer"))}</p>'
             f'<p class="together">{escape(headline(found.answer))}</p>'
             f'<p>{escape(range_words(found.answer))} {escape(say("workshop.others"))}</p>'
+            f"{counted.html(found.answer.query)}"
         )
     return found.over
 

@@ -41,7 +41,9 @@ from dpengine.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.mechanisms.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.messages import say
+from dpengine.predicate import Predicate
 from dpengine.promises import NearBest, Within
+from dpengine.schema import Schema
 from dpengine.statistics.need import AnyNeed, NoData
 from dpengine.telling import APART, FEW, NEARLY
 
@@ -130,8 +132,13 @@ class AdaptiveSession(Query):
             told["delta"] = text_of(self.delta)
         return told if self.ask is None else told | {"ask": self.ask.as_json()}
 
-    def used(self) -> set[str]:
-        return set() if self.ask is None else self.ask.columns()
+    def valued(self) -> set[str]:
+        return {self.ask.column} if isinstance(self.ask, Average) else set()
+
+    def conditions(self) -> tuple[Predicate, ...]:
+        if isinstance(self.ask, Largest):
+            return self.ask.options
+        return (self.ask.of,) if isinstance(self.ask, Share) else ()
 
     def sentence(self) -> str:
         return say("sentence.adaptive_session", questions=self.questions) if self.ask is None else self.ask.words()
@@ -148,6 +155,11 @@ class AdaptiveSession(Query):
     def asking(self, ask: Any) -> Self:
         """One answer of this session, from the form's JSON; refused in one sentence."""
         return replace(self, ask=read_ask(ask, self.facts))
+
+    def again(self, claim: dict[str, Any]) -> Self:
+        """One answer as it was asked: under the bounds of its claim, also where the table was declared anew since."""
+        schema = Schema.from_json({"columns": list(claim["bounds"].items())})
+        return replace(self, facts=replace(self.facts, schema=schema)).asking(claim["ask"])
 
     def step(
         self, state: State, ask: Any, read: Callable[[AnyNeed], Any], coins: Coins

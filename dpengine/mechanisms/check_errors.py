@@ -28,6 +28,7 @@ from typing import Any
 from dpengine.bounds import mean_reach, total_reach
 from dpengine.coins import Coins
 from dpengine.contract import Released, Sensitivity
+from dpengine.cuts import Cut, cut
 from dpengine.errors import AllowanceError
 from dpengine.exact import read_number, text_of
 from dpengine.facts import Facts
@@ -64,6 +65,9 @@ class CheckErrors(OfModel):
     def bound(self) -> Fraction:
         """The largest error that counts, in the target's unit."""
         return self.facts.schema.number(self.model.layout.target).diameter / (1 << self.halved)
+
+    def cuts(self) -> tuple[Cut, ...]:
+        return *super().cuts(), cut("errors", column=self.model.layout.target, value=text_of(self.bound))
 
     def limits(self, part: str = "") -> tuple[Any, Any] | None:
         """The first figure, the typical error, has no sign."""

@@ -55,7 +55,7 @@ class FindRange(Query):
     def own_json(self) -> dict[str, Any]:
         return {"column": self.column}
 
-    def used(self) -> set[str]:
+    def valued(self) -> set[str]:
         """No declared bound enters."""
         return set()
 

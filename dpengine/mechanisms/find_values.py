@@ -78,7 +78,7 @@ class FindValues(Query):
     def own_json(self) -> dict[str, Any]:
         return {"column": self.column, "delta": text_of(self.delta)}
 
-    def used(self) -> set[str]:
+    def valued(self) -> set[str]:
         """No declared bound enters."""
         return set()
 

@@ -55,6 +55,10 @@ class FitCheck(OfCounts):
         """What does not fit depends on everything that was declared."""
         return set(self.facts.schema.columns) if self.column is None else {self.column}
 
+    def valued(self) -> set[str]:
+        """A misfit is told from the cell as it stands in the file."""
+        return set()
+
     def sentence(self) -> str:
         return say("sentence.fit_check" if self.column is None else "sentence.fit_check_column", column=self.column)
 

@@ -21,6 +21,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter, Released
+from dpengine.cuts import Cut, cut
 from dpengine.errors import AllowanceError
 from dpengine.exact import floor, read_number
 from dpengine.facts import Facts
@@ -105,6 +106,10 @@ class Histogram(OfCounts):
         """How many items of one person count; None where a row holds one value."""
         column = self.facts.schema[self.column]
         return column.at_most if isinstance(column, ItemSet) else None
+
+    def cuts(self) -> tuple[Cut, ...]:
+        found, most = super().cuts(), self.set_size
+        return found if most is None else (*found, cut("set", column=self.column, most=most))
 
     def need(self) -> BinCounts | ItemCounts:
         if self.set_size is not None:

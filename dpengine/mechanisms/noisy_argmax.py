@@ -67,8 +67,8 @@ class NoisyArgmax(Query):
     def own_json(self) -> dict[str, Any]:
         return {"options": [option.as_json() for option in self.options]}
 
-    def used(self) -> set[str]:
-        return super().used().union(*(option.columns() for option in self.options))
+    def conditions(self) -> tuple[Predicate, ...]:
+        return *super().conditions(), *self.options
 
     def names(self) -> list[str]:
         """As they are stored."""

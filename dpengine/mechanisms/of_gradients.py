@@ -160,7 +160,7 @@ class OfGradients(Stepwise):
         told |= {name: getattr(self, name) for name in ("calibration", "steps", "region", "iterate", "lattice")}
         return told | {name: text_of(getattr(self, name)) for name in ("rate", "radius", "clip")}
 
-    def used(self) -> set[str]:
+    def valued(self) -> set[str]:
         return {self.target, *self.features}
 
     def sentence(self) -> str:

@@ -148,7 +148,7 @@ class OfRows(Query):
 
     def promise(self) -> Blurred:
         lists = [row for row in map(self.row, self.columns) if isinstance(row, Swap)]
-        untrue = up(1 - prod(row.truth for row in lists), TOLD)
+        untrue = up(1 - prod((row.truth for row in lists), start=Fraction(1)), TOLD)
         whole = Swap(prod(row.size for row in lists), self.epsilon, self.delta).floor if lists else Fraction(0)
         return Blurred(
             self.columns,

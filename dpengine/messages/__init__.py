@@ -23,7 +23,7 @@ AREAS = (
     "receipts", "validity", "session", "audit_report", "operating", "audit_page", "lessons", "lessons_more", "workshop",
     "glossary", "about", "publish", "shuffle", "publish_page", "trust_page", "lessons_trust", "lessons_descent",
     "curves", "synthetic", "synthetic_page", "density", "train", "train_page", "model_check",
-    "telling", "widgets",
+    "telling", "widgets", "cuts",
 )  # fmt: skip
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})

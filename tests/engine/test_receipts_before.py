@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import exp
 from pathlib import Path
@@ -14,7 +14,9 @@ import pytest
 
 import dpengine as dp
 from dpengine import answers
+from dpengine import sessions as sessions_of
 from dpengine.receipts import check
+from dpengine.statement import ANSWER_COLUMNS
 from dpengine.workspace import Workspace
 
 
@@ -58,3 +60,30 @@ def test_a_floor_that_was_told_for_a_share_of_the_spend(home: Workspace, table: 
     with mock.patch("dpengine.answers.promise_as_json", wrong):
         other = table.ask(query.at(Fraction(3)))
     assert codes(home, other) == ["verify.claim"]
+
+
+def test_rows_that_say_nothing_of_what_is_cut(home: Workspace, table: dp.Table) -> None:
+    """Of a question and of an answer of a session; what a row does say of it must follow from its question."""
+    queries = [table.query("sum", column="pay", epsilon="1"), table.query("histogram", column="town", epsilon="1")]
+    sessions = [{"questions": 2, "epsilon": "1"}, {"questions": 3, "epsilon": "1"}]
+
+    def without(told: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in told.items() if name != "cuts"}
+
+    def asked(spoil: Callable[[dict[str, Any]], dict[str, Any]], place: int) -> list[dict[str, Any]]:
+        claim_of, step_claim = answers.claim_of, sessions_of.step_claim
+        with (
+            mock.patch("dpengine.table.claim_of", lambda query: spoil(claim_of(query))),
+            mock.patch("dpengine.sessions.step_claim", lambda query: spoil(step_claim(query))),
+        ):
+            one = table.ask(queries[place])
+            opened = table.open_session(table.query("adaptive_session", **sessions[place]))
+            return [one.receipt, opened.ask({"average": "pay"}, f"step-{place}").receipt]
+
+    old = asked(without, 0)
+    assert "cuts" not in old[0]["claim"] and "cuts" not in old[1]["claim"] and "cuts" not in old[1]["step"]["claim"]
+    assert [one.code for one in check(old, home.ledger.export_rows())] == ["verify.fine", "verify.fine_step"]
+    figures = dict(zip(ANSWER_COLUMNS, next(iter(table.answer_rows())), strict=True))
+    assert figures["counted"] == "Counted as declared: pay above 10 counts as 10, below 0 as 0.", "told all the same"
+    wrong = asked(lambda told: told | {"cuts": [{"code": "cut.rows", "column": "who", "most": 9, "words": "x"}]}, 1)
+    assert [one.code for one in check(wrong, home.ledger.export_rows())] == ["verify.claim"] * 2

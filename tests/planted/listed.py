@@ -16,6 +16,7 @@ from tests.planted import (
     questions,
     recorded,
     synthetics,
+    told,
     trained,
     trusts,
     witnessed,
@@ -23,7 +24,7 @@ from tests.planted import (
 from tests.planted.registry import Planted
 
 PARTS = (
-    questions, published, synthetics, trusts, trained, modelled, curves, densities, ground, accounts, ledgers, homes,
-    files, forms, recorded, witnessed,
+    questions, published, synthetics, trusts, trained, modelled, curves, densities, told, ground, accounts, ledgers,
+    homes, files, forms, recorded, witnessed,
 )  # fmt: skip
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

@@ -24,7 +24,7 @@ SENTENCES: dict[str, str] = {
     "gloss.noise.seen": "noise|noisy",
     "gloss.noise.means": "A little chance that is mixed into an answer before anybody sees it, so that no single person can be worked out from it. How large it is follows from public facts alone, and is no secret.",
     "gloss.range": "range (of an answer)",
-    "gloss.range.means": "Two ends around an answer. As often as stated, usually 95 times in 100, the truth in the table lies between them.",
+    "gloss.range.means": "Two ends around an answer. As often as stated, usually 95 times in 100, the truth in the table, counted as declared, lies between them.",
     "gloss.declared": "declared range",
     "gloss.declared.seen": "declared range",
     "gloss.declared.means": "The least and the greatest value a column may have, said beforehand and public. What lies outside counts as the nearest end; a range read from the rows would give somebody away.",

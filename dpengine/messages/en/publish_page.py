@@ -71,7 +71,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.what.percentile": "a percentile",
     "publish_page.bins": "Number of ranges",
     "publish_page.share": "Percentile (%)",
-    "publish_page.counts": "Corrected for the noise; every one of the {values} ranges holds the truth, all at once, {chance} times in 100.",
+    "publish_page.counts": "Corrected for the noise; every one of the {values} ranges holds the truth as counted, all at once, {chance} times in 100.",
     "publish_page.counts_nothing": "Each value may have anything from nobody to everybody: the noise is too large for so few rows. Publish with a larger spend, or fewer columns.",
     "publish_page.bars_nothing": "Each range may hold anything from nobody to everybody: on so fine a grid the correction for the noise is itself mostly noise.",
     "publish_page.mean_nothing": "Anything from {low} to {high} is possible: the noise is too large for so few rows. Publish with a larger spend, or fewer columns.",

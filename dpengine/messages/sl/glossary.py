@@ -23,7 +23,7 @@ SENTENCES: dict[str, str] = {
     "gloss.noise.seen": "šum|šuma|šumu|šumom|zašumljen*",
     "gloss.noise.means": "Malo naključja, ki se primeša odgovoru, preden ga kdo vidi, da iz njega ni mogoče izračunati nobene osebe. Kako velik je, sledi samo iz javnih dejstev in ni skrivnost.",
     "gloss.range": "razpon (odgovora)",
-    "gloss.range.means": "Dva konca okoli odgovora. Tako pogosto, kot je navedeno, navadno v 95 od 100 primerov, je resnica v tabeli med njima.",
+    "gloss.range.means": "Dva konca okoli odgovora. Tako pogosto, kot je navedeno, navadno v 95 od 100 primerov, je resnica v tabeli, šteta, kot je določeno, med njima.",
     "gloss.declared": "navedeni razpon",
     "gloss.declared.seen": "naveden* razpon*",
     "gloss.declared.means": "Najmanjša in največja vrednost, ki ju stolpec sme imeti, povedani vnaprej in javni. Kar je zunaj, šteje kot najbližji konec; razpon, prebran iz vrstic, bi koga izdal.",

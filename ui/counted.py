@@ -1,0 +1,18 @@
+"""What an answer does not count as the file has it, said beside it: the question tells, from public facts."""
+
+from __future__ import annotations
+
+from html import escape
+
+import dpengine as dp
+from dpengine import cuts
+
+
+def words(query: dp.Query) -> str:
+    """One sentence; nothing where nothing is cut."""
+    return cuts.sentence(query.cuts())
+
+
+def html(query: dp.Query) -> str:
+    told = words(query)
+    return f'<p class="muted counted">{escape(told)}</p>' if told else ""

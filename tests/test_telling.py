@@ -120,7 +120,9 @@ def test_a_median_too_few_can_tell_is_not_shown(relation: str) -> None:
     query: Any = quantile(20, relation, "0.05")
     assert query.shift(Fraction(1, 2)) > 4 * 20  # far beyond: 20 rows change the odds of an end by little
     value = Spread(np.array([100, 101], dtype=np.int64), np.array([10, 10], dtype=np.int64))
-    assert DRAWS - shown(query, value) <= allowed_failures(DRAWS, 0.1 * np.exp(float(query.rate(Fraction(1, 2)) * 20)))
+    missed = DRAWS - shown(query, value)
+    assert missed <= allowed_failures(DRAWS, 0.1 * np.exp(float(query.rate(Fraction(1, 2)) * 20)))
+    assert not missed or relation == "add_remove"  # where the number of people is public, it alone says so
 
 
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])

@@ -37,6 +37,8 @@ def test_a_median_that_may_be_anything_is_no_figure() -> None:
         nothing = answered("median", 10_000, ends, column="pay")
         assert headline(nothing) == in_short(nothing) == "Too few to tell"
         assert "10,000" not in range_words(nothing)
+    hopeless = answered("median", 10_000, (9_000, 10_500), "0.0005", column="pay")  # so many people cannot tell it
+    assert headline(hopeless) == "Too few to tell" and "from 0 to 20,000" in range_words(hopeless)
     bare = answered("median", 10_000, None, "0.0005", column="pay", with_range=False)
     assert headline(bare) == "Too few to tell" and range_words(bare).startswith("It may be any value")
     with speaking("sl"):

@@ -16,6 +16,7 @@ from dpengine.promises import Within
 from dpengine.rising import rising
 from dpengine.schema import Ordered
 from ui import curve_charts, exports, svg
+from ui.figures import cut, rounded
 from ui.wording import counts_rows
 
 TOLD = 5  # places of a curve that its alternative text names
@@ -45,7 +46,7 @@ def draw(
     column = str(getattr(query, "column", ""))
     limits = (0.0, 102.0) if isinstance(query, Cdf) else None
     curve_charts.band(
-        xs, heights, (lows, highs), (column, upright(query)), alt(query, xs, heights), key, stairs=True,
+        xs, heights, (lows, highs), (column, upright(query)), alt(query, xs, heights, lows, highs), key, stairs=True,
         simulated=simulated, limits=limits,
     )  # fmt: skip
 
@@ -55,7 +56,7 @@ def standing(answer: dp.Answer) -> str:
     query = answer.query
     xs, heights, lows, highs = traced(query, answer.value, answer.interval)
     titles = str(getattr(query, "column", "")), upright(query)
-    return svg.curve(xs, heights, lows, highs, titles, alt(query, xs, heights))
+    return svg.curve(xs, heights, lows, highs, titles, alt(query, xs, heights, lows, highs))
 
 
 Traced = tuple[list[Any], list[float], list[float], list[float]]
@@ -68,8 +69,9 @@ def traced(query: dp.Query, value: dict[str, Any], interval: Any) -> Traced:
     heights = [float(height) for height in value.values()]
     xs = [at(column, name) for name in value]
     if not isinstance(query, Cdf):
-        ends = [interval[name] for name in value]
-        return xs, heights, [float(low) for low, _ in ends], [float(high) for _, high in ends]
+        told = [cut(query, height, interval[name], name) for name, height in value.items()]
+        ends = [end for _, end in told]
+        return xs, [float(y) for y, _ in told], [float(low) for low, _ in ends], [float(high) for _, high in ends]
     promise = query.promise()
     assert isinstance(promise, Within)
     off, first, last = float(promise.alpha), column.value(0), column.value(column.size - 1)
@@ -91,10 +93,10 @@ def upright(query: dp.Query) -> str:
     return say("chart.rows_below" if counts_rows(query) else "chart.people_below")
 
 
-def alt(query: dp.Query, xs: list[Any], heights: list[float]) -> str:
+def alt(query: dp.Query, xs: list[Any], heights: list[float], lows: list[float], highs: list[float]) -> str:
     places = sorted({(len(xs) - 1) * step // (TOLD - 1) for step in range(TOLD)})
-    told = "; ".join(
-        say("curve.alt_at", value=day(xs[p]) if isinstance(xs[p], str) else plain(xs[p]), figure=round(heights[p], 1))
-        for p in places
-    )
+    names = [day(xs[p]) if isinstance(xs[p], str) else plain(xs[p]) for p in places]
+    figures = [rounded(heights[p], lows[p], highs[p]) for p in places]
+    pairs = zip(names, figures, strict=True)
+    told = "; ".join(say("curve.alt_at", value=name, figure=one) for name, one in pairs)
     return say("curve.alt", column=str(getattr(query, "column", "")), figures=told, range=say("curve.alt_band"))

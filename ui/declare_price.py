@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -17,6 +16,7 @@ from dpengine.messages.figures import ungrouped
 from dpengine.promises import Promise
 from dpengine.schema import MOST_STEPS, Category, Column, ItemSet, Number
 from dpengine.unit import Relation
+from ui.figures import two_figures
 from ui.wording import percent, promise_words
 
 USUAL_SPEND = "0.1"
@@ -59,7 +59,7 @@ def of_number(column: Number, relation: Relation, people: int, unit: dp.Unit = R
     wide = None
     if column.size * WIDER <= MOST_STEPS:
         wide = Number(column.lower, column.lower + WIDER * column.diameter, column.step)
-    for question, words in (("mean", _amount), ("median", percent)):
+    for question, words in (("mean", two_figures), ("median", percent)):
         promise, good, spend = _worth(question, column, relation, people, unit)
         if not good:
             if spend is not None:
@@ -91,12 +91,6 @@ def list_words(column: Category | ItemSet) -> str:
     if column.size <= MOST_LISTED:
         return plain(column.labels)
     return say("data.list", labels=column.labels[: MOST_LISTED - 2], more=column.size - MOST_LISTED + 2)
-
-
-def _amount(value: Fraction) -> str:
-    """Two figures, upwards: 82.78 is 83, 0.1234 is 0.13."""
-    grain = Fraction(10) ** (math.floor(math.log10(value)) - 1)
-    return plain(up(value / grain, 1) * grain)
 
 
 def of_list(column: Category, relation: Relation, people: int, unit: dp.Unit = ROWS) -> str:

@@ -77,6 +77,12 @@ def printed_range(query: dp.Query, low: Any, high: Any, part: str = "") -> tuple
     return _told(query, low, low, high, part)[1:]
 
 
+def anything(query: dp.Query, interval: Range) -> tuple[str, str]:
+    """The ends of all that is possible, for a figure that says nothing."""
+    least, most = query.limits() or interval
+    return printed_range(query, min(least, interval[0]), max(most, interval[1]))
+
+
 def printed(query: dp.Query, value: Any, interval: Any, part: str = "") -> str:
     """A figure as it is shown."""
     if interval is None:

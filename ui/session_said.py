@@ -9,7 +9,7 @@ from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.promises import NearBest
 from ui import session_outward
-from ui.figures import printed_range
+from ui.figures import anything, printed_range
 from ui.wording import headline, range_words
 
 
@@ -22,8 +22,10 @@ def ranges(query: AdaptiveSession, told: Any, interval: Any) -> str:
     promise = query.promise()
     if isinstance(promise, NearBest) or interval is None:
         return range_words(_answer(query, told, interval))
-    low, high = (session_outward.with_unit(query, end) for end in printed_range(query, *interval))
-    if query.mute(interval):
+    silent = query.mute(interval)
+    ends = anything(query, interval) if silent else printed_range(query, *interval)
+    low, high = (session_outward.with_unit(query, end) for end in ends)
+    if silent:
         return say("answer.nothing_means", low=low, high=high)
     code = "session.between_nominal" if promise.nominal else "session.between"
     return say(code, low=low, high=high, people=query.people)

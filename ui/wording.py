@@ -22,7 +22,7 @@ from dpengine.promises import Band, Blurred, Excess, NearBest, NoPromise, Promis
 from dpengine.rising import halfway
 from dpengine.telling import APART, leaders
 from ui import density_words
-from ui.figures import figure, printed, printed_range, two_figures
+from ui.figures import anything, figure, printed, printed_range, two_figures
 
 
 def percent(share: Fraction | float) -> str:
@@ -355,9 +355,10 @@ def range_words(answer: dp.Answer) -> str:
     if answer.query.card.picture == "range":
         return say("answer.range_means")
     if isinstance(answer.interval, tuple):
-        low, high = printed_range(answer.query, *answer.interval)
         if answer.query.mute(answer.interval):
+            low, high = anything(answer.query, answer.interval)
             return say("answer.nothing_means", low=low, high=high)
+        low, high = printed_range(answer.query, *answer.interval)
         if answer.query.card.key == "fit_check" and answer.interval[0] <= 0 <= answer.interval[1]:
             return say("answer.misfits", high=high, chance=chance(answer.query.beta))
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))

@@ -286,7 +286,6 @@ class OfGradients(Stepwise):
         return self.blank / 2
 
     def state(self, value: Any, interval: Any) -> str:
-        """The model that knows nothing loses no more than is promised."""
         return NOISE if self.promise().risk >= self.blank else ""
 
     blank: ClassVar[Fraction]  # the loss of the model that knows nothing, at most

@@ -232,14 +232,17 @@ class Quantile(Query):
         return column.value(0), column.value(column.size - 1)
 
     def mute(self, interval: Any, part: str = "") -> bool:
-        """Nearly the whole grid; where no range was bought, a place that may be nearly anywhere."""
-        if interval is not None:
-            column = self.facts.schema.ordered(self.column)
-            return fills(column.place(interval[0]), column.place(interval[1]), 0, column.size - 1)
-        share, away = self.shares[0], self.promise().share
-        if part and self.by is None:
-            share = self.shares[self.labels().index(part)]
-        return fills(share - away, share + away, 0, 1)
+        """Nearly the whole grid, or a range whose ends are both drawn from beyond all people there are; where no range
+        was bought, a place that may be nearly anywhere."""
+        share = self.shares[self.labels().index(part)] if part and self.by is None else self.shares[0]
+        if interval is None:
+            away = self.promise().share
+            return fills(share - away, share + away, 0, 1)
+        most = None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
+        if most is not None and self.shift(share) >= max(share, 1 - share) * most:
+            return True
+        column = self.facts.schema.ordered(self.column)
+        return fills(column.place(interval[0]), column.place(interval[1]), 0, column.size - 1)
 
     def state(self, value: Any, interval: Any) -> str:
         if interval is None and isinstance(value, dict):

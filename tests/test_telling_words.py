@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from html import unescape
 from typing import Any
@@ -14,6 +16,7 @@ from dpengine.facts import Facts
 from dpengine.messages.spoken import speaking
 from dpengine.table import new_request
 from ui import charts, report, svg
+from ui.exports import answer_csv
 from ui.figures import cut, pictured
 from ui.wording import headline, in_short, promise_words, range_words
 
@@ -49,7 +52,7 @@ def test_a_top_item_that_others_may_equal_is_not_the_headline() -> None:
     unsure = answered("top_item", "job 3", None, "0.0205", column="job")
     gap = unsure.query.promise().gap  # type: ignore[union-attr]
     assert gap > 500 and headline(unsure) == in_short(unsure) == "Not certain which is first"
-    told = f"Drawn was “job 3”. None is ahead of it by more than {gap} people, 95 times in 100."
+    told = f"“job 3” was drawn. None is ahead of it by more than {gap} people, 95 times in 100."
     assert range_words(unsure) == told
     sure = answered("top_item", "job 3", None, "2", column="job")
     assert headline(sure) == "job 3" and range_words(sure).startswith("None is ahead of it by more than ")
@@ -101,6 +104,17 @@ def test_bars_are_cut_at_nothing_and_one_empty_group_does_not_stretch_the_axis()
     drawn = svg.rows(values, ranges, "pay", "alt", bars=False)
     figures = [float(one.replace(",", "")) for one in re.findall(r'text-anchor="middle">([\d,]+)<', drawn)]
     assert figures and min(figures) >= 2_300 and max(figures) <= 2_800 and "Too few to tell" in drawn
+
+
+def test_a_csv_keeps_what_was_drawn_and_says_where_it_says_nothing() -> None:
+    wide = {"women": (0.0, 20_000.0), "men": (2_000.5, 3_000.5)}
+    some = answered("mean", {"women": 12_345.6, "men": 2_500.25}, wide, column="pay", by="sex")
+    some.receipt.update(table="people", charge={"hash": "abc"})
+    rows = list(csv.DictReader(io.StringIO(answer_csv(some))))
+    assert [(row["value"], row["note"]) for row in rows] == [("12345.6", "too few to tell"), ("2500.25", "")]
+    unsure = answered("top_item", "job 3", None, "0.0205", column="job")
+    unsure.receipt.update(table="people", charge={"hash": "abc"})
+    assert [row["note"] for row in csv.DictReader(io.StringIO(answer_csv(unsure)))] == ["cannot be told apart"]
 
 
 def test_a_range_beyond_what_is_possible_is_shown_from_there_on() -> None:

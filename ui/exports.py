@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.mechanisms.cdf import Cdf
+from dpengine.messages import say
+from dpengine.telling import FEW
 from ui import counted
 
 _RISKY = re.compile(r"^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=\s*[=+\-@＝＋－＠])")
@@ -58,16 +60,25 @@ def column_csv(query: Cdf, value: dict[str, float]) -> str:
 
 
 def answer_csv(answer: dp.Answer) -> str:
-    header = ["question", "table", "label", "value", "low", "high", "epsilon", "charge", "counted"]
+    header = ["question", "table", "label", "value", "low", "high", "epsilon", "charge", "counted", "note"]
     shared = [answer.sentence, answer.receipt["table"]]
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
     tail = ["" if epsilon is None else float(epsilon), answer.receipt["charge"]["hash"], counted.words(answer.query)]
     if isinstance(answer.value, dict):
         rows = [
-            [*shared, label, value, *(answer.interval or {}).get(label, ("", "")), *tail]
+            [*shared, label, value, *(answer.interval or {}).get(label, ("", "")), *tail, _note(answer, label)]
             for label, value in (answer.value or {"": ""}).items()
         ]
     else:
         low, high = answer.interval or ("", "")
-        rows = [[*shared, "", answer.value, low, high, *tail]]
+        rows = [[*shared, "", answer.value, low, high, *tail, _note(answer)]]
     return as_csv(header, rows)
+
+
+def _note(answer: dp.Answer, part: str = "") -> str:
+    """That a figure says nothing: what was drawn stands beside it, as it was."""
+    query = answer.query
+    state = query.state(answer.value, answer.interval)
+    if part and answer.interval and query.mute(answer.interval[part], part):
+        state = FEW
+    return say(f"state.{state}") if state else ""

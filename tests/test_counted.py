@@ -228,6 +228,14 @@ def test_it_is_said_before_anything_is_spent(
     assert said in plain(html_of(open_page(page, **address)))
 
 
+def test_sums_by_group_that_are_cut_at_nothing_are_drawn(tables: dict[bool, dp.Table]) -> None:
+    """A group with nobody in it has a range that nearly always reaches below 0 and is cut there, to a number of the
+    browser’s kind."""
+    answer = tables[True].ask(tables[True].query("sum", column="amount", by="town", epsilon="0.5"))
+    page = open_page("ask", table="bills", answer=answer.request_id)
+    assert RANGE in plain(html_of(page)) and "could not be drawn" not in plain(html_of(page))
+
+
 @pytest.mark.parametrize("key", list(RESULTS))
 def test_pages_of_their_own_say_it(asked: dict[str, tuple[dp.Answer, tuple[str, ...]]], key: str) -> None:
     (answer, said), (page, name) = asked[key], RESULTS[key]

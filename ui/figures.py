@@ -59,10 +59,10 @@ def limits(query: dp.Query) -> tuple[float, float] | None:
 
 
 def cut(query: dp.Query, value: Any, interval: Any, part: str = "") -> tuple[Any, Any]:
-    """A figure and its range inside what is possible for sure; days are, always."""
+    """A figure and its range inside what is possible for sure, as numbers that can be drawn; days are, always."""
     if isinstance(value, str) or interval is None:
         return value, interval
-    least, most = query.sure(part)
+    least, most = (_drawable(end) for end in query.sure(part))
     low, high = interval
     half = (high - low) / 2
     if least is not None and high < least:
@@ -135,6 +135,12 @@ def _told(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple[
         kept = _kept(Fraction(whole), least, most)
         told.append(plain(kept) if kept != Fraction(whole) or not step else _print(_exact(one), step, rounding))
     return tuple(map(ungrouped, told)) if _in_years(query, part) else tuple(told)  # type: ignore[return-value]
+
+
+def _drawable(end: Any) -> Any:
+    if not isinstance(end, Fraction):
+        return end
+    return int(end) if end.denominator == 1 else float(end)
 
 
 def _kept(value: Any, least: Any, most: Any) -> Any:

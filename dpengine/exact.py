@@ -5,11 +5,14 @@ Amounts of privacy are Fractions or integers of PICO (10^-12). Floats never deci
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from dpengine.errors import AllowanceError
+from dpengine.messages.figures import english, marks
+from dpengine.messages.spoken import stored
 
 PICO = 10**12
 _DIGITS = 60
@@ -17,10 +20,23 @@ _CONTEXT = Context(prec=_DIGITS)
 _SMALLEST = Context(prec=_DIGITS, Emin=-5000)  # exp(-10^6) is 0 here, not a Fraction with half a million digits
 _GUARD = Fraction(1, 10**40)  # far above the rounding of a few 60-digit operations, far below a pico
 LONGEST_NUMBER = 40
+_BETWEEN = re.compile(r"(?<=\d)[\s\u00a0\u2009\u202f'’](?=\d{3}(?!\d))")  # between thousands, in any language
+_WRITTEN = re.compile(r"([+-]?)(\d[\d.,]*|[.,]\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
+
+
+class Unread(str):
+    """What was typed and has no one meaning, in English marks, on its way to where a number is needed: `read_number`
+    says what is wrong with it."""
+
+    def __str__(self) -> str:
+        return self
 
 
 def read_number(value: Any, name: str) -> Fraction:
-    """A finite decimal number as typed by a person; floats mean the decimal they print as."""
+    """A finite decimal number as an address or a row holds it; floats mean the decimal they print as."""
+    if isinstance(value, Unread):
+        with stored():
+            return read_typed(value, name)
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal, Fraction)):
         raise AllowanceError("number.unreadable", name=name)
     if isinstance(value, (int, Fraction)):
@@ -35,6 +51,45 @@ def read_number(value: Any, name: str) -> Fraction:
     if not number.is_finite() or abs(number.adjusted()) > LONGEST_NUMBER:
         raise AllowanceError("number.unreadable", name=name)
     return Fraction(number)
+
+
+def read_typed(text: str, name: str, unit: str = "") -> Fraction:
+    """A number as a person types it, with the marks of the language that is spoken: 25,000 is twenty-five thousand in
+    English, 25.000 in Slovene. Where it can only be meant so, the other's marks are read too: 0,5 and 1.234,5 in
+    English, 0.5 and 1,234.5 in Slovene. What may be meant in two ways is refused: nobody writes twenty-five as 25.000.
+    """
+    bare = _BETWEEN.sub("", text.strip().removesuffix(unit).strip()).replace("−", "-")
+    found = _WRITTEN.fullmatch(bare)
+    if found is None or len(bare) > LONGEST_NUMBER:
+        raise AllowanceError("number.unreadable", name=name)
+    sign, digits, power = found[1], found[2], found[3] or ""
+    decimal = _decimal_mark(digits, name)
+    grouped = "," if decimal == "." else "."
+    return read_number(sign + digits.replace(grouped, "").replace(decimal, ".") + power, name)
+
+
+def _decimal_mark(digits: str, name: str) -> str:
+    """Which of the two marks stands before decimals; the other stands between thousands, or nowhere."""
+    thousands, decimal = marks()[0], marks()[1]
+    for grouped, point in ((thousands, decimal), (decimal, thousands)):  # the spoken language's writing first
+        groups, _, rest = digits.partition(point)
+        good = grouped not in groups or re.fullmatch(rf"[1-9]\d{{0,2}}(\{grouped}\d{{3}})+", groups)
+        if good and (rest.isdecimal() or not rest):
+            if point == decimal and re.fullmatch(rf"[1-9]\d{{0,2}}\{decimal}\d\d0", digits):
+                whole, part = int(digits.replace(decimal, "")), Fraction(digits.replace(decimal, "."))
+                raise AllowanceError("number.ambiguous", name=name, one=whole, other=part)
+            return point
+    raise AllowanceError("number.unreadable", name=name)
+
+
+def as_typed(text: str, unit: str = "") -> str:
+    """What was typed, as an address holds it: 25.000 in Slovene is 25000. What cannot be read goes on unread."""
+    if not text.strip():
+        return ""
+    try:
+        return text_of(read_typed(text, "", unit))
+    except AllowanceError:
+        return Unread(english(text.strip().removesuffix(unit).strip()[: LONGEST_NUMBER + 1]))
 
 
 def decimal_of(value: Fraction) -> Decimal:

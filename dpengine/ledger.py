@@ -65,6 +65,7 @@ _ANSWERED = (
     "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
     " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq"
 )
+_NEWEST = _ANSWERED.replace("ORDER BY seq", "ORDER BY seq DESC LIMIT 1")
 _LOOKED = (
     "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
     " AND json_extract(body, '$.claim.key') = ? AND json_extract(body, '$.claim.version') = ?"
@@ -126,12 +127,17 @@ class Ledger:
     # Spending
 
     def reserve(
-        self, *, budget: str, table: str, actor: str, request: str, claim: dict[str, Any], loss: Loss, worker: str
-    ) -> Charge:
-        """Charge the question, once per request, or refuse and spend nothing. Only a `fresh` charge may be drawn."""
+        self, *, budget: str, table: str, actor: str, request: str, claim: dict[str, Any], loss: Loss, worker: str,
+        seen: int | None = None,
+    ) -> Charge:  # fmt: skip
+        """Charge the question, once per request, or refuse and spend nothing. Only a `fresh` charge may be drawn.
+
+        `seen`: the last row that whoever asks knew of. Where this very question was charged after it, by another tab or
+        another person, it is not charged again until they know.
+        """
         one = {
             "budget": budget, "table": table, "actor": actor, "request": request, "claim": claim, "loss": loss,
-            "worker": worker,
+            "worker": worker, "seen": seen,
         }  # fmt: skip
         return self.reserve_all([one])[0]
 
@@ -156,6 +162,8 @@ class Ledger:
                 raise AllowanceError("budget.unknown")
             for table in sorted({one["table"] for one in wanted}):
                 acts.refuse_closed(db, budget, table)
+            for one in wanted:
+                self._refuse_unseen(db, one)
             rule, before = record.rule, self._standing(db, budget)
             costs = [cost(one["loss"], rule.alpha) for one in wanted]
             _admit(rule, before.totals, costs, keep)
@@ -340,6 +348,12 @@ class Ledger:
             found = self._entries(db, _sound_rows(db, _ANSWERED, [budget, table, claim_digest]))
         return [entry for entry in found if entry.outcome is not None and entry.outcome.kind == "answer"]
 
+    def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
+        """The last time one question was charged, whatever became of it."""
+        with self._file.reading() as db:
+            found = self._entries(db, _sound_rows(db, _NEWEST, [budget, table, claim_digest]))
+        return found[0] if found else None
+
     def looks_at(self, budget: str, table: str, question: dict[str, Any]) -> list[Entry]:
         """The same for one question at whatever ε and with whatever noise, as `Query.describe` tells it."""
         parameters = canonical(
@@ -404,6 +418,13 @@ class Ledger:
             if bound != (one["budget"], one["table"], one["actor"], canonical(one["claim"])):
                 raise AllowanceError("request.reused")
         return known
+
+    def _refuse_unseen(self, db: Database, one: dict[str, Any]) -> None:
+        if one.get("seen") is None:
+            return
+        rows = _sound_rows(db, _NEWEST, [one["budget"], one["table"], one["claim"].get("digest")])
+        if rows and rows[0]["seq"] > one["seen"]:
+            raise AllowanceError("request.meanwhile")
 
     def _session(self, db: Database, request: str, actor: str | None = None) -> Charge:
         charge = self._charge(db, request) if is_request(request) else None

@@ -135,10 +135,11 @@ class Table:
             raise AllowanceError("table.practice")
         return Table(self._workspace, self._workspace.revise(self.name, schema), self._budget, self.actor)
 
-    def submit(self, query: Query, request_id: str | None = None) -> Job:
-        """The same on the worker; `Workspace.job` finds it by its request id, also after a reload or a restart."""
+    def submit(self, query: Query, request_id: str | None = None, seen: int | None = None) -> Job:
+        """The same on the worker; `Workspace.job` finds it by its request id, also after a reload or a restart. With
+        `seen`, the last row of the ledger that the asker knew of, it is refused where another asked the same since."""
         request = request_id or new_request()
-        self._workspace.jobs.submit(request, self._carry(query, request))
+        self._workspace.jobs.submit(request, self._carry(query, request, seen))
         return self._workspace.job(request)
 
     def cancel(self, request_id: str) -> bool:
@@ -155,13 +156,16 @@ class Table:
         standing = self._standing()  # before the cap, as in `preview`
         return Planner(self.budget.rule, standing.totals, keep)
 
-    def submit_plan(self, queries: Sequence[Query], run: str, keep: Fraction = Fraction(0)) -> None:
+    def submit_plan(
+        self, queries: Sequence[Query], run: str, keep: Fraction = Fraction(0), seen: int | None = None
+    ) -> None:
         """All of them on the worker: charged together or not at all, then drawn one after the other."""
         if not queries:
             raise AllowanceError("plan.empty")
         if len(queries) > MOST_ROWS:
             raise AllowanceError("plan.long", most=MOST_ROWS)
-        releases = [self._release(query, request) for query, request in zip(queries, requests_of(run), strict=False)]
+        asked = zip(queries, requests_of(run), strict=False)
+        releases = [self._release(query, request, seen) for query, request in asked]
         workspace, kept = self._workspace, keep * self.budget.rule.epsilon
 
         def carry() -> None:
@@ -249,6 +253,10 @@ class Table:
         """Synthetic tables that were made from this one under this budget, newest first."""
         return self._given(KEYS, most)
 
+    def last_asked(self, query: Query) -> Entry | None:
+        """The last time this very question was charged, also where it has no answer yet: free."""
+        return self._workspace.ledger.newest_to(self._budget.id, self.name, query.digest())
+
     def recall(self, query: Query) -> list[Answer]:
         """Answers already paid for to this very question: free."""
         found = self._workspace.ledger.answers_to(self._budget.id, self.name, query.digest())
@@ -317,8 +325,8 @@ class Table:
         """Also where a list holds the same values in another order or under other names."""
         return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.schema.as_json())
 
-    def _carry(self, query: Query, request: str) -> Callable[[], Entry]:
-        release = self._release(query, request)
+    def _carry(self, query: Query, request: str, seen: int | None = None) -> Callable[[], Entry]:
+        release = self._release(query, request, seen)
 
         def carry() -> Entry:
             self._open(request)
@@ -335,7 +343,7 @@ class Table:
             workspace.refuse_damaged(self._record)
         workspace.open_budget(self._budget, self.actor)
 
-    def _release(self, query: Query, request: str) -> Callable[[], Release]:
+    def _release(self, query: Query, request: str, seen: int | None = None) -> Callable[[], Release]:
         """How a question is charged, read and drawn; refused at once when it was made for another table."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
@@ -364,6 +372,7 @@ class Table:
                 "claim": claim_of(query),
                 "loss": query.loss(),
                 "worker": workspace.jobs.worker,
+                "seen": seen,
             },
             lambda: None if isinstance(query, Stepwise) else read(query.need()),  # those read as they go
             draw,

@@ -14,7 +14,6 @@ most e that k questions may take, the least e that keeps a wish, the least allow
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,10 +27,11 @@ from dpengine.budget import MOST_EPSILON as MOST_ALLOWANCE
 from dpengine.budget import Budget
 from dpengine.contract import Query, least_epsilon
 from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, read_number, up
+from dpengine.exact import ceiling, read_typed, up
 from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say
+from dpengine.messages.spoken import stored
 from dpengine.promises import NoPromise, Promise, Rank
 from dpengine.schema import Category, ItemSet, Number, Schema
 from dpengine.unit import Unit, read_relation
@@ -44,7 +44,6 @@ _TYPED = {  # what a person types in place of a column, and the column it become
     "column.number": "range", "column.ordered": "range", "column.listed": "values", "column.any": "values",
 }  # fmt: skip
 _FILLED = {"share", "of", "epsilon"}
-_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")
 
 
 def offered() -> tuple[str, ...]:
@@ -102,10 +101,9 @@ class Solved:
 
 
 def number(text: str, name: str) -> Fraction:
-    """“1,000”, “0,1” and “5 %” as people write them."""
-    plain = str(text).strip().rstrip("%").replace(" ", "").replace("\u202f", "")
-    plain = plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain.replace(",", ".")
-    return read_number(plain, name)
+    """“1,000”, “0,1” and “5 %” as an address holds what was typed: with the marks of English."""
+    with stored():
+        return read_typed(text, name, "%")
 
 
 def whole(text: str, field: str, most: int, least: int = 1) -> int:

@@ -85,9 +85,13 @@ with left, st.container(key="card-spend"):
         if paid and not just_answered:
             st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
             st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
-        label = say("ask.button" if not paid else "ask.button_again", share=percent(price.fraction))
+        running = not paid and job.running(table, query)
+        if running:
+            job.hint(say("ask.running"))
+        again = bool(paid or running)
+        label = say("ask.button_again" if again else "ask.button", share=percent(price.fraction))
         with st.container(horizontal=True, vertical_alignment="center"):
-            job.ask_button(label, table, query, "ask-go", disabled=not price.admissible)
+            job.ask_button(label, table, query, "ask-go", disabled=not price.admissible, again=again)
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
         if not price.admissible:

@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from browser.steps import LIMIT, TEST_LIMIT
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -67,6 +68,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     journeys = [item for item in items if BROWSER_TESTS in item.path.parents]
     for item in journeys:
         item.add_marker(pytest.mark.browser)
+        item.add_marker(pytest.mark.timeout(TEST_LIMIT))
     if journeys and shutil.which("chromium") is None and not _on_ci():  # on CI the `browser` fixture fails instead
         gone = set(journeys)
         config.hook.pytest_deselected(items=journeys)
@@ -142,7 +144,7 @@ def serving(home: Path, log: Path, *options: str, **variables: str) -> Iterator[
     finally:
         process.terminate()
         try:
-            process.wait(timeout=10)
+            process.wait(timeout=LIMIT / 1000)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -167,12 +169,12 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 90) -> None:
+def _wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = LIMIT / 1000) -> None:
     ask = urllib.request.build_opener(urllib.request.ProxyHandler({})).open  # a proxy has no say on this machine
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            with ask(f"{url}/_stcore/health", timeout=2) as answer:
+            with ask(f"{url}/_stcore/health", timeout=seconds) as answer:
                 if answer.status == 200:
                     return
         except OSError:
@@ -191,7 +193,15 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        opened = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS, timeout=LIMIT)
+        made = opened.new_context
+
+        def patient(**options: Any) -> Any:
+            context = made(**options)
+            context.set_default_timeout(LIMIT)
+            return context
+
+        opened.new_context = patient
         yield opened
         opened.close()
 
@@ -215,7 +225,6 @@ def open_page(browser: Any, server: Server, request: pytest.FixtureRequest) -> I
     def open_one(**options: Any) -> Any:
         options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", "locale": "en-GB"} | options
         context = browser.new_context(base_url=server.url, **options)
-        context.set_default_timeout(30_000)
         context.on("request", note)
         page = context.new_page()
         pages.append(page)

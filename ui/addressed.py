@@ -73,7 +73,7 @@ def became(
     job.renew(request)
     found = asked.answer
     if found is None or not isinstance(found.query, kind) or found.receipt["table"] != table.name:
-        job.refused(str(asked.error or say(unknown)))
+        job.refused(str(asked.error or say(unknown)), request)
         return False
     frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
     show(table, found)

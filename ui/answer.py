@@ -11,7 +11,7 @@ import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
 from dpengine.telling import FEW
-from ui import charts, counted, curve_answer, density, exports, gloss, nav
+from ui import charts, counted, curve_answer, density, exports, gloss, nav, steer
 from ui.figures import cut, figure, limits, pictured, printed_range
 from ui.wording import axis, from_zero, headline, range_words
 
@@ -26,11 +26,13 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         return
     relation = answer.query.facts.relation
     st.html(
-        f'<p class="question">{escape(say("answer.of", sentence=answer.sentence, table=table))}</p>'
+        f'<p class="question arrived" tabindex="-1">'
+        f'{escape(say("answer.of", sentence=answer.sentence, table=table))}</p>'
         f'<p class="headline">{escape(headline(answer))}</p>'
         f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
         f"{counted.html(answer.query)}"
     )
+    steer.arrived(answer.request_id)
     if answer.query.card.picture == "file":
         where = {"table": table, "published": answer.request_id}
         st.page_link(nav.page("publish"), label=say("publish_page.open"), query_params=where)

@@ -12,11 +12,12 @@ import dpengine as dp
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.messages import say
+from dpengine.messages.figures import local
 from dpengine.unit import read_relation
 from ui import declare_draft as drafts
 from ui import declare_price as price
 from ui import declare_upload as uploads
-from ui import odds
+from ui import numbers, odds
 from ui.declare import begin, complain, heading, kept, onwards, problem, reconsider
 from ui.declare_draft import CARE, Draft
 from ui.state import table_names, workspace
@@ -44,13 +45,14 @@ def budget(draft: Draft) -> None:
             st.html(f'<p class="muted">{escape(say("data.care.more_lead"))}</p>')
             left, right = st.columns(2)
             usual = CARE.get(draft.care or "", "")
-            draft.epsilon = left.text_input(
-                say("data.care.epsilon"), key=kept("declare-epsilon", draft.epsilon), placeholder=usual or "1",
-            ) or ""
-            draft.delta = right.text_input(
-                say("data.care.delta"), key=kept("declare-delta", draft.delta), placeholder=text_of(draft.usual_delta),
+            draft.epsilon = numbers.kept(
+                say("data.care.epsilon"), draft.epsilon, "declare-epsilon", left, placeholder=local(usual or "1"),
+            )
+            draft.delta = numbers.kept(
+                say("data.care.delta"), draft.delta, "declare-delta", right,
+                placeholder=local(text_of(draft.usual_delta)),
                 help=say("data.care.delta_help", delta=power_of_ten(draft.usual_delta), people=people),
-            ) or ""
+            )
         told = _typed(draft)
     with st.container(key="card-name"):
         draft.name = draft.name or drafts.table_name(draft.file, table_names())

@@ -14,8 +14,9 @@ from functools import lru_cache
 import dpengine as dp
 from dpengine.dialect import Dialect
 from dpengine.errors import AllowanceError
-from dpengine.exact import read_number, text_of
+from dpengine.exact import read_number, read_typed, text_of
 from dpengine.messages import say
+from dpengine.messages.spoken import stored
 from dpengine.schema import Category, Column, ItemSet, Number, normal, round_step
 from ui import presets
 from ui.preset_lists import LISTS, NO, YES
@@ -166,9 +167,9 @@ def column_of(card: Card, dialect: Dialect) -> Column:
         return card.kept
     if card.kind == "number":
         lower, upper, step = (
-            typed(getattr(card, part), say(f"data.card.{part}"), dialect) for part in ("lower", "upper", "step")
+            typed(getattr(card, part), say(f"data.card.{part}")) for part in ("lower", "upper", "step")
         )
-        missing = typed(card.stand_in, say("data.card.stand_in"), dialect) if card.filled else None
+        missing = typed(card.stand_in, say("data.card.stand_in")) if card.filled else None
         return Number(lower, upper, step, card.shape, missing)
     if card.kind == "date":
         if not (card.first and card.last):
@@ -232,15 +233,7 @@ def listed(text: str) -> tuple[list[str], dict[str, str]]:
     return values, {other: value for other, value in spellings.items() if normal(other) not in own}
 
 
-def typed(text: str, name: str, dialect: Dialect) -> Fraction:
-    """A number as people type it: 10,000 and 10 000 are ten thousand; 0,5 is a half; in a file that writes decimals
-    with a comma, 10.000 is ten thousand too."""
-    bare = re.sub(r"(?<=\d)[\s\u00a0\u202f'’](?=\d)", "", text.strip()).replace("−", "-")
-    grouped = r"[+-]?[1-9]\d{0,2}(?:\%s\d{3})+(?:\%s\d+)?"
-    if re.fullmatch(grouped % (",", "."), bare):
-        bare = bare.replace(",", "")
-    elif dialect.decimal == "," and re.fullmatch(grouped % (".", ","), bare):
-        bare = bare.replace(".", "").replace(",", ".")
-    else:
-        bare = bare.replace(",", ".")
-    return read_number(bare, name)
+def typed(text: str, name: str) -> Fraction:
+    """A number of a card, which holds it in English marks whatever language it was typed in."""
+    with stored():
+        return read_typed(text, name)

@@ -130,7 +130,7 @@ def budget(draft: Draft) -> dp.Budget:
     if not epsilon:
         raise AllowanceError("data.care.missing")
     delta = draft.delta.strip() or text_of(draft.usual_delta)
-    return dp.Budget(epsilon.replace(",", "."), delta.replace(",", "."))
+    return dp.Budget(epsilon, delta)
 
 
 def table_name(file: str, taken: list[str]) -> str:

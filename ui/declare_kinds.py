@@ -9,8 +9,10 @@ from html import escape
 import streamlit as st
 
 from dpengine.dates import ORDERS
+from dpengine.exact import as_typed
 from dpengine.messages import say
-from ui import presets
+from dpengine.messages.figures import local
+from ui import numbers, presets
 from ui.declare import kept
 from ui.declare_column import Card
 from ui.declare_lists import choose, others
@@ -33,9 +35,8 @@ def number(card: Card, at: str) -> None:
         on_change=_take_range, args=(card, at),
     )
     for where, part in zip(narrow, _PARTS, strict=True):
-        key = kept(f"{at}-{part}", getattr(card, part))
-        given = where.text_input(say(f"data.card.{part}"), key=key, on_change=_own_range, args=(card, at))
-        setattr(card, part, given or "")
+        label, now = say(f"data.card.{part}"), getattr(card, part)
+        setattr(card, part, numbers.kept(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at)))
     picked = st.radio(
         say("data.card.missing"), [False, True], key=kept(f"{at}-filled", card.filled), horizontal=True,
         format_func=lambda one: say("data.card.filled" if one else "data.card.left_out"),
@@ -43,13 +44,12 @@ def number(card: Card, at: str) -> None:
     )
     card.filled = bool(picked)
     if card.filled:
-        given = st.text_input(say("data.card.stand_in"), key=kept(f"{at}-stand-in", card.stand_in), width=260)
-        card.stand_in = given or ""
+        card.stand_in = numbers.kept(say("data.card.stand_in"), card.stand_in, f"{at}-stand-in", width=260)
 
 
 def _own_range(card: Card, at: str) -> None:
     """The picker says which usual range this is, or that it is none."""
-    lower, upper, step = (st.session_state[f"{at}-{part}"] or "" for part in _PARTS)
+    lower, upper, step = (as_typed(st.session_state[numbers.key_of(f"{at}-{part}")] or "") for part in _PARTS)
     st.session_state[f"{at}-range"] = same_range(replace(card, lower=lower, upper=upper, step=step))
 
 
@@ -64,7 +64,7 @@ def same_range(card: Card) -> str | None:
 def _take_range(card: Card, at: str) -> None:
     card.take_range(st.session_state[f"{at}-range"])
     for part in _PARTS:
-        st.session_state[f"{at}-{part}"] = getattr(card, part)
+        st.session_state[numbers.key_of(f"{at}-{part}")] = local(getattr(card, part))
 
 
 def days(card: Card, at: str) -> None:

@@ -14,7 +14,7 @@ from dpengine.mechanisms.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, 
 from dpengine.messages import plain, say
 from dpengine.promises import Band
 from dpengine.schema import Number
-from ui import charts, curve_charts, exports
+from ui import charts, curve_charts, exports, numbers
 from ui.density_words import reach, top, unit
 from ui.figures import two_figures
 from ui.style import palette
@@ -28,10 +28,10 @@ USUAL_SAMPLE = 1_000
 
 def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]:
     """One or two number columns; under *more* how smooth and how fine. What cannot be read is left for the engine."""
-    numbers = table.schema.of_kind(Number)
+    offered = table.schema.of_kind(Number)
     wanted = given.get("columns")
-    now = [name for name in wanted if name in numbers][:2] if isinstance(wanted, list) else numbers[:1]
-    columns = st.multiselect(say("form.density.columns"), numbers, now, max_selections=2, key=f"ask-density{turn}")
+    now = [name for name in wanted if name in offered][:2] if isinstance(wanted, list) else offered[:1]
+    columns = st.multiselect(say("form.density.columns"), offered, now, max_selections=2, key=f"ask-density{turn}")
     chosen: dict[str, Any] = {"columns": columns}
     asked = given.get("bandwidth")
     known = dict(zip(now, asked if isinstance(asked, list) else [asked] * len(now), strict=False))
@@ -43,7 +43,7 @@ def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]
             label = unmarked(say("form.density.bandwidth", column=name))
             before = "" if known.get(name) is None else str(known[name])
             key = f"ask-bandwidth-{name}{turn}"
-            typed.append(st.text_input(label, before, key=key, placeholder=usual, width=260).strip().replace(",", "."))
+            typed.append(numbers.field(label, before, key, placeholder=usual, width=260))
         most = MOST_POINTS.get(len(columns), USUAL_POINTS)
         fine = min(_whole(given.get("resolution")), most)
         help_ = say("param.resolution.help")

@@ -13,12 +13,10 @@ import streamlit as st
 import dpengine as dp
 from dpengine.contract import Parameter
 from dpengine.dates import Date
-from dpengine.exact import text_of
-from dpengine.messages import plain, say
-from dpengine.messages.figures import ungrouped
-from dpengine.messages.spoken import stored
+from dpengine.exact import Unread, read_number, text_of
+from dpengine.messages import say
 from dpengine.schema import Category, Column, ItemSet, Number
-from ui import density
+from ui import density, numbers
 from ui.language import IN_ADDRESS, address
 
 STATE = "ask"
@@ -212,20 +210,19 @@ def picker(label: str, options: list[str], now: str, words: Any, key: str) -> st
 def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen: dict[str, Any], key: str) -> Any:
     widget = f"ask-{parameter.name}-{key}{_round()}"
     if parameter.kind == "share":
-        text = st.text_input(parameter.label, _percents(given, parameter), help=parameter.help, key=widget, width=260)
-        return _shares(text)
-    if parameter.kind == "points":  # what cannot be read is left for the engine to refuse
-        typed = str(given.get(parameter.name) or "")
-        return st.text_input(parameter.label, typed, help=parameter.help, key=widget, width=260).strip() or None
+        typed = numbers.fields(
+            parameter.label, _percents(given, parameter), widget, "%", help=parameter.help, width=260
+        )
+        return _shares(typed)
+    if parameter.kind == "points":
+        points = str(given.get(parameter.name) or "")
+        return numbers.field(parameter.label, points, widget, help=parameter.help, width=260) or None
     if parameter.kind == "bins":
         if not isinstance(table.schema[chosen["column"]], Number):
             return None
         now = given.get("bins", parameter.default)
         if isinstance(now, list):
-            with stored():  # as they are read again
-                edges = "; ".join(ungrouped(plain(edge)) for edge in now)
-            text = st.text_input(say("form.edges"), edges, key=f"{widget}-edges")
-            return [part.strip() for part in text.split(";") if part.strip()]
+            return numbers.fields(say("form.edges"), [_edge(edge) for edge in now], f"{widget}-edges")
         count = _whole(now, 2, 100, int(parameter.default))
         return int(st.number_input(parameter.label, 2, 100, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "number":
@@ -248,22 +245,25 @@ def _whole(value: Any, least: int, most: int, usual: int) -> int:
         return usual
 
 
-def _percents(given: dict[str, Any], parameter: Parameter) -> str:
+def _edge(edge: Any) -> str:
+    try:
+        return text_of(read_number(edge, ""))
+    except dp.AllowanceError:
+        return str(edge)
+
+
+def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:
     shares = given.get("share", parameter.default)
     try:
         listed = shares if isinstance(shares, list) else json.loads(shares) if str(shares).startswith("[") else [shares]
-        return "; ".join(plain(float(share) * 100) for share in listed)
-    except (TypeError, ValueError, OverflowError):
-        return "90"
+        return [text_of(read_number(share, "") * 100) for share in listed]
+    except (TypeError, ValueError, dp.AllowanceError):
+        return ["90"]
 
 
-def _shares(text: str) -> Any:
-    """“25; 50; 75” in percent, as the engine takes them; what cannot be read is left for the engine to refuse."""
-    parts = [part.strip().rstrip("%").strip().replace(",", ".") for part in text.split(";") if part.strip()]
-    try:
-        shares = [text_of(Fraction(part) / 100) for part in parts]
-    except (ValueError, ZeroDivisionError):
-        return text
+def _shares(typed: list[str]) -> Any:
+    """“25; 50; 75” in percent, as the engine takes them."""
+    shares = [one if isinstance(one, Unread) else text_of(Fraction(one) / 100) for one in typed]
     return shares[0] if len(shares) == 1 else shares
 
 

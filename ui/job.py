@@ -14,10 +14,11 @@ import dpengine as dp
 from dpengine.entries import Charge
 from dpengine.messages import say
 from dpengine.table import new_request
+from ui import steer
 from ui.state import workspace
 from ui.wording import html_lines
 
-_NEXT = "_next_request"
+_NEXT, _SEEN = "_next_request", "_seen"
 JUST_NOW = timedelta(minutes=1)
 
 
@@ -29,31 +30,45 @@ def ask_button(
     disabled: bool = False,
     kind: Literal["primary", "secondary"] = "primary",
     place: str = "answer",
+    again: bool = False,
 ) -> None:
     """A button that asks once however often it is clicked: the id it will use is chosen before the click.
 
     The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets
-    a button that is gone, not the one that would pay for a new draw. `place` is where the URL keeps it.
+    a button that is gone, not the one that would pay for a new draw. `place` is where the URL keeps it. With `again`,
+    where this very question was paid for before, paying takes a second step, in another place than the first click.
     """
     waiting = st.session_state.setdefault(_NEXT, {})
     request = waiting.setdefault((key, table.name, query.digest()), new_request())
+    given = (table, query, request, place, seen())
     with st.container(key=key, width="content"):
-        st.button(
-            label,
-            key=f"{key}-{request}",
-            type=kind,
-            disabled=disabled,
-            on_click=_ask,
-            args=(table, query, request, place),
-        )
+        if not again or disabled:
+            st.button(label, key=f"{key}-{request}", type=kind, disabled=disabled, on_click=_ask, args=given)
+            return
+        with st.popover(label, key=f"{key}-more-{request}", type=kind):
+            st.html(f'<p class="muted">{html_lines(say("ask.again_sure"))}</p>')
+            with st.container(key=f"{key}-sure"):
+                st.button(say("ask.again_pay"), key=f"{key}-{request}", type="primary", on_click=_ask, args=given)
 
 
-def _ask(table: dp.Table, query: dp.Query, request: str, place: str) -> None:
+def look_up() -> None:
+    """Up to which row the ledger is known to whoever sees this page, before anything of it is read."""
+    st.session_state[_SEEN] = workspace().ledger.head()[0]
+
+
+def seen() -> int | None:
+    known: int | None = st.session_state.get(_SEEN)
+    return known
+
+
+def _ask(table: dp.Table, query: dp.Query, request: str, place: str, known: int | None) -> None:
     try:
-        table.submit(query, request_id=request)  # first: any st.* call is where another click may end this script
+        # First: any st.* call is where another click may end this script.
+        table.submit(query, request_id=request, seen=known)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
         return
+    steer.expect(request)
     st.query_params["table"] = table.name
     st.query_params[place] = request
 
@@ -67,6 +82,12 @@ def renew(request: str) -> None:
     waiting = st.session_state.get(_NEXT, {})
     for place in [place for place, used in waiting.items() if used == request]:
         del waiting[place]
+
+
+def running(table: dp.Table, query: dp.Query) -> bool:
+    """Is this very question being asked just now, in another tab or by somebody else?"""
+    last = table.last_asked(query)
+    return last is not None and last.outcome is None and not workspace().job(last.charge.request).over
 
 
 def newer(table: dp.Table, request: str) -> Charge | None:
@@ -87,7 +108,7 @@ def look(request: str) -> dp.Job:
         return job
     renew(request)
     if job.answer is None:
-        refused(say("job.unknown") if job.state == "unknown" else str(job.error))
+        refused(say("job.unknown") if job.state == "unknown" else str(job.error), request)
     return job
 
 
@@ -106,8 +127,12 @@ def hint(sentence: str) -> None:
     st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
 
 
-def refused(sentence: str) -> None:
-    st.html(f'<div class="refused" role="alert"><b>{html_lines(say("job.refused"))}</b> {html_lines(sentence)}</div>')
+def refused(sentence: str, request: str | None = None) -> None:
+    """Why nothing was asked; of a `request`, in place of its answer."""
+    words = f'<b>{html_lines(say("job.refused"))}</b> {html_lines(sentence)}'
+    mark = 'class="refused arrived" tabindex="-1"' if request else 'class="refused"'
+    st.html(f'<div {mark} role="alert">{words}</div>')
+    steer.arrived(request)
 
 
 def revisit(table: dp.Table, answer: dp.Answer) -> None:

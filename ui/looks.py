@@ -83,7 +83,7 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
         return
     kind = "averaged" if isinstance(answer.query, Averaged) else "shared" if answer.interval is not None else "apart"
     label = say("looks.again.apart" if kind == "apart" else "looks.again", share=percent(price.fraction))
-    job.ask_button(label, table, answer.query, "look-again", kind="secondary")
+    job.ask_button(label, table, answer.query, "look-again", kind="secondary", again=True)
     words = say(f"looks.why.{kind}")
     if kind == "averaged":
         words += " " + _foreseen(answer, reading)

@@ -12,7 +12,7 @@ import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
 from dpengine.messages import say  # noqa: E402
-from ui import about, frame, language, nav, speed, style, tour, words, workshop  # noqa: E402
+from ui import about, frame, job, language, nav, speed, steer, style, tour, words, workshop  # noqa: E402
 from ui.state import FIRST_TABLE, current_table, open_table  # noqa: E402
 
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
@@ -22,6 +22,7 @@ tour.settle()
 page = st.navigation(list(nav.pages().values()), position="top")
 words.speak(lessons=page.url_path == "lessons")
 try:
+    job.look_up()
     table = open_table(FIRST_TABLE) if page.url_path == "" else current_table()  # Start asks of Town, whatever is open
 except dp.AllowanceError as complaint:  # the workspace itself is not as it was left: see docs/operating.md
     frame.complain(str(complaint))
@@ -34,6 +35,7 @@ with st.container(key="head", horizontal=True, width="content"):
 workshop.banner()
 frame.draw(table)
 with st.container():  # a place of its own: what stands below does not move to another
+    steer.opened(name)
     tour.show(name, table)
 try:
     page.run()

@@ -12,7 +12,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.exact import text_of
+from dpengine.exact import as_typed, text_of
 from dpengine.messages import say
 from ui import gloss, nav
 from ui.frame import broken, fine
@@ -82,7 +82,7 @@ def _forget(table: dp.Table) -> None:
 
 
 def _do_raise(name: str) -> None:
-    typed = str(st.session_state.get(f"owner-cap-{name}") or "").strip().replace(",", ".")
+    typed = as_typed(str(st.session_state.get(f"owner-cap-{name}") or ""))
     if not st.session_state.get(f"owner-raise-tick-{name}"):
         _say(name, "raise", False, say("owner.confirm"))
         return

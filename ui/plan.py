@@ -13,9 +13,10 @@ from dpengine.contract import canonical
 from dpengine.exact import text_of
 from dpengine.loss import loss_as_json
 from dpengine.messages import say
+from dpengine.messages.figures import local
 from dpengine.plan import Line, Planner, Priced, Relief, tidy
 from dpengine.promises import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within
-from ui import counted, frame, gloss, job, nav, owner, plan_run, plan_state, spend, suggest
+from ui import counted, frame, gloss, job, nav, numbers, owner, plan_run, plan_state, spend, suggest
 from ui.plan_state import KEEPS, Plan
 from ui.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures, worse
 
@@ -108,7 +109,7 @@ def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
         st.html(f"<p>{'<br>'.join(told)}</p>{counted.html(wish.query)}")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             if not isinstance(wish.query.promise(), NoPromise):
-                key = f"plan-wish-{number}"
+                key = numbers.key_of(f"plan-wish-{number}")
                 st.text_input(
                     spend.wish_field(wish.query)[0], _written(wish.query, wish.amount), key=key, width=220,
                     on_change=_wished, args=(plan, place, key),
@@ -129,8 +130,8 @@ def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
 def _written(query: dp.Query, wish: Fraction) -> str:
     """A wished promise as it would be typed."""
     if isinstance(query.promise(), Excess):
-        return f"{worse(float(wish), query):.3g}"
-    return f"{float(wish) * 100:.3g}" if isinstance(query.promise(), Rank | Blurred | Band) else text_of(wish)
+        return local(f"{worse(float(wish), query):.3g}")
+    return local(f"{float(wish) * 100:.3g}" if isinstance(query.promise(), Rank | Blurred | Band) else text_of(wish))
 
 
 def _wished(plan: Plan, place: int, key: str) -> None:

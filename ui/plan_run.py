@@ -30,12 +30,13 @@ def run_button(
     waiting = st.session_state.setdefault(_NEXT, {})
     run = waiting.setdefault((table.name, told), new_request())
     with st.container(key=key, width="content"):
-        st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=(table, queries, run, keep))
+        given = (table, queries, run, keep, job.seen())
+        st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)
 
 
-def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction) -> None:
+def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction, known: int | None) -> None:
     try:
-        table.submit_plan(queries, run, keep)
+        table.submit_plan(queries, run, keep, known)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
         return

@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.mechanisms.of_rows import MOST_COLUMNS, OfRows
 from dpengine.messages import say
 from dpengine.schema import Category, Number
-from ui import addressed, frame, history, job, nav, owner, publish_preview, publish_result, spend
+from ui import addressed, frame, history, job, nav, numbers, owner, publish_preview, publish_result, spend
 from ui.state import workspace
 from ui.wording import percent, power_of_ten
 
@@ -113,12 +113,12 @@ def _usual(table: dp.Table, columns: list[str]) -> str:
 def _more(given: dict[str, Any]) -> dict[str, str]:
     """What a clerk never needs: a coarser grid, and the chance of more."""
     with st.expander(say("publish_page.more")):
-        grid = st.text_input(
-            say("param.grid.label"), given["grid"], key=_widget("grid"), help=say("param.grid.help"), width=220
+        grid = numbers.field(
+            say("param.grid.label"), given["grid"], _widget("grid"), help=say("param.grid.help"), width=220
         )
-        delta = st.text_input(say("publish_page.delta"), given["delta"], key=_widget("delta"), width=220)
+        delta = numbers.field(say("publish_page.delta"), given["delta"], _widget("delta"), width=220)
         st.html(f'<p class="muted">{escape(say("publish_page.delta_means"))}</p>')
-    return {"grid": grid.strip(), "delta": delta.strip().replace(",", ".")}
+    return {"grid": grid, "delta": delta}
 
 
 def _buy(table: dp.Table, query: OfRows) -> None:

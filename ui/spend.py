@@ -9,14 +9,24 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.amounts import LEAST_EPSILON
-from dpengine.exact import read_number, text_of
+from dpengine.amounts import LEAST_EPSILON, read_epsilon
+from dpengine.exact import as_typed, read_number, read_typed, text_of
 from dpengine.loss import Gaussian
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from dpengine.messages.figures import local
 from dpengine.promises import Band, Blurred, Excess, NearBest, Rank, Within
-from ui import counted, entry, gloss
-from ui.wording import amount, floor_words, less_worse, percent, promise_words, unmarked, worse, worse_axis
+from ui import counted, entry, gloss, numbers
+from ui.wording import (
+    amount_figure,
+    amount_kind,
+    floor_words,
+    less_worse,
+    percent,
+    promise_words,
+    unmarked,
+    worse,
+    worse_axis,
+)  # fmt: skip
 
 STEPS = (
     "0.005",
@@ -47,7 +57,13 @@ def _epsilon(place: str) -> str:
 def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
     """Take ε from a link or from how the form was left; else what a first question of this table is worth asking at."""
     if _epsilon(place) not in st.session_state or st.session_state.get(f"{place}-epsilon-table") != table.name:
-        st.session_state[_epsilon(place)] = str(given or usual(table))
+        told = str(given or usual(table))
+        try:
+            read_epsilon(told)
+        except dp.AllowanceError as refusal:  # it could not be set right where there is no question to set it for
+            told = usual(table)
+            st.session_state["refusal"] = _stays(refusal, told)
+        st.session_state[_epsilon(place)] = told
         st.session_state[f"{place}-epsilon-table"] = table.name
 
 
@@ -123,59 +139,74 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
     with st.expander(say("spend.exactly")):
         left, right = st.columns(2)
         with left:
+            now = text_of(query.epsilon)
+            key = numbers.key_of(f"{place}-typed-{now}")
             st.text_input(
-                say("spend.epsilon"),
-                text_of(query.epsilon),
-                key=f"{place}-typed-{text_of(query.epsilon)}",
-                on_change=_typed,
-                help=say("gloss.epsilon.means"),
-                args=(f"{place}-typed-{text_of(query.epsilon)}", place),
-            )
+                say("spend.epsilon"), local(now), key=key, on_change=_typed, help=say("gloss.epsilon.means"),
+                args=(key, now, place),
+            )  # fmt: skip
         with right:
             label, now = wish_field(query)
-            key = f"{place}-wish-{query.digest()[:12]}"
-            st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query, place))
+            key = numbers.key_of(f"{place}-wish-{query.digest()[:12]}")
+            st.text_input(label, now, key=key, on_change=_wished, args=(key, now, table, query, place))
         if isinstance(loss := query.loss(), Gaussian):
             st.html(f'<p class="muted">{gloss.text(say("spend.rho", rho=f"{float(loss.rho):.3g}"))}</p>')
 
 
-def _typed(key: str, place: str) -> None:
-    st.session_state[_epsilon(place)] = st.session_state[key].strip().replace(",", ".")
+def _typed(key: str, now: str, place: str) -> None:
+    """What cannot be spent changes nothing, and the field says again what counts."""
+    try:
+        wanted = read_epsilon(as_typed(st.session_state[key]))
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = _stays(refusal, now)
+        st.session_state[key] = local(now)
+        return
+    st.session_state[_epsilon(place)] = text_of(wanted)
+
+
+def _stays(refusal: dp.AllowanceError, epsilon: str) -> str:
+    return say("spend.stays", why=str(refusal), epsilon=local(epsilon))
 
 
 def wish_field(query: dp.Query) -> tuple[str, str]:
     """The label of a field for the accepted error, and what the question promises now."""
     promise = query.promise()
     if isinstance(promise, Rank):
-        return say("spend.wish.rank"), f"{float(promise.share) * 100:.3g}"
+        return say("spend.wish.rank"), local(f"{float(promise.share) * 100:.3g}")
     if isinstance(promise, Within):
-        label = unmarked(say("spend.wish.within", unit=amount(promise, query).split(" ", 1)[1]))
-        return label, amount(promise).split(" ", 1)[0]
+        return unmarked(wish_label(promise, query)), amount_figure(promise)
     if isinstance(promise, Blurred):
-        return say("spend.wish.blurred"), f"{float(promise.share) * 100:.3g}"
+        return say("spend.wish.blurred"), local(f"{float(promise.share) * 100:.3g}")
     if isinstance(promise, Band):
-        return say("spend.wish.band"), f"{float(promise.amount) * 100:.3g}"
+        return say("spend.wish.band"), local(f"{float(promise.amount) * 100:.3g}")
     if isinstance(promise, Excess):
-        return unmarked(say("spend.wish.excess", unit=worse_axis(query))), f"{worse(float(promise.risk), query):.3g}"
+        label = unmarked(say("spend.wish.excess", unit=worse_axis(query)))
+        return label, local(f"{worse(float(promise.risk), query):.3g}")
     assert isinstance(promise, NearBest)
-    return say("spend.wish.near_best"), str(promise.gap)
+    return say("spend.wish.near_best"), plain(promise.gap)
+
+
+def wish_label(promise: Within, query: dp.Query) -> str:
+    kind = amount_kind(promise, query)
+    return say(f"spend.wish.{kind}", column=promise.unit) if kind else say("spend.wish.within")
 
 
 def read_wish(query: dp.Query, typed: str) -> Fraction:
     """The accepted error in the promise's own unit, from what was typed."""
-    wish = read_number(typed.strip().replace(",", ".").rstrip("%").strip(), say("spend.wish.name"))
+    wish = read_typed(typed, say("spend.wish.name"), "%")
     if isinstance(query.promise(), Excess):
         return less_worse(wish, query)
     return wish / 100 if isinstance(query.promise(), Rank | Blurred | Band) else wish
 
 
-def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:
+def _wished(key: str, now: str, table: dp.Table, query: dp.Query, place: str) -> None:
+    """What cannot be promised changes nothing, and the field says again what is."""
     try:
         least = table.least_epsilon(query, read_wish(query, st.session_state[key]))
+        if least is None:
+            raise dp.AllowanceError("spend.wish.out_of_reach")
     except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = str(refusal)
-        return
-    if least is None:
-        st.session_state["refusal"] = say("spend.wish.out_of_reach")
+        st.session_state["refusal"] = _stays(refusal, text_of(query.epsilon))
+        st.session_state[key] = now
         return
     st.session_state[_epsilon(place)] = text_of(max(least, LEAST_EPSILON))

@@ -13,7 +13,7 @@ from dpengine.mechanisms.of_class import MOST_COLUMNS, OfClass
 from dpengine.messages import say
 from dpengine.schema import Category
 from dpengine.synthetic import KEYS
-from ui import addressed, form, frame, history, job, owner, spend, synthetic_preview, synthetic_result
+from ui import addressed, form, frame, history, job, numbers, owner, spend, synthetic_preview, synthetic_result
 from ui.wording import percent, short_promise
 
 PLACE = "synthetic"
@@ -169,10 +169,10 @@ def _more(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         on = st.toggle(say("synthetic_page.some"), bool(where), key=addressed.widget(PLACE, "some"))
         rows = form.conditions(table, where if isinstance(where, list) else [], "synthetic-where") if on else []
         typed = {
-            name: st.text_input(
-                say(f"param.{name}.label"), str(given.get(name, "")), key=addressed.widget(PLACE, name),
+            name: numbers.field(
+                say(f"param.{name}.label"), str(given.get(name, "")), addressed.widget(PLACE, name),
                 help=say(f"param.{name}.help"), width=220,
-            ).strip()
+            )
             for name in ("size", "rounds")
         }  # fmt: skip
     return {"where": rows} | typed

@@ -22,6 +22,7 @@ from ui import (
     gloss,
     history,
     job,
+    numbers,
     owner,
     train_preview,
     train_result,
@@ -194,11 +195,10 @@ def _more(given: dict[str, Any]) -> dict[str, str]:
         choices = (("calibration", CALIBRATIONS), ("region", REGIONS), ("iterate", ITERATES))
         chosen = {name: _choice(name, options, given[name]) for name, options in choices}
         for place, name in zip(st.columns(3), ("steps", "rate", "epsilon"), strict=True):
-            typed = place.text_input(
-                say(f"train_page.{name}"), given[name], key=train_state.widget(name),
+            chosen[name] = numbers.field(
+                say(f"train_page.{name}"), given[name], train_state.widget(name), place,
                 placeholder=say("train_page.by_formula"),
             )  # fmt: skip
-            chosen[name] = typed.strip().replace(",", ".")
     return chosen
 
 

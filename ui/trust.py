@@ -18,7 +18,7 @@ from dpengine.messages.figures import local
 from dpengine.promises import Blurred
 from dpengine.schema import Category
 from dpengine.trust import Way
-from ui import form, frame, job, lessons, nav, owner, plan_run, trust_more, trust_state
+from ui import form, frame, job, lessons, nav, numbers, owner, plan_run, trust_more, trust_state
 from ui.figures import figure, printed_range
 from ui.history import answer_address
 from ui.trust_pictures import bars
@@ -105,8 +105,8 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         )
     )  # fmt: skip
     with st.expander(say("trust.more")):
-        text = st.text_input(say("trust.delta"), given["d"], key=trust_state.widget("d"), help=say("trust.delta_help"))
-        given["d"] = text.strip().replace(",", ".")[:30]
+        label, help_ = say("trust.delta"), say("trust.delta_help")
+        given["d"] = numbers.field(label, given["d"], trust_state.widget("d"), max_chars=30, help=help_)
     return given
 
 
@@ -217,7 +217,8 @@ def _ask(table: dp.Table, way: Way) -> None:
         return
     share = percent(price.fraction)
     label = say("ask.button_again" if paid else "trust.ask", share=share)
-    job.ask_button(label, table, way.query, f"trust-ask-{way.model}", disabled=not price.admissible, kind="secondary")
+    key, disabled = f"trust-ask-{way.model}", not price.admissible
+    job.ask_button(label, table, way.query, key, disabled=disabled, kind="secondary", again=bool(paid))
     if not price.admissible:
         st.html(f'<p class="muted">{escape(say("trust.too_much"))}</p>')
 

@@ -19,6 +19,7 @@ from urllib.parse import parse_qs
 from dpengine.messages import MEANT, say
 from dpengine.messages.spoken import LANGUAGES, STORED, speaking
 from ui import gate, room
+from ui.scripts import ADMITTED
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -38,11 +39,12 @@ _ONE_YEAR = 365 * 24 * 60 * 60
 _VISITOR = re.compile(r"[0-9a-f]{32}")
 
 # The browser itself refuses to fetch from, or send to, any other host, and to run a script that this server did not
-# serve as a file. The hash admits the one inline script of Streamlit's page ("window.prerenderReady = false").
+# serve as a file. The hashes admit the one inline script of Streamlit's page ("window.prerenderReady = false") and our
+# own of ui/scripts.py, word for word.
 CONTENT_POLICY = "; ".join(
     (
         "default-src 'self'",
-        "script-src 'self' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='",
+        f"script-src 'self' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA=' {ADMITTED}",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data: blob:",
         "font-src 'self' data:",

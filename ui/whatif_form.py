@@ -16,10 +16,9 @@ from dpengine import whatif
 from dpengine.curves import shown
 from dpengine.exact import decimal_of, text_of
 from dpengine.messages import plain, say
-from dpengine.messages.figures import local, typed
-from dpengine.messages.spoken import stored
+from dpengine.messages.figures import local
 from dpengine.promises import NearBest, Promise, Rank, Within
-from ui import form
+from ui import form, numbers
 from ui.declare_draft import CARE
 from ui.state import choose_table, open_table, table_names
 from ui.whatif_state import FIELDS, USUAL, change, from_table, widget
@@ -80,8 +79,12 @@ def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def field(label: str, name: str, given: dict[str, str], key: str = "", **options: Any) -> str:
-    text = typed(given[name])
-    return str(st.text_input(label, text, key=widget(key or name), live=True, max_chars=40, **options) or "")
+    """What an address says of it stays as it is written there, 1,000, while it says the same number."""
+    found = numbers.field(label, given[name], widget(key or name), unit="%", live=True, max_chars=40, **options)
+    try:
+        return given[name] if whatif.number(given[name], "") == whatif.number(found, "") else found
+    except dp.AllowanceError:
+        return found
 
 
 def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
@@ -170,29 +173,27 @@ def unnamed(promise: Promise) -> Promise:
 
 
 def wish_text(promise: Promise) -> str:
-    """The size of a promise as it is typed: to three figures, rounded up, so that it can be kept."""
+    """The size of a promise as an address holds it: to three figures, rounded up, so that it can be kept."""
     exact = decimal_of(shown(promise))
     if isinstance(promise, NearBest) or not exact or (isinstance(promise, Within) and promise.unit == "people"):
-        return typed(f"{exact:,f}")
+        return f"{exact:,f}"
     three = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
-    return typed(f"{three:,f}".rstrip("0").rstrip(".") if "." in f"{three:f}" else f"{three:,f}")
+    return f"{three:,f}".rstrip("0").rstrip(".") if "." in f"{three:f}" else f"{three:,f}"
 
 
 def told(found: whatif.Solved, name: str) -> str:
-    """One of the four numbers, as it would be typed."""
+    """One of the four numbers, as an address holds it."""
     if name == "epsilon":
         exact = found.budget.epsilon
         return text_of(exact) if exact.denominator <= 1000 else f"{_up(decimal_of(exact), 3):f}"
     if name == "promise":
         return wish_text(found.promise)
-    return typed(f"{found.people if name == 'people' else found.questions:,}")
+    return f"{found.people if name == 'people' else found.questions:,}"
 
 
 def said(found: whatif.Solved, name: str) -> str:
     """The same in a sentence."""
-    with stored():
-        told_in_english = told(found, name)
-    return local(told_in_english)
+    return local(told(found, name))
 
 
 def _up(value: Decimal, figures: int) -> Decimal:

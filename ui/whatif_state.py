@@ -8,7 +8,6 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.exact import text_of
-from dpengine.messages.figures import typed
 from dpengine.whatif import FIND, offered
 from ui.language import address
 
@@ -110,4 +109,4 @@ def _unusual(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 def from_table(table: dp.Table) -> dict[str, str]:
     """The public terms of the open table."""
     rule = table.budget.rule
-    return {"n": typed(f"{table.facts.about:,}"), "e": text_of(rule.epsilon), "d": text_of(rule.delta)}
+    return {"n": f"{table.facts.about:,}", "e": text_of(rule.epsilon), "d": text_of(rule.delta)}

@@ -176,12 +176,19 @@ def unit_words(query: dp.Query | None) -> str:
 
 def amount(promise: Within, query: dp.Query | None = None) -> str:
     """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
-    told = plain(promise.alpha) if promise.unit == "people" else two_figures(promise.alpha)
-    if not promise.unit:  # nobody named the column
-        return told
-    code = promise.unit if promise.unit in ("people", "percent") else "column"
-    code = "rows" if code == "people" and counts_rows(query) else code
-    return say(f"amount.{code}", alpha=told, column=promise.unit)
+    kind, figure = amount_kind(promise, query), amount_figure(promise)
+    return say(f"amount.{kind}", alpha=figure, column=promise.unit) if kind else figure
+
+
+def amount_figure(promise: Within) -> str:
+    return plain(promise.alpha) if promise.unit == "people" else two_figures(promise.alpha)
+
+
+def amount_kind(promise: Within, query: dp.Query | None) -> str:
+    """What an amount is of; nothing where nobody named the column."""
+    if promise.unit == "people":
+        return "rows" if counts_rows(query) else "people"
+    return promise.unit if promise.unit in ("", "percent") else "column"
 
 
 def points(share: Fraction) -> str:

@@ -23,10 +23,9 @@ def local(figure: str) -> str:
     return figure.translate(str.maketrans(_ENGLISH, marks()))
 
 
-def typed(figure: str) -> str:
-    """A figure printed in English, for a field: fields read English marks, so no thousands where they mean decimals."""
-    grouped = marks() != _ENGLISH and re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?", figure)
-    return figure.replace(",", "") if grouped else figure
+def english(figure: str) -> str:
+    """The inverse of `local`."""
+    return figure.translate(str.maketrans(marks(), _ENGLISH))
 
 
 def setting(text: str) -> str:
@@ -42,8 +41,8 @@ def ungrouped(figure: str) -> str:
 
 
 def read(figure: str) -> Decimal:
-    """The inverse of `local`."""
-    return Decimal(figure.translate(str.maketrans(marks(), _ENGLISH)).replace(",", "").replace("−", "-"))
+    """What `local` made of a figure."""
+    return Decimal(english(figure).replace(",", "").replace("−", "-"))
 
 
 def day(iso: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from browser import views
-from browser.steps import SHOTS, go, shot
+from browser.steps import LIMIT, SHOTS, go, shot
 from conftest import CHROMIUM_FLAGS, NO_CHROMIUM, serving
 from playwright.sync_api import sync_playwright
 
@@ -58,7 +58,7 @@ def _through(browser: Any, url: str, lang: str, look: str, wanted: list[str]) ->
     """One visitor with this look and language sees everything: first as new, then after asking."""
     options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", "locale": "en-GB"}
     context = browser.new_context(base_url=url, **(options | views.LOOKS[look]))
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(LIMIT)
     page = context.new_page()
     taken: dict[str, Path] = {}
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from browser.steps import go, settled
+from browser.steps import LIMIT, go, settled
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 import dpengine as dp
 from ui.web import VISITOR_COOKIE
@@ -85,8 +86,32 @@ def ask(page: Any, link: str) -> None:
     settled(page)
 
 
-def until(true: Callable[[], Any], seconds: float = 15) -> Any:
-    deadline = time.monotonic() + seconds
+def ask_again(page: Any, button: str = "ask-go") -> None:
+    """Pay for one more answer to a question that was answered before: in two steps."""
+    settled(page)
+    page.locator(f".st-key-{button} button").click()
+    page.locator(f".st-key-{button}-sure button").click()
+
+
+def download(page: Any, button: Any) -> Any:
+    """What a button brings. Streamlit forgets a file when the page runs again, and a click in that moment brings
+    nothing: then once more."""
+    tries = 3
+    for left in reversed(range(tries)):
+        settled(page)
+        try:
+            with page.expect_download(timeout=LIMIT / tries) as coming:
+                button.click()
+            return coming.value
+        except PlaywrightTimeout:
+            if not left:
+                raise
+    raise AssertionError
+
+
+def until(true: Callable[[], Any]) -> Any:
+    """What it tells as soon as it is true, else what it told last. It asks another process: there is no event."""
+    deadline = time.monotonic() + LIMIT / 1000
     while True:
         found = true()
         if found or time.monotonic() > deadline:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import views
-from browser.steps import go, settled
+from browser.steps import LIMIT, go, settled
 from conftest import _free_port, _wait_until_healthy
 
 
@@ -107,4 +107,4 @@ def test_an_app_with_nothing_else_has_the_same(theirs: Theirs, open_page: Callab
         assert lines and not [line for line in violations(page, (theirs,)) if line.startswith(theirs.rule)]
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        server.wait(timeout=LIMIT / 1000)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from browser.journeys import download
 from browser.steps import go, settled, shot
 
 
@@ -27,9 +27,8 @@ def test_a_curve_then_the_synthetic_column_beside_it(page: Any) -> None:
     page.locator(".headline", has_text="made-up values").wait_for()
     settled(page)
     shot(page, "curve-column")
-    with page.expect_download() as taken:
-        page.locator("[class*=st-key-column-answer] button").click()
-    rows = list(csv.reader(io.StringIO(Path(taken.value.path()).read_text())))
+    taken = download(page, page.locator("[class*=st-key-column-answer] button"))
+    rows = list(csv.reader(io.StringIO(taken.path().read_text())))
     ages = [int(cell) for (cell,) in rows[1:]]
     assert rows[0] == ["age"] and ages == sorted(ages)
     assert page.locator(".headline").inner_text() == f"{len(ages)} made-up values"

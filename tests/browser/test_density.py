@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from browser.journeys import download
 from browser.steps import go, settled, shot
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2}
@@ -28,9 +29,8 @@ def test_a_curve_is_asked_cut_off_and_sampled(page: Any) -> None:
     page.locator("[class*=st-key-clip-] label").click()
     page.get_by_text("Shown without its band").wait_for()
     page.get_by_text("Made-up values from the curve").click()
-    with page.expect_download() as taken:
-        page.locator("[class*=st-key-sample-get] button").click()
-    lines = taken.value.path().read_text(encoding="utf-8").splitlines()
+    taken = download(page, page.locator("[class*=st-key-sample-get] button"))
+    lines = taken.path().read_text(encoding="utf-8").splitlines()
     assert lines[0] == "monthly_income" and len(lines) == 1_001 and all(float(one) >= 0 for one in lines[1:])
     shot(page, "density-cut")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from browser.journeys import (
+    MAIN,
     METER,
     ask,
     ask_link,
@@ -82,3 +83,33 @@ def test_on_a_phone_nothing_scrolls_sideways(phone: Any) -> None:
     fits("ask")
     go(phone, "/ledger")
     fits("ledger")
+
+
+def test_on_a_phone_the_menu_closes_once_a_page_was_chosen(phone: Any) -> None:
+    go(phone, "/ask")
+    menu = phone.locator('[data-testid="stSidebar"]')
+    for name, words in (("Ledger", "Where the allowance went"), ("Plan", "Nothing is planned")):
+        phone.get_by_role("button", name="Expand sidebar").click()
+        phone.locator('[data-testid="stSidebar"][data-collapsed="false"]').wait_for()
+        menu.get_by_role("link", name=name, exact=True).click()
+        phone.get_by_text(words).first.wait_for()
+        phone.locator('[data-testid="stSidebar"][data-collapsed="true"]').wait_for(state="attached")
+        settled(phone)
+    shot(phone, "phone-menu-closed")
+
+
+def test_a_spend_that_cannot_be_typed_takes_nothing_off_the_page(page: Any) -> None:
+    go(page, ask_link("town", "sum", column="monthly_income", epsilon="0.1"))
+    page.get_by_text("Set it exactly").click()
+    spend, error = (page.get_by_role("textbox", name=name) for name in ("Spend (ε)", "I accept ±"))
+    for typed in ("1000", "−1"):
+        spend.fill(typed)
+        spend.press("Enter")
+        page.locator(".refused", has_text="It stays at ε = 0.1.").wait_for()
+        settled(page)
+        assert spend.input_value() == "0.1" and page.locator(".st-key-ask-go button").is_enabled()
+    error.fill("500,000")
+    error.press("Enter")
+    page.locator(".refused").wait_for(state="detached")
+    settled(page)
+    assert error.input_value() == "500,000" and "±500,000 in monthly_income" in page.locator(MAIN).inner_text()

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from browser.journeys import kind
+from browser.journeys import download, kind
 from browser.steps import go, settled, shot
 from browser.test_data import Bringing, csv_file
 from leaks import exits, hostile, stage, tally
@@ -95,9 +95,8 @@ class Open:
 
 
 def taken(page: Any, label: str) -> bytes:
-    with page.expect_download() as download:
-        page.get_by_role("button", name=label).first.click()
-    return Path(download.value.path()).read_bytes() + download.value.suggested_filename.encode()
+    came = download(page, page.get_by_role("button", name=label).first)
+    return bytes(came.path().read_bytes()) + str(came.suggested_filename).encode()
 
 
 @pytest.mark.long
@@ -134,7 +133,7 @@ def test_no_canary_reaches_a_browser_or_the_disk(browser: Any, own_server: Calla
         page.locator(".st-key-ask-go button").wait_for()
         settled(page)
         page.locator(".st-key-ask-go button").click()
-        page.locator(".headline").wait_for(timeout=60_000)
+        page.locator(".headline").wait_for()
         settled(page)
         watch.look("answered")
         for address in ("/ledger", "/session", "/plan", "/whatif?from=table", "/data", "/data?change=1", "/"):

@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from browser.journeys import ask, ask_link, kind, meter, read_text, table_of
+from browser.journeys import ask, ask_link, download, kind, meter, read_text, table_of
 from browser.steps import go, settled, shot
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 import dpengine as dp
 
@@ -19,17 +18,7 @@ MEDIAN = ask_link("town", "median", column="monthly_income", epsilon="0.1")
 
 
 def taken(page: Any, label: str) -> str:
-    """Streamlit forgets a file when the page runs again, so a click in that moment brings nothing: then once more."""
-    for last in (False, False, True):
-        settled(page)
-        try:
-            with page.expect_download(timeout=30_000 if last else 6_000) as download:
-                page.get_by_role("button", name=label).click()
-            break
-        except PlaywrightTimeout:
-            if last:
-                raise
-    with open(download.value.path(), encoding="utf-8", newline="") as file:
+    with download(page, page.get_by_role("button", name=label)).path().open(encoding="utf-8", newline="") as file:
         return file.read()
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser.journeys import ask_link, table_of, until
+from browser.journeys import ask_again, ask_link, table_of, until
 from browser.steps import go, settled
 
-GO = ".st-key-ask-go button"
+GO, SURE = ".st-key-ask-go button", ".st-key-ask-go-sure button"
 QUESTION = ask_link("town", "count", where=[["age", ">=", 30]], epsilon="0.02")
 LEAVING = ("another page", "a reload", "a closed tab", "a reload")
 
@@ -35,16 +35,58 @@ def test_many_clicks_charge_once(page: Any, server: Any) -> None:
     go(page, QUESTION)
     page.locator(GO).evaluate("button => { for (let click = 0; click < 10; click++) button.click(); }")
     found_again(page, server, 1)
-    page.locator(GO).dblclick()
+    page.locator(GO).click()
+    page.locator(SURE).dblclick()
     found_again(page, server, 2)
-    button = page.locator(GO)
-    button.focus()
-    for pause in (100, 200, 400):  # the later ones may come when the answer is there already
-        page.keyboard.press("Enter")
-        page.wait_for_timeout(pause)
+    page.locator(GO).click()
+    page.locator(SURE).focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert until(lambda: table_of(page, server).meter().charges == 3)
+    page.keyboard.press("Enter")  # the answer may be there already, or not yet
     settled(page)
     page.keyboard.press("Enter")
     found_again(page, server, 3)
+
+
+def test_the_answer_comes_into_view_and_a_second_click_on_the_spot_pays_nothing(page: Any, server: Any) -> None:
+    page.set_viewport_size({"width": 1280, "height": 500})
+    go(page, QUESTION)
+    button = page.locator(GO)
+    button.scroll_into_view_if_needed()
+    box = button.bounding_box()
+    spot = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.click(*spot)
+    page.locator(".headline").wait_for()
+    settled(page)
+    top = page.locator(".headline").bounding_box()
+    assert top["y"] >= 0 and top["y"] + top["height"] <= 500, "the answer is off the screen"
+    assert page.evaluate("document.activeElement.className") == "question arrived"
+    page.mouse.click(*spot)
+    settled(page)
+    page.locator(GO).scroll_into_view_if_needed()  # as if the page had not moved
+    box = page.locator(GO).bounding_box()
+    for _ in range(2):
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        settled(page)
+    assert len(table_of(page, server).history()) == 1
+
+
+def test_two_tabs_with_one_question_pay_once(page: Any, server: Any) -> None:
+    """The second is told first; it may pay for another answer then."""
+    go(page, QUESTION)
+    second = page.context.new_page()
+    go(second, QUESTION)
+    for tab in (page, second):
+        tab.locator(GO).click(no_wait_after=True)
+    page.locator(".headline").wait_for()
+    second.locator(".refused", has_text="asked a moment ago").wait_for()
+    found_again(page, server, 1)
+    second.locator(".st-key-ask-free button").click()
+    second.locator(".headline").wait_for()
+    assert second.locator(".headline").inner_text() == page.locator(".headline").inner_text()
+    ask_again(second)
+    found_again(second, server, 2)
 
 
 @pytest.mark.long
@@ -52,6 +94,8 @@ def test_leaving_right_after_the_click_charges_once(page: Any, server: Any) -> N
     go(page, QUESTION)
     for number, way in enumerate(LEAVING):
         page.locator(GO).click(no_wait_after=True)
+        if number:  # a second step, where it was answered before
+            page.locator(SURE).click(no_wait_after=True)
         if way == "another page":
             page.get_by_role("link", name="Ledger").first.click()
         elif way == "a reload":

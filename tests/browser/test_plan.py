@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from browser.journeys import ask_link, kind, meter, no_sideways_scrolling, table_of
+from browser.journeys import ask_again, ask_link, kind, meter, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
 CARS = ask_link("town", "count", where=[["has_car", "in", ["yes"]]], epsilon="0.05")
@@ -95,8 +95,7 @@ def test_asking_again_is_averaged(page: Any, phone: Any, server: Any) -> None:
     page.locator(".st-key-ask-go button").click()
     page.locator(".headline").wait_for()
     for count in ("2", "3"):
-        settled(page)
-        page.locator(".st-key-look-again button").click()
+        ask_again(page, "look-again")
         page.get_by_role("heading", name=f"Asked {count} times").wait_for()
     settled(page)
     assert "Between" in page.locator(".st-key-card-looks").inner_text()

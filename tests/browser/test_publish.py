@@ -9,17 +9,16 @@ from typing import Any
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from browser.journeys import kind, meter, no_sideways_scrolling, table_of
+from browser.journeys import download, kind, meter, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
 WANTED = "/publish?table=town&columns=%5B%22monthly_income%22%2C%20%22way_to_work%22%5D&epsilon=0.7"
 
 
 def taken(page: Any, button: str, folder: Path) -> Path:
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=button).click()
-    target = folder / waiting.value.suggested_filename
-    waiting.value.save_as(target)
+    came = download(page, page.get_by_role("button", name=button))
+    target = folder / came.suggested_filename
+    came.save_as(target)
     return target
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from browser.journeys import kind, meter, no_sideways_scrolling, table_of
+from browser.journeys import download, kind, meter, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
 WANTED = "/synthetic?table=town&columns=%5B%22has_car%22%2C%20%22way_to_work%22%5D&epsilon=0.7"
@@ -25,9 +25,7 @@ def test_a_synthetic_table_is_made_and_asked_of(page: Any, phone: Any, server: A
     [answer] = table.syntheses()
     left = meter(page)
     assert "made=" in page.url
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Download Parquet").click()
-    waiting.value.save_as(tmp_path / "made.parquet")
+    download(page, page.get_by_role("button", name="Download Parquet")).save_as(tmp_path / "made.parquet")
     assert pq.read_table(tmp_path / "made.parquet").num_rows == sum(answer.value.values())
     page.locator(".js-plotly-plot").first.wait_for()
     kind(page)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser.journeys import kind, meter, no_sideways_scrolling, table_of
+from browser.journeys import download, kind, meter, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 from browser.test_axe import violations
 
@@ -27,9 +27,7 @@ def test_a_model_is_trained_tried_out_and_taken_away(page: Any, server: Any, tmp
     page.keyboard.press("Enter")
     value = model.predict({"age": 90, "diabetes": "yes"})
     page.get_by_text(f"about {value:.3g}" if value < 100 else f"about {value:,.0f}").wait_for()
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Download Python").click()
-    waiting.value.save_as(tmp_path / "model.py")
+    download(page, page.get_by_role("button", name="Download Python")).save_as(tmp_path / "model.py")
     scored: dict[str, Any] = {}
     exec((tmp_path / "model.py").read_text(encoding="utf-8"), scored)
     assert scored["predict"]({"age": 90, "diabetes": "yes"}) == pytest.approx(value)

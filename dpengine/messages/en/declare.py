@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "number.unreadable": "{name} must be a plain number, such as 12 or 0.5.",
+    "number.ambiguous": "{name} may be meant in two ways. Type {one} or {other}.",
     "relation.unknown": "Say whether being in the table is itself a secret: choose “replace” (no) or “add_remove” (yes).",
     "unit.unknown": "Say who a person is: one row each, or all rows with the same value in a column.",
     "unit.column": "Name the column that says who a row belongs to.",

@@ -24,6 +24,7 @@ SENTENCES: dict[str, str] = {
         "This request id already belongs to another question, so nothing was spent. Ask again with a new request id."
     ),
     "request.unknown": "Nothing was charged under this request id; ask the question first.",
+    "request.meanwhile": "This very question was asked a moment ago, in another tab or by somebody else; nothing was charged again. Its answer is free to see; if you want another one, ask for it once more.",
     "request.settled": "This question has ended already; look its answer up in the ledger.",
     "release.failed": (
         "The question was charged, but its answer could not be drawn. The charge stays, because a refund could "

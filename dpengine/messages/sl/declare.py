@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "number.unreadable": "{name} mora biti navadno število, na primer 12 ali 0,5.",
+    "number.ambiguous": "{name} se da razumeti na dva načina. Vpišite {one} ali {other}.",
     "relation.unknown": "Povejte, ali je že to, da je nekdo v tabeli, skrivnost: izberite „replace“ (ne) ali „add_remove“ (da).",
     "unit.unknown": "Povejte, kaj pripada eni osebi: ena vrstica ali vse vrstice z isto vrednostjo v izbranem stolpcu.",
     "unit.column": "Navedite stolpec, ki pove, komu pripada vrstica.",

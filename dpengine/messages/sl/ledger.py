@@ -14,6 +14,7 @@ SENTENCES: dict[str, str] = {
     "request.id": "Oznaka zahteve ima od 1 do {most} izpisljivih znakov; izpustite jo in dobili boste novo.",
     "request.reused": "Ta oznaka zahteve že pripada drugemu vprašanju, zato ni bilo porabljeno nič. Vprašajte znova z novo oznako.",
     "request.unknown": "Pod to oznako zahteve ni bilo nič zaračunano; najprej postavite vprašanje.",
+    "request.meanwhile": "Prav to vprašanje je bilo postavljeno pred trenutkom, v drugem zavihku ali od koga drugega; znova ni bilo zaračunano nič. Odgovor si lahko ogledate brezplačno; če želite še enega, vprašajte znova.",
     "request.settled": "To vprašanje je že končano; odgovor poiščite v knjigi.",
     "release.failed": "Vprašanje je bilo zaračunano, odgovora pa ni bilo mogoče izžrebati. Strošek ostane, ker bi že vračilo lahko kaj povedalo o podatkih. Vprašajte znova in plačajte nov žreb; če se ponovi, povejte lastniku tega delovnega prostora.",
     "release.interrupted": "Program se je ustavil, ko je bilo vprašanje že zaračunano, odgovor pa še ne shranjen. Strošek ostane in odgovor se pod to zahtevo ne bo več žrebal; vprašajte znova in plačajte nov žreb.",

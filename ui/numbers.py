@@ -1,0 +1,43 @@
+"""A field for a number: it shows and takes what the reader's language writes, and is kept as an address holds it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpengine.errors import AllowanceError
+from dpengine.exact import as_typed, read_number
+from dpengine.messages.figures import local
+from dpengine.messages.spoken import STORED, current
+
+
+def key_of(key: str) -> str:
+    """Of a field in this language: in another one the same number is written anew."""
+    return key if current() == STORED else f"{key}-{current()}"
+
+
+def field(label: str, text: str, key: str, where: Any = st, unit: str = "", **options: Any) -> str:
+    """What stands in it, as an address holds it; what cannot be read is left for the engine to refuse."""
+    typed = where.text_input(label, local(text), key=key_of(key), **options)
+    return _kept(text, as_typed(str(typed or ""), unit))
+
+
+def _kept(text: str, found: str) -> str:
+    """An address is left as it is, 1e-8, while it says the same number."""
+    try:
+        return text if read_number(text, "") == read_number(found, "") else found
+    except AllowanceError:
+        return found
+
+
+def kept(label: str, text: str, key: str, where: Any = st, **options: Any) -> str:
+    """The same where callbacks set what stands in it: they write `local` texts under `key_of` its key."""
+    st.session_state.setdefault(key_of(key), local(text))
+    return as_typed(str(where.text_input(label, key=key_of(key), **options) or ""))
+
+
+def fields(label: str, texts: list[str], key: str, unit: str = "", **options: Any) -> list[str]:
+    """Several in one field, with a semicolon between them."""
+    typed = st.text_input(label, "; ".join(map(local, texts)), key=key_of(key), **options)
+    return [as_typed(part, unit) for part in str(typed or "").split(";") if part.strip()]

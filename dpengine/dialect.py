@@ -143,9 +143,9 @@ class Utf8(io.RawIOBase):
         for magic, kind in _MAGIC.items():
             if head.startswith(magic):
                 raise AllowanceError("load.not_text", kind=say(f"load.kind.{kind}"))
-        for bom, meant in _BOMS.items():
-            if head.startswith(bom) and encoding != meant:
-                raise AllowanceError("load.header_encoding", encoding=encoding)
+        meant = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), None)
+        if meant not in (None, encoding) or (meant is None and encoding == "utf-16"):  # which has no order without one
+            raise AllowanceError("load.header_encoding", encoding=encoding)
         self._file.seek(len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
 
     def _read(self, size: int) -> bytes:

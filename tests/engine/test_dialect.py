@@ -122,3 +122,16 @@ def test_names_of_typed_sources_are_names(tmp_path: Path) -> None:
     for source in (frame, tmp_path / "p.parquet"):
         assert load(source, COMMA, tmp_path / "raw.parquet", SECRET).columns == ("2019", "1999-12-31")
     assert names_of(tmp_path / "p.parquet", COMMA) == ["2019", "1999-12-31"]
+
+
+def test_a_file_declared_utf16_without_its_mark_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    """It was an error of Python's own: without a byte order mark nobody knows which byte of a letter comes first."""
+    for data in ("a,b\nzebra,1\n".encode("utf-16-le"), b"\0\xff\xfea\0\n\0", b"a,b\n1,2\n", b"x"):
+        path = tmp_path / "t.csv"
+        path.write_bytes(data)
+        for read in (read_header, lambda path, dialect: load(path, dialect, tmp_path / "raw.parquet", SECRET)):
+            with pytest.raises(AllowanceError) as refusal:
+                read(path, Dialect(encoding="utf-16"))
+            assert refusal.value.code == "load.header_encoding"
+    path.write_bytes("a,b\n1,2\n".encode("utf-16"))
+    assert read_header(path, Dialect(encoding="utf-16")) == ["a", "b"]

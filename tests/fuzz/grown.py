@@ -82,16 +82,29 @@ def value(kind: str) -> st.SearchStrategy[Any]:
     return some if kind == "epsilon" else st.one_of(some, some, some, junk)
 
 
+WORLD = made.World(SCHEMA, dp.Unit.rows(), "replace", 9, COLUMNS, [], [])
+_OF_THE_FILE = {"raw": "account", "free": "note"}
+
+
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
-    key = draw(st.sampled_from(list(catalogue)))
-    given: dict[str, Any] = {}
-    for parameter in catalogue[key].card.parameters:
-        if parameter.required or draw(st.integers(0, 2)) == 0:
-            given[parameter.name] = draw(value(parameter.kind))
+    """One that this table can answer; the same with a field or two of its form filled in anyhow; or anything."""
+    if draw(st.integers(0, 3)) == 0:
+        key = draw(st.sampled_from(list(catalogue)))
+        given: dict[str, Any] = {}
+        for parameter in catalogue[key].card.parameters:
+            if parameter.required or draw(st.integers(0, 2)) == 0:
+                given[parameter.name] = draw(value(parameter.kind))
+    else:
+        rng = draw(st.randoms(use_true_random=False))
+        key, given = rng.choice(made.questions(rng, WORLD))
+        given = {name: _OF_THE_FILE.get(one, one) if isinstance(one, str) else one for name, one in given.items()}
+        fields = {parameter.name: parameter.kind for parameter in catalogue[key].card.parameters}
+        for name in draw(st.lists(st.sampled_from(sorted(fields)), max_size=draw(st.sampled_from([0, 0, 1, 2])))):
+            given[name] = draw(value(fields[name]))
     if "steps" in given or key.startswith("train"):
         given["steps"] = draw(st.sampled_from([1, 2, "3", 0, "x"]))  # more of them is more of the same
-    if draw(st.integers(0, 9)) == 0:
+    if draw(st.integers(0, 19)) == 0:
         given[draw(st.sampled_from(["beta", "noise", "seed", "delta", "by"]))] = draw(junk)
     return key, given
 
@@ -101,28 +114,38 @@ def questions(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 numbers = st.sampled_from([0, 1, 10, "0.5", "-3", 10**7, 10**30, "1e400", "x", None, -1, 0.1])
 
 
+days = st.sampled_from(["1990-01-01", "1995-06-30", "2020-12-31", "1990-02-31", "x", 5, None, "9999-12-31"])
+values = st.sampled_from(["a", "b", "é", "A", " a ", "0", "yes", "no", "a b", "ß", "x/y"])
+listed = st.lists(values, min_size=2, max_size=4, unique_by=lambda one: one.strip().lower())
+
+
 @st.composite
 def column(draw: st.DrawFn) -> Any:
-    kind = draw(st.sampled_from(["number", "category", "date", "items", "strange"]))
+    kind = draw(st.sampled_from(["number", "category", "date", "items"]))
     told: dict[str, Any] = {"kind": kind}
     if kind == "number":
-        told |= {"lower": draw(numbers), "upper": draw(numbers), "step": draw(numbers), "shape": "bell"}
-        told |= {"missing": draw(numbers)} if draw(st.booleans()) else {}
+        low, high, step = draw(st.sampled_from(made.NUMBERS))
+        told |= {"lower": low, "upper": high, "step": step, "shape": draw(st.sampled_from(["bell", "even", "skewed"]))}
+        told |= {"missing": low} if draw(st.booleans()) else {}
     elif kind == "date":
-        days = st.sampled_from(["1990-01-01", "1990-02-31", "2020-12-31", "0001-01-01", "x", 5, None, "9999-12-31"])
-        told |= {"lower": draw(days), "upper": draw(days)}
+        told |= {"first": "1989-12-31", "last": draw(days), "order": draw(st.sampled_from(["ymd", "dmy", "mdy"]))}
+    elif kind == "category":
+        told |= {"values": draw(listed), "unknown": draw(st.sampled_from(["other", "a"])), "missing": "none"}
     else:
-        told["values"] = draw(st.lists(texts | st.integers(0, 3), max_size=4) | junk)
-        if kind == "category":
-            told |= {"unknown": draw(texts), "missing": draw(texts)}
-        if kind == "items":
-            told |= {"separator": draw(st.sampled_from(["|", ",", "", None, 5])), "at_most": draw(numbers)}
+        told |= {"values": draw(listed), "separator": draw(st.sampled_from(["|", ",", None])), "at_most": 1}
     if draw(st.integers(0, 5)) == 0:
-        told[draw(st.sampled_from([*told, "other"]))] = draw(junk)
+        name = draw(st.sampled_from([*told, "other"]))
+        told[name] = draw(numbers | days | texts | junk)
     return told
 
 
-schemas = st.fixed_dictionaries({"columns": st.lists(st.tuples(texts, column()).map(list), max_size=3) | junk}) | junk
+plain_names = st.sampled_from(["a", "b", "c", "pay", "né", "a b"])
+names = plain_names | texts
+schemas = (
+    st.fixed_dictionaries({"columns": st.lists(st.tuples(plain_names, column()).map(list), min_size=1, max_size=2)})
+    | st.fixed_dictionaries({"columns": st.lists(st.tuples(names, column()).map(list), max_size=3) | junk})
+    | junk
+)
 
 
 # Files

@@ -29,7 +29,7 @@ from dpengine.sessions import refuse_hopeless
 from dpengine.workspace import Workspace
 
 # How many of each: in `make test`, and in `make audit`.
-FILES, SCHEMAS, QUESTIONS, LINKS, FORMS = (40, 4_000), (200, 6_000), (250, 9_000), (12, 600), (5, 400)
+FILES, SCHEMAS, QUESTIONS, LINKS, FORMS = (30, 4_000), (150, 10_000), (60, 5_000), (10, 600), (5, 400)
 QUIET = list(HealthCheck)
 SECRET, SCAN = bench.secret()
 

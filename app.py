@@ -3,11 +3,12 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from ui import quiet, workshop
+from ui import incoming, quiet, workshop
 from ui.state import home
 from ui.web import FrontDoor
 from ui.words import Words
 
 quiet.keep(home() / "tmp")
 workshop.warm()
-app = App("ui/main.py", middleware=[Middleware(FrontDoor), Middleware(Words)])
+middleware = [Middleware(FrontDoor), Middleware(Words)]
+app = App("ui/main.py", middleware=middleware, lifespan=incoming.here.serving(home() / "tmp"))

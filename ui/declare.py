@@ -21,6 +21,7 @@ from ui import declare_upload as uploads
 from ui import frame, gloss
 from ui.declare_draft import STEPS, Draft
 from ui.declare_task import Task, Work
+from ui.incoming import here
 from ui.state import NOBODY, choose_table, visitor, workspace
 from ui.wording import html_lines
 
@@ -44,6 +45,9 @@ def current() -> Draft:
         uploads.sweep(workspace().folder / "tmp")
         _keep(_left.get(visitor()) or Draft())
     draft: Draft = st.session_state[_DRAFT]
+    if draft.path is not None and draft.task is None and uploads.let_go(draft.path):
+        draft.path, draft.complaint = None, AllowanceError("upload.gone")
+        draft.go("file")
     return draft
 
 
@@ -57,7 +61,7 @@ def _keep(draft: Draft) -> None:
 
 def start_over() -> None:
     draft = current()
-    uploads.drop(draft.path)
+    here.forget(draft.path)
     _keep(Draft(uploads=draft.uploads + 1))
 
 
@@ -169,7 +173,7 @@ def _so_far(draft: Draft) -> None:
 def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:
     """Hand work over, once: a second click finds it under way."""
     if draft.task is None:
-        draft.task = Task(purpose, work, stoppable)
+        draft.task = Task(purpose, here.holding(draft.path, work), stoppable)
     draft.task.wait(PATIENCE)
     st.rerun()
 

@@ -16,10 +16,10 @@ from dpengine.messages.figures import local
 from dpengine.unit import read_relation
 from ui import declare_draft as drafts
 from ui import declare_price as price
-from ui import declare_upload as uploads
 from ui import numbers, odds
 from ui.declare import begin, complain, heading, kept, onwards, problem, reconsider
 from ui.declare_draft import CARE, Draft
+from ui.incoming import here
 from ui.state import table_names, workspace
 from ui.wording import power_of_ten
 
@@ -123,7 +123,7 @@ def _add(draft: Draft) -> None:
             name, path, schema=declared, unit=whose, relation=kind, budget=allowance, about_rows=about,
             dialect=dialect, bad_records=bad_records, progress=tell,
         )
-        uploads.drop(path)
+        here.forget(path)
         return table
 
     begin(draft, "add", work)

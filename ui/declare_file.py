@@ -19,6 +19,7 @@ from ui import declare_upload as uploads
 from ui import nav
 from ui.declare import begin, complain, heading, kept, onwards, problem, start_over
 from ui.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_of
+from ui.incoming import here
 from ui.language import address
 from ui.state import table_labels, workspace
 from ui.wording import unmarked
@@ -34,7 +35,7 @@ _LEGACY = ("windows-1252", "windows-1250", "iso-8859-1")
 def choose(draft: Draft) -> None:
     heading("data.file")
     with st.container(key="card-upload"):
-        given = st.file_uploader(say("data.file.label"), key=f"declare-file-{draft.uploads}")
+        given = here.picker(say("data.file.label"), key=f"declare-file-{draft.uploads}")
         st.html(f'<p class="muted">{escape(say("data.file.kept"))}</p>')
         if given is not None:
             _take(draft, given)
@@ -68,7 +69,7 @@ def _take(draft: Draft, given: Any) -> None:
     draft.uploads += 1  # a fresh uploader, so that the server lets go of its copy
     folder = workspace().folder / "tmp"
     try:
-        path = uploads.keep(given, given.size, folder, int(st.get_option("server.maxUploadSize")) * 2**20)
+        path = here.take(given, folder, int(st.get_option("server.maxUploadSize")) * 2**20)
     except AllowanceError as complaint:
         draft.complaint = complaint
         st.rerun()
@@ -79,10 +80,10 @@ def _open(draft: Draft, path: Path, name: str) -> None:
     try:
         dialect = Dialect() if is_parquet(path) else _guess(files_of(path)[0])
     except AllowanceError as complaint:
-        uploads.drop(path)
+        here.forget(path)
         draft.complaint, draft.uploads = complaint, draft.uploads + 1
         st.rerun()
-    uploads.drop(draft.path)
+    here.forget(draft.path)
     draft.uploads += 1
     shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")

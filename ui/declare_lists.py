@@ -15,6 +15,7 @@ from dpengine.messages import say
 from dpengine.schema import MOST_LISTED, normal
 from ui.declare import kept, problem
 from ui.declare_column import Card, listed
+from ui.incoming import here
 from ui.preset_lists import LISTS
 
 LARGEST = 30 * 2**20
@@ -72,14 +73,15 @@ def choose(card: Card, at: str, beside: Any) -> None:
 
 def _file(card: Card, at: str) -> None:
     with st.expander(say("data.list.title")):
-        given = st.file_uploader(say("data.list.file"), key=f"{at}-file-{card.uploads}")
+        given = here.picker(say("data.list.file"), key=f"{at}-file-{card.uploads}")
         if given is None:
             return
         try:
-            values = read_list(given.getvalue())
+            values = read_list(here.content(given, LARGEST))
         except AllowanceError as complaint:
             problem(str(complaint))
             return
+        here.release(given)
         card.uploads += 1  # a fresh uploader, so that the server lets go of its copy
         shown = "".join(sign for sign in str(given.name) if sign.isprintable())[-80:]
         card.brought, card.source, card.public = values, shown, False

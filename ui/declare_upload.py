@@ -53,6 +53,11 @@ def drop(path: Path | None) -> None:
         path.unlink(missing_ok=True)
 
 
+def let_go(path: Path) -> bool:
+    """Was it an upload, and is gone since?"""
+    return bool(_OURS.fullmatch(path.name)) and not path.exists()
+
+
 def sweep(folder: Path, older_than: float = ONE_DAY) -> None:
     """Uploads that nobody finished."""
     for path in folder.glob("upload-*"):

@@ -12,8 +12,9 @@ import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
 from dpengine.messages import say  # noqa: E402
-from ui import about, frame, job, language, nav, speed, steer, style, tour, words, workshop  # noqa: E402
+from ui import about, frame, incoming, job, language, nav, speed, steer, style, tour, words, workshop  # noqa: E402
 from ui.state import FIRST_TABLE, current_table, open_table  # noqa: E402
+from ui.web import visitor_of  # noqa: E402
 
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
 style.apply()
@@ -38,7 +39,8 @@ with st.container():  # a place of its own: what stands below does not move to a
     steer.opened(name)
     tour.show(name, table)
 try:
-    page.run()
+    with incoming.here.run(visitor_of(st.context.cookies)):
+        page.run()
 except dp.AllowanceError as complaint:
     frame.complain(str(complaint))
 except Exception as fault:  # its text may hold a value: the log gets its kind, the page one sentence

@@ -14,6 +14,7 @@ from dpengine.statement import sentence_of
 from ui import gloss, room
 from ui.frame import broken, fine
 from ui.history import outcome
+from ui.incoming import here
 from ui.state import workspace
 
 MOST_TOLD = 20
@@ -25,7 +26,7 @@ def show() -> None:
         return
     with st.container(key="card-receipt"):
         st.html(f'<h2>{escape(say("receipt.check"))}</h2><p class="muted">{gloss.text(say("receipt.check_lead"))}</p>')
-        file = st.file_uploader(say("receipt.file"), key="receipt-file", max_upload_size=MOST_BYTES // 2**20)
+        file = here.picker(say("receipt.file"), key="receipt-file", max_upload_size=MOST_BYTES // 2**20)
         if file is None:
             return
         try:
@@ -42,7 +43,7 @@ def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Findi
     known = st.session_state.get(_FOUND)
     if known is None or known[0] != mark:
         with st.spinner(say("receipt.checking")):
-            known = (mark, workspace().check_receipts(file.getvalue(), file.name))
+            known = (mark, workspace().check_receipts(here.content(file, MOST_BYTES), file.name))
         st.session_state[_FOUND] = known
     found: list[Finding] = known[1]
     return found

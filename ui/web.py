@@ -18,7 +18,7 @@ from urllib.parse import parse_qs
 
 from dpengine.messages import MEANT, say
 from dpengine.messages.spoken import LANGUAGES, STORED, speaking
-from ui import gate, room
+from ui import gate, incoming, room
 from ui.scripts import ADMITTED
 
 Scope = MutableMapping[str, Any]
@@ -127,7 +127,7 @@ class FrontDoor:
                 message = {**message, "headers": headers}
             await send(message)
 
-        await self.app(scope, receive, send_with_headers)
+        await incoming.here.through(self.app, scope, receive, send_with_headers)
 
 
 async def _refuse(scope: Scope, send: Send, why: str = "") -> None:

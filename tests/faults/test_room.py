@@ -77,6 +77,23 @@ def test_an_answer_under_way_is_stored_though_the_disk_ran_nearly_full(
     home.close()
 
 
+def test_pages_are_whole_on_a_full_disk(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.helpers_page import html_of, open_page
+
+    monkeypatch.setenv("ALLOWANCE_HOME", str(place / "var"))
+    home = dp.open_workspace(place / "var")
+    table = home.table("town")
+    table.ask(table.suggestions()[0])
+    told = {}
+    for page in ("ledger", "ask"):
+        before = html_of(open_page(page))
+        with monkeypatch.context() as full:
+            say_of_the_disk(full, free=0)
+            told[page] = (before, html_of(open_page(page)))
+    home.close()
+    assert told["ledger"][0] == told["ledger"][1] and told["ask"][0] == told["ask"][1]
+
+
 def reads(home: Workspace) -> list[Any]:
     """What the Ledger page and an old answer need, from a thread of its own, as every run of a page is."""
     found: list[Any] = []

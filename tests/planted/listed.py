@@ -6,6 +6,7 @@ from tests.planted import (
     accounts,
     curves,
     densities,
+    doors,
     files,
     forms,
     ground,
@@ -25,6 +26,6 @@ from tests.planted.registry import Planted
 
 PARTS = (
     questions, published, synthetics, trusts, trained, modelled, curves, densities, told, ground, accounts, ledgers,
-    homes, files, forms, recorded, witnessed,
+    homes, files, forms, recorded, witnessed, doors,
 )  # fmt: skip
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

@@ -26,6 +26,8 @@ SENTENCES: dict[str, str] = {
     "data.file.ready": "{file} is here already.",
     "data.file.go_on": "Go on with it",
     "data.file.unnamed": "your file",
+    "upload.gone": "The file you brought was let go when you left. What you said about it is kept; bring it again.",
+    "upload.full": "There is no room for another file right now: too many, or too large ones, are being brought in. Nothing of it was kept; try again in a few minutes, or start over to let your earlier files go.",
     "data.file.large": "The file is larger than {most} MB; keep only the columns you want to ask about, and bring it again.",
     "data.here.title": "Or open one that is here",
     "data.here.open": "Open",

@@ -24,6 +24,8 @@ SENTENCES: dict[str, str] = {
     "data.file.ready": "{file} je že tu.",
     "data.file.go_on": "Nadaljuj z njo",
     "data.file.unnamed": "vaša datoteka",
+    "upload.gone": "Datoteka, ki ste jo prinesli, je bila ob vašem odhodu odstranjena. Kar ste povedali o njej, je ohranjeno; prinesite jo znova.",
+    "upload.full": "Trenutno ni prostora za še eno datoteko: v nalaganju jih je preveč ali pa so prevelike. Nič od nje ni shranjeno; poskusite znova čez nekaj minut ali začnite znova, da se prejšnje datoteke odstranijo.",
     "data.file.large": "Datoteka je večja od {most} MB; obdržite samo stolpce, po katerih želite spraševati, in jo prinesite znova.",
     "data.here.title": "Ali odprite tabelo, ki je že tu",
     "data.here.open": "Odpri",

@@ -1,0 +1,78 @@
+"""A real server and files: none from a page that asks for none, whatever is sent; one from a page that does, on the
+disk and not in memory; and gone when its visitor is."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from browser.steps import go, settled
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+BIG = 60 * 2**20
+SEND = """async ([session, size, times]) => {
+    const token = (document.cookie.match(/_streamlit_xsrf=([^;]+)/) || [])[1] || '';
+    const told = [];
+    for (let time = 0; time < times; time++) {
+        const form = new FormData();
+        form.append('file', new Blob([new Uint8Array(size)]), 'big.csv');
+        try {
+            const answer = await fetch(`/_stcore/upload_file/${session}/${crypto.randomUUID()}`, {
+                method: 'PUT', body: form, headers: {'X-Xsrftoken': token},
+            });
+            told.push(answer.status);
+        } catch (error) { told.push('cut off'); }
+    }
+    return [token !== '', told];
+}"""
+
+
+def memory(process: Any) -> int:
+    """Bytes of memory that a process has in use."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+def uploads(home: Path) -> list[int]:
+    return sorted(path.stat().st_size for path in (home / "tmp").glob("upload-*"))
+
+
+def test_files_come_in_only_where_asked_for_and_go_with_their_visitor(
+    open_page: Callable[..., Any], own_server: Callable[..., Any], tmp_path: Path, server_log: Path
+) -> None:
+    table = tmp_path / "people.csv"
+    line = b"Ana,Bled,31\n"
+    table.write_bytes(b"name,town,age\n" + line * (BIG // len(line)))
+    with own_server(tmp_path / "home", server_log, "--server.disconnectedSessionTTL=1") as server:
+        page, sessions = open_page(), list[str]()
+
+        def listen(payload: Any) -> None:
+            told = ForwardMsg.FromString(payload)
+            if told.WhichOneof("type") == "new_session":
+                sessions.append(told.new_session.initialize.session_id)
+
+        page.on("websocket", lambda socket: socket.on("framereceived", listen))
+        go(page, f"{server.url}/ask")
+        before = memory(server.process)
+        known, told = page.evaluate(SEND, [sessions[-1], BIG, 5])
+        assert known and set(told) <= {403, "cut off"}, told
+        assert not uploads(server.home) and memory(server.process) < before + BIG
+        go(page, f"{server.url}/data")  # now there is an uploader; what it did not announce is still refused
+        before = memory(server.process)
+        assert set(page.evaluate(SEND, [sessions[-1], BIG, 2])[1]) <= {403, "cut off"}
+        page.locator('input[type="file"]').first.set_input_files(table)
+        page.get_by_text("name", exact=True).first.wait_for()
+        settled(page)
+        assert uploads(server.home) == [table.stat().st_size]
+        assert memory(server.process) < before + BIG
+        page.context.close()
+        for _ in range(300):
+            if not uploads(server.home):
+                break
+            time.sleep(0.1)
+        assert not uploads(server.home)

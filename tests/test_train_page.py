@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from dpengine import scorer
 from dpengine.mechanisms.of_gradients import OfGradients
-from ui import exports, history, report, train_result, train_words
+from ui import exports, figures, history, report, train_result, train_words
 
 PEOPLE = 300
 ODD = 'a "quoted"\\ {name}'
@@ -128,7 +128,7 @@ def test_a_model_is_shown_tried_out_and_listed(tables: dict[str, dp.Table], answ
     app = opened(table="rows", trained=answer.request_id, **{"with": json.dumps(values)})
     text = said(app)
     assert train_words.headline(answer)[0] in text and "not what causes what" in text
-    assert f"pay: about {train_words.figure(model_of(answer).predict(values))}" in text
+    assert f"pay: about {figures.bare(model_of(answer).predict(values))}" in text
     assert "for every 0.2" in text or "for every 0.5" in text
     assert "Full figure: A model of pay from 3 columns" in text
     assert "All ranges at once hold" in text and len(app.get("plotly_chart")) == 1

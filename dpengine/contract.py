@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
@@ -179,6 +180,11 @@ class Query(ABC):
 
     def promised_before(self) -> list[dict[str, Any]]:  # as earlier versions wrote it, so that their receipts hold
         return []
+
+    @cached_property
+    def promised(self) -> Promise:
+        """`promise()`, worked out once for everything that is said of an answer's parts."""
+        return self.promise()
 
     @abstractmethod
     def coarse(self) -> Fraction:

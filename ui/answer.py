@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from html import escape
 
 import streamlit as st
@@ -11,7 +12,7 @@ import dpengine as dp
 from dpengine.entries import SESSION
 from dpengine.messages import plain, say
 from dpengine.telling import FEW
-from ui import charts, counted, curve_answer, density, exports, gloss, nav, steer
+from ui import charts, counted, curve_answer, density, exports, gloss, many, nav, steer
 from ui.figures import cut, figure, limits, pictured, printed_range
 from ui.wording import axis, from_zero, headline, range_words
 
@@ -64,13 +65,11 @@ def picture(answer: dp.Answer, key: str) -> None:
         density.picture(answer, key)
     elif kind == "curve":
         curve_answer.show(answer, key)
-        with st.expander(say("answer.figures")):
-            st.html(bars_table(answer))
+        figures(answer, key)
     elif isinstance(answer.value, dict):
         draw = charts.bars if from_zero(answer.query) else charts.ranges
         draw(*pictured(answer.query, answer.value, answer.interval), title, bars_alt(answer), f"chart-{key}")
-        with st.expander(say("answer.figures")):
-            st.html(bars_table(answer))
+        figures(answer, key)
     elif isinstance(answer.value, str):  # a day
         st.html(f'<p class="lead">{escape(range_words(answer))}</p>')
     else:
@@ -89,9 +88,16 @@ def bars_alt(answer: dp.Answer) -> str:
     return "; ".join(f"{names.get(label, label)}: {figure(answer, label)}" for label in list(answer.value)[:60])
 
 
-def bars_table(answer: dp.Answer) -> str:
+def figures(answer: dp.Answer, key: str) -> None:
+    """All of them, a page at a time."""
+    with st.expander(say("answer.figures")):
+        st.html(bars_table(answer, many.page(answer.value, f"page-{key}")))
+
+
+def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
+    """The figures of some labels, or of all."""
     rows, names = [], answer.query.shown()
-    for label in answer.value:
+    for label in answer.value if labels is None else labels:
         ends = answer.interval[label] if answer.interval else None
         low, high = printed_range(answer.query, ends[0], ends[1], label) if ends else ("", "")
         rows.append(
@@ -122,7 +128,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
         with st.container(horizontal=True):
             st.download_button(
                 say("receipt.json"),
-                json.dumps(answer.receipt, ensure_ascii=False, indent=1),
+                lambda: json.dumps(answer.receipt, ensure_ascii=False, indent=1),
                 f"receipt-{short[:8]}.json",
                 "application/json",
                 key=f"receipt-{key}",
@@ -130,7 +136,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
             )
             st.download_button(
                 say("receipt.csv"),
-                exports.answer_csv(answer),
+                lambda: exports.answer_csv(answer),
                 f"answer-{short[:8]}.csv",
                 "text/csv",
                 key=f"csv-{key}",

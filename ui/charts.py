@@ -16,6 +16,7 @@ import streamlit as st
 
 from dpengine.messages import say
 from dpengine.messages.figures import local, marks
+from ui import many
 from ui.figures import rounded
 from ui.style import palette
 from ui.wording import percent
@@ -55,8 +56,10 @@ def _figure(height: int, **axes: Any) -> Any:
     return figure
 
 
-def _show(figure: Any, alt: str, key: str) -> None:
+def _show(figure: Any, alt: str, key: str, words: str = "") -> None:
     st.plotly_chart(figure, config=_CONFIG, theme=None, alt=alt, key=key)
+    if words:
+        st.html(f'<p class="muted">{escape(words)}</p>')
 
 
 def _text(words: str) -> str:
@@ -125,10 +128,12 @@ def bars(
     key: str,
     simulated: bool = False,
 ) -> None:
-    """Horizontal bars with whiskers, in the declared order. A bar without a figure says so."""
+    """Horizontal bars with whiskers, in the declared order; of very many the largest, of made-up ones the first. A bar
+    without a figure says so."""
     import plotly.graph_objects as go
 
-    colours = palette()
+    colours, of, largest = palette(), len(values), not simulated
+    values, intervals = _few(values, intervals, largest)
     labels = _labels(values)
     numbers = list(values.values())
     told = _hover(values, intervals)
@@ -151,13 +156,11 @@ def bars(
             **whiskers,
         )
     )
-    for place, value in enumerate(numbers):
-        if value is None:
-            _silent(figure, 0, place, "left")
+    figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
     figure.update_yaxes(autorange="reversed", showline=False, ticks="")
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
-    _show(figure, alt, key)
+    _show(figure, alt, key, many.words(len(values), of, largest))
 
 
 def ranges(
@@ -169,21 +172,24 @@ def ranges(
     simulated: bool = False,
 ) -> None:
     """One answer per line: a tick on its own range, as a soft band. For figures that do not start at zero.
-    A range without a figure says so."""
+    A range without a figure says so. Of very many the first are drawn."""
     import plotly.graph_objects as go
 
-    colours = palette()
+    colours, of = palette(), len(values)
+    values, intervals = _few(values, intervals, False)
     labels, names = _labels(values), list(values)
     form = None if any(isinstance(value, str) for value in values.values()) else ","  # days write themselves
     figure = _figure(max(120, 60 + 32 * len(labels)))
     span = told_span(values, intervals)
     tick, band = (colours.muted, colours.line) if simulated else (colours.left, colours.left_soft)
+    look = {"type": "rect", "fillcolor": band, "line": {"width": 0}, "layer": "below"}
+    shapes, notes = [], []
     for place, (label, (low, high)) in enumerate(zip(labels, (intervals or {}).values(), strict=False)):
-        shape = {"type": "rect", "x0": low, "x1": high, "y0": place - 0.28, "y1": place + 0.28, "name": label}
-        faint = 0.4 if values[names[place]] is None else 1
-        figure.add_shape(fillcolor=band, opacity=faint, line={"width": 0}, layer="below", **shape)
+        ends = {"x0": low, "x1": high, "y0": place - 0.28, "y1": place + 0.28, "name": label}
+        shapes.append(look | ends | {"opacity": 0.4 if values[names[place]] is None else 1})
         if values[names[place]] is None:
-            _silent(figure, 0.5, place, "center")
+            notes.append(_silent(0.5, place, "center"))
+    figure.update_layout(shapes=shapes, annotations=notes)  # at once: adding one copies all before it
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
     figure.add_trace(
         go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, customdata=_hover(values, intervals),
@@ -191,7 +197,12 @@ def ranges(
     )  # fmt: skip
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
     figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(title)}, tickformat=form, range=span)
-    _show(figure, alt, key)
+    _show(figure, alt, key, many.words(len(values), of, False))
+
+
+def _few(values: dict[str, Any], intervals: dict[str, Any] | None, largest: bool) -> tuple[dict[str, Any], Any]:
+    labels = many.drawn(values, largest)
+    return {label: values[label] for label in labels}, intervals and {label: intervals[label] for label in labels}
 
 
 def told_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[float] | None:
@@ -214,16 +225,20 @@ def _hover(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> li
     ]  # fmt: skip
 
 
-def _silent(figure: Any, at: float, place: int, anchor: str) -> None:
+def _silent(at: float, place: int, anchor: str) -> dict[str, Any]:
     """A line of its own for a figure that says nothing, within the axis that the others make."""
     words = {"text": _text(say("answer.nothing")), "font": {"color": palette().muted}, "showarrow": False}
-    figure.add_annotation(x=at, xref="x domain", xanchor=anchor, y=place, **words)
+    return words | {"x": at, "xref": "x domain", "xanchor": anchor, "y": place}
 
 
 def _labels(values: Iterable[str]) -> list[str]:
-    """Plotly reads a little HTML in its texts; the zero-width spaces keep names apart that were cut short."""
-    short = [label if len(label) <= 28 else label[:27] + "…" for label in values]
-    return [f"{_text(label)}{chr(0x200B) * place}" for place, label in enumerate(short)]
+    """Plotly reads a little HTML in its texts; zero-width spaces keep names apart that are alike once cut short."""
+    short = [_text(label if len(label) <= 28 else label[:27] + "…") for label in values]
+    alike: Counter[str] = Counter()
+    for place, label in enumerate(short):
+        short[place] += chr(0x200B) * alike[label]
+        alike[label] += 1
+    return short
 
 
 def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: str, key: str) -> None:

@@ -80,7 +80,7 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
             seen.setdefault(canonical([claim["key"], asked, claim["bounds"]]), []).append(entry)
     told = {}
     for looks in seen.values():
-        if len(looks) > 1:
+        if len(looks) > 1 and _in_one_range(looks[0]):
             reading = table.looks(table.answer_of(looks[0]).query)
             # What bought ranges share holds less often than they do, which there is no room to say here.
             if reading.kind == "averaged" and reading.agree and isinstance(reading.interval, tuple):
@@ -88,6 +88,11 @@ def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
                 words = say("looks.span", low=(span := printed_range(one.query, *one.interval))[0], high=span[1])
                 told[looks[0].charge.request] = say("looks.in_short", count=reading.count, together=words)
     return told
+
+
+def _in_one_range(entry: dp.Entry) -> bool:
+    """Does the answer have one range? Several at once have no room in a row, and are not worked out for it."""
+    return entry.outcome is not None and isinstance(entry.outcome.body["interval"], list)
 
 
 def _kind(name: str) -> str:

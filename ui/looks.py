@@ -13,7 +13,7 @@ from dpengine.contract import Averaged
 from dpengine.looks import MOST_AVERAGED, Reading, foreseen
 from dpengine.messages import plain, say
 from ui import answer as answers
-from ui import counted, job
+from ui import counted, job, many
 from ui.figures import two_figures
 from ui.history import answer_address, receipt_link, when
 from ui.wording import as_one, chance, headline, in_short, percent, range_words, short_promise
@@ -22,6 +22,8 @@ from ui.wording import as_one, chance, headline, in_short, percent, range_words,
 def show(table: dp.Table, answer: dp.Answer) -> None:
     if answer.query.card.picture in ("file", "rows", "model"):  # another draw is another one, from its own page
         return
+    if isinstance(answer.value, dict) and len(answer.value) > many.MOST_REHEARSED:
+        return  # so many means are not worked out while somebody waits; Ask and the CSV have each answer
     reading = table.looks(answer.query)
     if reading.count > 1:
         with st.container(key="card-looks"):
@@ -99,8 +101,8 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
 def _foreseen(answer: dp.Answer, reading: Reading) -> str:
     """How narrow the range would be after one more look, beside how narrow it is now."""
     now = reading.interval if reading.count > 1 and reading.agree else answer.interval
-    then = foreseen(reading.answers, answer.query, answer.query.beta)
-    if not isinstance(now, tuple) or not isinstance(then, tuple):
+    then = foreseen(reading.answers, answer.query, answer.query.beta) if isinstance(now, tuple) else None
+    if not isinstance(then, tuple):
         return say("looks.then_all")
     half, other = (Fraction(high - low) / 2 for low, high in (now, then))
     told = {"now": two_figures(half), "then": two_figures(other)}

@@ -14,7 +14,7 @@ from dpengine.mechanisms.density import Density
 from dpengine.messages import say
 from dpengine.messages.figures import day
 from dpengine.resample import heights
-from ui import charts, curve_answer, density
+from ui import charts, curve_answer, density, many
 from ui.figures import pictured
 from ui.wording import axis, from_zero
 
@@ -50,7 +50,10 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
         curve_answer.draw(query, value, interval, f"chart-{key}", simulated=True)
         return
-    if query.labels():
+    if labels := query.labels():
+        if len(labels) > many.MOST_REHEARSED:
+            st.html(f'<p class="lead">{escape(say("preview.many", parts=len(labels)))}</p>')
+            return
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
         draw = charts.bars if from_zero(query) else charts.ranges
         draw(*pictured(query, value, interval), title, alt, f"chart-{key}", simulated=True)

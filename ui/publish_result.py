@@ -16,7 +16,7 @@ from dpengine.rowwise import Blur
 from dpengine.schema import Category, Number
 from dpengine.telling import fills
 from ui import answer as answers
-from ui import charts, counted, exports, nav
+from ui import charts, counted, exports, many, nav
 from ui.figures import rounded, rounded_range
 from ui.publish_preview import cell_words, link
 from ui.wording import chance, headline, range_words
@@ -241,7 +241,7 @@ def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
     alt = "; ".join(f"{label}: {rounded(one.value, one.low, one.high)}" for label, one in first.items())
     charts.bars({label: one.value for label, one in first.items()}, ranges, say("chart.people"), alt, f"publish-{name}")
     with st.expander(say("answer.figures")):
-        st.html(_table(each, rows))
+        st.html(_table({label: each[label] for label in many.page(each, f"publish-page-{name}")}, rows))
 
 
 def _possible(one: Estimate, rows: int) -> Estimate:

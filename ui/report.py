@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from dpengine.messages import say
 from dpengine.messages.spoken import current
 from dpengine.sessions import step_query
 from dpengine.statement import act_words
-from ui import counted, curve_answer, density_svg, session_said, style, svg
+from ui import counted, curve_answer, density_svg, many, session_said, style, svg
 from ui.answer import bars_alt, bars_table, speechless
 from ui.figures import cut, limits, pictured
 from ui.history import when
@@ -100,7 +101,8 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
         figures = _p(say("answer.file_full", sha=answer.value["sha256"]), "muted")
     elif isinstance(answer.value, dict) and answer.query.card.picture not in ("label", "rows", "density"):
         shown = " open" if answer.interval is None else ""
-        figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{bars_table(answer)}</details>"
+        rows = bars_table(answer, islice(answer.value, many.PAGE)) + _p(_rest(len(answer.value)), "muted")
+        figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{rows}</details>"
     caveats = "".join(_p(text, "muted") for text in answer.query.card.caveat_texts)
     return (
         f"<section><p class='question'>{number}. "
@@ -112,6 +114,10 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{escape(receipt['charge']['hash'])}</code></p>"
         "</section>"
     )
+
+
+def _rest(of: int) -> str:
+    return say("report.rest", shown=many.PAGE, of=of) if of > many.PAGE else ""
 
 
 def _session(number: int, answer: dp.Answer, share: str) -> str:
@@ -158,7 +164,11 @@ def picture(answer: dp.Answer) -> str:
         return ""
     if isinstance(answer.value, dict):
         values, ranges = pictured(answer.query, answer.value, answer.interval)
-        return svg.rows(values, ranges, title, bars_alt(answer), from_zero(answer.query))
+        largest = from_zero(answer.query)
+        labels = many.drawn(values, largest)
+        values_of, ranges_of = ({label: one[label] for label in labels} for one in (values, ranges))
+        told = svg.rows(values_of, ranges_of, title, bars_alt(answer), largest)
+        return told + _p(many.words(len(labels), len(values), largest), "muted")
     alt = f"{headline(answer)}. {range_words(answer)}"
     value, interval = cut(answer.query, answer.value, answer.interval)
     return svg.point(value, interval, title, alt, limits(answer.query))

@@ -13,7 +13,7 @@ from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.synthetic import Share, Synthetic
 from dpengine.telling import fills
-from ui import addressed, charts, counted, exports, form
+from ui import addressed, charts, counted, exports, form, many
 from ui import answer as answers
 from ui.figures import bare, rounded, rounded_range
 from ui.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
@@ -133,7 +133,7 @@ def _shares(made: Synthetic, shares: dict[str, Share], name: str) -> None:
     else:
         charts.bars({label: one.value for label, one in first.items()}, None, *told_of)
     with st.expander(say("answer.figures")):
-        st.html(_table(shares))
+        st.html(_table({label: shares[label] for label in many.page(shares, f"synthetic-page-{name}")}))
 
 
 def _table(shares: dict[str, Share]) -> str:

@@ -18,7 +18,7 @@ from dpengine.messages.figures import local
 from dpengine.promises import Blurred
 from dpengine.schema import Category
 from dpengine.trust import Way
-from ui import form, frame, job, lessons, nav, numbers, owner, plan_run, trust_more, trust_state
+from ui import form, frame, job, lessons, many, nav, numbers, owner, plan_run, trust_more, trust_state
 from ui.figures import figure, printed_range
 from ui.history import answer_address
 from ui.trust_pictures import bars
@@ -245,7 +245,7 @@ def _answers(table: dp.Table, found: tuple[Way, ...]) -> None:
         return
     head = "".join(f"<th scope='col' class='number'>{escape(say(f'trust.model.{model}'))}</th>" for model in told)
     body = ""
-    for label in next(iter(told.values())).query.labels():
+    for label in many.page(next(iter(told.values())).query.labels(), "trust-page"):
         cells = ""
         for answer in told.values():
             low, high = printed_range(answer.query, *answer.interval[label])

@@ -121,19 +121,17 @@ class Mean(OfNumbers):
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         """Of several draws N and S are averaged, not their ratios."""
         pairs = [(self.known, raw[0])] if self.known is not None else _pairs(raw)
-        return self.told([self._told(n, s, looks) for n, s in pairs])
-
-    def _told(self, n: Any, s: Any, looks: int) -> tuple[float, tuple[float, float]]:
         column = self.facts.schema.number(self.column)
         reach_n, reach_s = self._reaches(looks)
         edge = Fraction(self.half)
-        middle = (column.lower + column.upper) / 2
+        middle, step = (column.lower + column.upper) / 2, column.step / 2
 
-        def value(y: Fraction) -> float:
-            return float(middle + column.step * y / 2)
+        def told(n: Any, s: Any) -> tuple[float, tuple[float, float]]:
+            found = (ratio(s, n, -edge, edge), *ratio_range(s, reach_s, n, reach_n, -edge, edge))
+            value, low, high = (float(middle + step * y) for y in found)
+            return value, (low, high)
 
-        low, high = ratio_range(s, reach_s, n, reach_n, -edge, edge)
-        return value(ratio(s, n, -edge, edge)), (value(low), value(high))
+        return self.told([told(n, s) for n, s in pairs])
 
 
 def _pairs(value: tuple[Any, ...]) -> list[tuple[Any, Any]]:

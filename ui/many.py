@@ -1,0 +1,45 @@
+"""Answers with more parts than a picture or a page can hold: which are shown, and the words that say so.
+
+Which ones is decided by the declared order or by the released figures, never by anything else about the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from heapq import nlargest
+from itertools import islice
+from math import inf
+from typing import Any
+
+import streamlit as st
+
+from dpengine.messages import say
+
+MOST_DRAWN = 200  # bars or ranges in one picture
+MOST_REHEARSED = 2_000  # parts of a made-up answer that are drawn while somebody waits for the page
+PAGE = 200  # rows of a table
+
+
+def drawn(values: Mapping[str, Any], largest: bool) -> list[str]:
+    """The labels of a picture, in the declared order: the largest figures, or the first."""
+    if len(values) <= MOST_DRAWN:
+        return list(values)
+    if not largest:
+        return list(islice(values, MOST_DRAWN))
+    places = nlargest(MOST_DRAWN, enumerate(values.items()), key=lambda one: -inf if one[1][1] is None else one[1][1])
+    return [label for _, (label, _) in sorted(places, key=lambda one: one[0])]
+
+
+def words(shown: int, of: int, largest: bool) -> str:
+    """Under a picture that does not hold all; empty where it does."""
+    return "" if shown >= of else say("many.largest" if largest else "many.first", shown=shown, of=of)
+
+
+def page(labels: Iterable[str], key: str) -> list[str]:
+    """The rows of one page of a table; which one is asked where there are several."""
+    names = list(labels)
+    pages = -(-len(names) // PAGE)
+    if pages < 2:
+        return names
+    at = st.number_input(say("many.page", pages=pages), 1, pages, 1, key=key, width=220)
+    return names[(int(at) - 1) * PAGE : int(at) * PAGE]

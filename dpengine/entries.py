@@ -145,6 +145,15 @@ class Entry:
     origin: str = ""  # the hash of the ledger's first row, which tells one workspace's ledger from another's
 
 
+@dataclass(frozen=True)
+class Looked:
+    """The answers to one question, in the order they were seen: how many, the first of each law, and the latest."""
+
+    count: int
+    first: tuple[Entry, ...]
+    newest: tuple[Entry, ...]
+
+
 def act_of(row: Row) -> tuple[str, Fraction | None, Fraction | None]:
     """The table an owner's act names, and for a raise the cap before and after."""
     body = json.loads(row["body"])

@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from dpengine import acts, steps
+from dpengine import acts, repeats, steps
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, admits, price, spent
 from dpengine.acts import Act
@@ -32,6 +32,7 @@ from dpengine.entries import (
     Burned,
     Charge,
     Entry,
+    Looked,
     Outcome,
     Standing,
     charge_body,
@@ -61,19 +62,14 @@ _NEAREST = (  # for each of several row numbers the last charge up to it
     " AND seq <= place.value ORDER BY seq DESC LIMIT 1) FROM json_each(?) AS place) ORDER BY seq"
 )
 _OUTCOMES = "SELECT * FROM entries WHERE kind IN ('answer', 'failed') AND request IN (SELECT value FROM json_each(?))"
-_ANSWERED = (
+_THESE = "SELECT * FROM entries WHERE kind = 'charge' AND seq IN (SELECT value FROM json_each(?))"
+_NEWEST = (
     "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
-    " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq"
-)
-_NEWEST = _ANSWERED.replace("ORDER BY seq", "ORDER BY seq DESC LIMIT 1")
-_LOOKED = (
-    "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
-    " AND json_extract(body, '$.claim.key') = ? AND json_extract(body, '$.claim.version') = ?"
-    " AND json_remove(json_extract(body, '$.claim.parameters'), '$.epsilon', '$.noise') = ? ORDER BY seq"
+    " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq DESC LIMIT 1"
 )
 _FIRST = "SELECT hash FROM entries WHERE seq = 1"
 _HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
-_SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name = 'entries'"
+_SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('entries', 'looks') AND sql IS NOT NULL"
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 
 
@@ -274,6 +270,7 @@ class Ledger:
         with self._file.writing() as db:
             for row in rows:
                 db.conn.execute(_INSERT, row)
+            repeats.fill(db)
 
     def recover(self, budgets: Sequence[str], told: dict[str, Any], actor: str) -> None:
         """What an operator did to this ledger, and the budgets that spend no more because of it, in one transaction."""
@@ -303,17 +300,18 @@ class Ledger:
         return found[0] if found else None
 
     def charges(
-        self, budget: str | None = None, table: str | None = None, limit: int = 100, offset: int = 0, keys: str = "*"
+        self, budget: str | None = None, table: str | None = None, limit: int = 100, offset: int = 0,
+        key: str | None = None,
     ) -> list[Entry]:
-        """Newest first, `offset` of them passed over; `keys` is a pattern for what was asked."""
+        """Newest first, `offset` of them passed over; `key` is what was asked."""
         wanted, values = ["kind = 'charge'"], []
         for expression, value in (("budget", budget), ("json_extract(body, '$.table')", table)):
             if value is not None:
                 wanted.append(f"{expression} = ?")
                 values.append(value)
-        if keys != "*":
-            wanted.append("json_extract(body, '$.claim.key') GLOB ?")
-            values.append(keys)
+        if key is not None:
+            wanted.append("json_extract(body, '$.claim.key') = ?")
+            values.append(key)
         sql = f"SELECT * FROM entries WHERE {' AND '.join(wanted)} ORDER BY seq DESC LIMIT ? OFFSET ?"
         with self._file.reading() as db:
             return self._entries(db, _sound_rows(db, sql, [*values, limit, offset]))
@@ -342,11 +340,12 @@ class Ledger:
                 rows = _sound_rows(db, _NEAREST, [budget, json.dumps(apart)])
         return [Charge.from_row(row) for row in rows]
 
-    def answers_to(self, budget: str, table: str, claim_digest: str) -> list[Entry]:
-        """The answers already paid for to one question, oldest first."""
+    def answers_to(self, budget: str, table: str, claim: dict[str, Any], noises: Sequence[str] = ("",)) -> list[Entry]:
+        """The latest answers already paid for to one question, oldest first, whichever of `noises` they have."""
+        laws = [repeats.law_of(claim, noise) for noise in noises]
         with self._file.reading() as db:
-            found = self._entries(db, _sound_rows(db, _ANSWERED, [budget, table, claim_digest]))
-        return [entry for entry in found if entry.outcome is not None and entry.outcome.kind == "answer"]
+            found = repeats.of_laws(db, repeats.question_of(budget, table, claim), laws)
+            return self._answered(db, found)[-repeats.MOST_NEWEST :]
 
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
         """The last time one question was charged, whatever became of it."""
@@ -354,15 +353,14 @@ class Ledger:
             found = self._entries(db, _sound_rows(db, _NEWEST, [budget, table, claim_digest]))
         return found[0] if found else None
 
-    def looks_at(self, budget: str, table: str, question: dict[str, Any]) -> list[Entry]:
-        """The same for one question at whatever ε and with whatever noise, as `Query.describe` tells it."""
-        parameters = canonical(
-            {name: told for name, told in question["parameters"].items() if name not in ("epsilon", "noise")}
-        )
-        values = [budget, table, question["key"], question["version"], parameters]
+    def looks_at(self, budget: str, table: str, claim: dict[str, Any]) -> Looked:
+        """The answers to one question at whatever ε and with whatever noise: how many there are, the first of each
+        law, and the latest. Reads as much after ten thousand as after a hundred."""
+        question = repeats.question_of(budget, table, claim)
         with self._file.reading() as db:
-            found = self._entries(db, _sound_rows(db, _LOOKED, values))
-        return [entry for entry in found if entry.outcome is not None and entry.outcome.kind == "answer"]
+            count = repeats.number(db, question)
+            first, newest = (self._answered(db, each(db, question)) for each in (repeats.first, repeats.newest))
+        return Looked(count, tuple(first), tuple(newest))
 
     def export_rows(self, budget: str | None = None) -> Iterator[dict[str, Any]]:
         """Every row, or those of a budget, as it is stored, oldest first: enough to recompute each hash."""
@@ -387,12 +385,13 @@ class Ledger:
             verdict = verify(self._pages("", []))
             with self._file.reading() as db:
                 schema = {row["sql"] for row in db.query(_SCHEMA)}
+                same = schema == SCHEMA and repeats.tells_the_same(db)
                 whole = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"  # do the indexes tell the same?
         except AllowanceError as error:
             if error.code != "ledger.damaged":
                 raise
             return Verdict(False, 0, (0, START), None, error.code)
-        if not verdict.ok or (schema == SCHEMA and whole):
+        if not verdict.ok or (schema == SCHEMA and same and whole):
             return verdict
         return replace(verdict, ok=False, why="chain.guards" if whole else "ledger.damaged")
 
@@ -438,16 +437,25 @@ class Ledger:
         outcomes = {row["request"]: Outcome.from_row(row) for row in _sound_rows(db, _OUTCOMES, [requests])}
         return [Entry(Charge.from_row(row), outcomes.get(row["request"]), origin) for row in charges]
 
+    def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
+        """Those of some charges that were answered, in the order of the answers."""
+        found = self._entries(db, _sound_rows(db, _THESE, [json.dumps(charges)]))
+        told = [(entry.outcome.seq, entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
+        return [entry for _, entry in sorted(told, key=lambda one: one[0])]
+
     def _settle(self, request: str, kind: str, body: dict[str, Any]) -> bool:
         text = canonical(body)
         with self._file.writing() as db:
-            charge = self._charge(db, request)
-            if charge is None:
+            rows = _sound_rows(db, _CHARGE, [request])
+            if not rows:
                 raise AllowanceError("request.unknown")
             if list(db.query(_OUTCOMES, [json.dumps([request])])):
                 return False
             # The charge's own time: a second one would tell how long the draw took.
-            self._append(db, kind, charge.budget, request, charge.actor, text, "", charge.at)
+            [paid] = rows
+            told = self._append(db, kind, paid["budget"], request, paid["actor"], text, "", paid["at"])
+            if kind == "answer":
+                repeats.note(db, told["seq"], paid["seq"], paid["budget"], paid["body"])
         return True
 
     def _append(

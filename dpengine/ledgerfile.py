@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlite_utils import Database, Migrations
 
+from dpengine import repeats
 from dpengine.anchor import Anchor, refuse_older
 from dpengine.chain import START, sound
 from dpengine.errors import AllowanceError
@@ -94,7 +95,9 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 BEGIN SELECT RAISE(ABORT, 'the budget is closed'); END""",
         ),
     ),
+    ("0005_looks", repeats.STATEMENTS),
 )
+_FILLED = {"0005_looks": repeats.fill}  # steps that also read what an older version wrote
 SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word
 
 # fullfsync: macOS otherwise lets the disk keep a commit in its own memory. It means nothing elsewhere.
@@ -224,7 +227,7 @@ class LedgerFile:
     def _prepare(self) -> None:
         known = Migrations("ledger")
         for name, statements in MIGRATIONS:
-            known(name=name)(_step(statements))
+            known(name=name)(_step(statements, _FILLED.get(name)))
         with self.reading() as db:
             self._use_wal(db)
             if {step.name for step in known.applied(db)} - {name for name, _ in MIGRATIONS}:
@@ -288,10 +291,12 @@ def head_of(db: Database) -> tuple[int, str]:
     return (rows[0]["seq"], rows[0]["hash"]) if rows else (0, START)
 
 
-def _step(statements: tuple[str, ...]) -> Callable[[Database], None]:
+def _step(statements: tuple[str, ...], fill: Callable[[Database], None] | None) -> Callable[[Database], None]:
     def run(db: Database) -> None:
         for statement in statements:
             db.execute(statement)
+        if fill is not None:
+            fill(db)
 
     return run
 

@@ -51,15 +51,13 @@ class Reading:
     """What several answers to one question say together. `value` and `interval` have the shape of one answer's."""
 
     kind: str  # averaged, shared (what the ranges have in common) or apart (side by side)
-    answers: tuple[Answer, ...]  # oldest first
+    answers: tuple[Answer, ...]  # oldest first: those that are read together
+    newest: tuple[Answer, ...] = ()  # the latest, oldest first
+    count: int = 0  # of all, also of those that are neither
     value: Any = None
     interval: Any = None  # None where there is none: fewer than two answers, choices, or nothing left to claim
     beta: Fraction = Fraction(1)  # the chance that the interval does not hold, at most
     agree: bool = True  # False: the ranges have nothing in common, so the latest is shown alone
-
-    @property
-    def count(self) -> int:
-        return len(self.answers)
 
 
 def share_of(beta: Fraction, spend: int, look: int) -> Fraction:
@@ -68,14 +66,23 @@ def share_of(beta: Fraction, spend: int, look: int) -> Fraction:
     return beta * Fraction(1, 1 << halvings)
 
 
-def read_together(answers: Sequence[Answer], beta: Fraction) -> Reading:
-    """Of answers to one question (the same but for ε), oldest first."""
-    looks = tuple(answers)
-    if len(looks) < 2 or any(look.interval is None or _parts(look) != _parts(looks[0]) for look in looks):
-        return Reading("apart", looks)
-    if all(look.raw is not None for look in looks):
-        return _averaged(looks, beta)
-    return _shared(looks, beta)
+def read_together(
+    answers: Sequence[Answer], beta: Fraction, newest: Sequence[Answer] | None = None, count: int | None = None
+) -> Reading:
+    """Of answers to one question (the same but for ε), oldest first: all, or the first few of every law and the
+    `newest` of `count`. That the rest is left out changes no range that is stated, only how many are."""
+    looks, latest = tuple(answers), tuple(answers if newest is None else newest)
+    told = _read(looks, latest, len(looks) if count is None else count, beta)
+    return replace(told, newest=latest, count=len(looks) if count is None else count)
+
+
+def _read(looks: tuple[Answer, ...], latest: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
+    both = looks + latest
+    if len(both) < 2 or count < 2 or any(one.interval is None or _parts(one) != _parts(both[0]) for one in both):
+        return Reading("apart", latest)
+    if all(one.raw is not None for one in both):
+        return _averaged(looks, latest[-1], beta)
+    return _shared(latest, count, beta)
 
 
 def _parts(look: Answer) -> set[str] | None:
@@ -83,7 +90,7 @@ def _parts(look: Answer) -> set[str] | None:
     return set(look.interval) if isinstance(look.interval, dict) else None
 
 
-def _averaged(looks: tuple[Answer, ...], beta: Fraction) -> Reading:
+def _averaged(looks: tuple[Answer, ...], last: Answer, beta: Fraction) -> Reading:
     drawn: dict[tuple[str, Fraction], list[tuple[int, ...]]] = {}  # by noise and ε: one law each
     stated = []  # one range for each look
     for look in looks:
@@ -97,9 +104,9 @@ def _averaged(looks: tuple[Answer, ...], beta: Fraction) -> Reading:
         stated.append(query.around(mean_of(rows), len(rows)))
     common = _intersection([told.interval for told in stated])
     if common is None:
-        return Reading("averaged", looks, looks[-1].value, looks[-1].interval, beta, agree=False)
+        return Reading("averaged", looks, value=last.value, interval=last.interval, beta=beta, agree=False)
     best = min(reversed(stated), key=lambda told: _width(told.interval))  # the latest of equals
-    return Reading("averaged", looks, _inside(best.value, common), common, beta)
+    return Reading("averaged", looks, value=_inside(best.value, common), interval=common, beta=beta)
 
 
 def foreseen(answers: Sequence[Answer], query: Query, beta: Fraction) -> Any:
@@ -128,15 +135,15 @@ def mean_of(rows: Sequence[tuple[int, ...]]) -> tuple[int | Fraction, ...]:
     return tuple(Fraction(sum(parts), len(rows)) for parts in zip(*rows, strict=True))
 
 
-def _shared(looks: tuple[Answer, ...], beta: Fraction) -> Reading:
-    last = looks[-1]
+def _shared(looks: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
+    """Of all, or of none: beyond so many that not all are at hand, nothing is said of what they share."""
+    last, fails = looks[-1], count * beta
     common = _intersection([look.interval for look in looks])
     if common is None:
-        return Reading("shared", looks, last.value, last.interval, beta, agree=False)
-    fails = len(looks) * beta
-    if fails >= 1:
-        return Reading("shared", looks, last.value)
-    return Reading("shared", looks, _inside(last.value, common), common, fails)
+        return Reading("shared", looks, value=last.value, interval=last.interval, beta=beta, agree=False)
+    if fails >= 1 or count > len(looks):
+        return Reading("shared", looks, value=last.value)
+    return Reading("shared", looks, value=_inside(last.value, common), interval=common, beta=fails)
 
 
 def _intersection(ranges: Sequence[Any]) -> Any:

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -238,8 +239,8 @@ class Table:
 
     def _given(self, keys: Sequence[str], most: int) -> list[Answer]:
         """Answers to questions of some kinds, asked of this table under this budget, newest first."""
-        ledger = self._workspace.ledger
-        found = [one for key in keys for one in ledger.charges(self._budget.id, self.name, keys=key, limit=most)]
+        ledger, asked = self._workspace.ledger, [key for key in catalogue if any(fnmatchcase(key, one) for one in keys)]
+        found = [one for key in asked for one in ledger.charges(self._budget.id, self.name, key=key, limit=most)]
         found = sorted(found, key=lambda one: one.charge.seq, reverse=True)[:most]
         return [self.answer_of(entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
 
@@ -258,19 +259,19 @@ class Table:
         return self._workspace.ledger.newest_to(self._budget.id, self.name, query.digest())
 
     def recall(self, query: Query) -> list[Answer]:
-        """Answers already paid for to this very question: free."""
-        found = self._workspace.ledger.answers_to(self._budget.id, self.name, query.digest())
-        bounds = claim_of(query)["bounds"]  # the same words under other bounds are another question
-        return [self.answer_of(entry) for entry in found if entry.charge.claim.get("bounds") == bounds]
+        """The latest answers already paid for to this very question, oldest first: free. The same words under other
+        bounds are another question."""
+        ledger = self._workspace.ledger
+        found = ledger.answers_to(self._budget.id, self.name, claim_of(query), ("", *query.noises))
+        return [self.answer_of(entry) for entry in found]
 
     def looks(self, query: Query) -> Reading:
-        """Every paid answer to this question at whatever ε, and what they say together: free."""
-        found = self._workspace.ledger.looks_at(self._budget.id, self.name, query.describe())
-        bounds = claim_of(query)["bounds"]
-        same = [entry for entry in found if entry.outcome and entry.charge.claim.get("bounds") == bounds]
-        # In the order they were seen, which later ones never change: a range once stated must stay as it was stated.
-        same.sort(key=lambda entry: entry.outcome.seq if entry.outcome else 0)
-        return read_together([self.answer_of(entry) for entry in same], query.beta)
+        """The paid answers to this question at whatever ε, and what they say together: free. In the order they were
+        seen, which later ones never change: a range once stated must stay as it was stated."""
+        found = self._workspace.ledger.looks_at(self._budget.id, self.name, claim_of(query))
+        made = {entry.charge.seq: self.answer_of(entry) for entry in (*found.first, *found.newest)}
+        first, newest = ([made[entry.charge.seq] for entry in some] for some in (found.first, found.newest))
+        return read_together(first, query.beta, newest, found.count)
 
     def answer_of(self, entry: Entry) -> Answer:
         """As it was given: under the bounds its claim holds, also where the table was declared anew since."""

@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("bearing", "population"),
     ("entries",),
     ("chain", "workers", "anchor", "hold", "space"),
+    ("repeats",),
     ("ledgerfile",),
     ("acts", "steps"),
     ("ledger",),
@@ -55,7 +56,7 @@ LEVEL = {name: place for place, layer in enumerate(LAYERS) for name in layer}
 ONLY_HERE = {
     "opendp": {"coins"},
     "ibis": {"engines", "statistics"},
-    "sqlite_utils": {"ledgerfile", "acts", "steps", "ledger"},
+    "sqlite_utils": {"repeats", "ledgerfile", "acts", "steps", "ledger"},
     "secrets": {"coins", "table", "workspace", "workers", "owner"},  # elsewhere for names, never for noise
 }
 NEVER_IN_ENGINE = {"streamlit", "plotly", "ui", "pages", "demos", "random"}

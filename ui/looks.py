@@ -70,7 +70,7 @@ def _each(table: dp.Table, reading: Reading) -> str:
     names = ("when", "answer", "share", "receipt")
     head = "".join(f"<th>{escape(say(f'looks.column.{name}'))}</th>" for name in names)
     rows = []
-    for look in reading.answers:
+    for look in reading.newest:
         price = Fraction(look.receipt["price"]) / table.budget.rule.epsilon
         link = answer_address(look.receipt["table"], look.request_id)
         receipt = receipt_link(link, look.receipt["charge"]["hash"])

@@ -429,7 +429,7 @@ def _each(answer: dp.Answer, promise: Promise) -> str:
 
 def as_one(reading: Reading) -> dp.Answer:
     """What the answers say together, in the shape of one of them."""
-    last = reading.answers[-1]
+    last = reading.newest[-1]
     value, interval = _printable(reading.value), _printable(reading.interval)
     return replace(last, value=value, interval=interval, query=replace(last.query, beta=reading.beta))
 

@@ -231,9 +231,9 @@ def test_lists_are_newest_first_and_recall_finds_paid_answers(tmp_path: Path) ->
         assert names == ["c0", "r4", "r3", "r2", "r1", "r0"]
         assert [entry.charge.request for entry in ledger.charges(budget="b", limit=2)] == ["r4", "r3"]
         assert [entry.charge.request for entry in ledger.charges(table="pets")] == ["r3"]
-        found = ledger.answers_to("b", "people", "digest-0.1")
+        found = ledger.answers_to("b", "people", ask("", "0.1")["claim"])
         assert [entry.outcome.body["value"] for entry in found if entry.outcome] == ["r0", "r1"]
-        assert ledger.answers_to("b", "people", "digest-0.2") == []
+        assert ledger.answers_to("b", "people", ask("", "0.2")["claim"]) == []
 
 
 def test_exported_rows_are_enough_to_recompute_every_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,123 @@
+"""What is kept beside the chain so that a question asked thousands of times is found as fast as one asked once.
+
+One row for each answer: which question it answers (a hash of budget, table and claim but for ε and noise), under which
+law, the how manyth of the question it is and the how manyth of its law. Everything follows from the chain and is
+written with the answer, in its transaction; `tells_the_same` compares. Rows are only found here: each is then read from
+the chain and rehashed, like any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from sqlite_utils import Database
+
+from dpengine.contract import canonical
+
+FEW = 12  # the first looks at every law; `looks` uses no more
+MOST_FIRST = 480  # of them, over all laws
+MOST_NEWEST = 50
+
+STATEMENTS = (
+    """CREATE TABLE looks (
+                seq INTEGER PRIMARY KEY, charge INTEGER NOT NULL, question TEXT NOT NULL, law TEXT NOT NULL,
+                number INTEGER NOT NULL, place INTEGER NOT NULL
+            ) STRICT""",
+    "CREATE UNIQUE INDEX look_of ON looks (question, number)",
+    "CREATE UNIQUE INDEX look_of_law ON looks (question, law, place)",
+    f"CREATE UNIQUE INDEX first_looks ON looks (question, number) WHERE place <= {FEW}",
+    """CREATE TRIGGER no_look_update BEFORE UPDATE ON looks
+                BEGIN SELECT RAISE(ABORT, 'looks are append-only'); END""",
+    """CREATE TRIGGER no_look_delete BEFORE DELETE ON looks
+                BEGIN SELECT RAISE(ABORT, 'looks are append-only'); END""",
+    """CREATE TRIGGER only_next_look BEFORE INSERT ON looks
+                WHEN NEW.seq <= (SELECT coalesce(max(seq), 0) FROM looks)
+                BEGIN SELECT RAISE(ABORT, 'looks are append-only'); END""",
+    """CREATE INDEX kinds_of ON entries
+                (budget, json_extract(body, '$.table'), json_extract(body, '$.claim.key'), seq)
+                WHERE kind = 'charge'""",
+)
+
+_ANSWERS = (
+    "SELECT answer.seq AS seq, charge.seq AS charge, charge.budget AS budget, charge.body AS body"
+    " FROM entries AS answer JOIN entries AS charge ON charge.kind = 'charge' AND charge.request = answer.request"
+    " WHERE answer.kind = 'answer' ORDER BY answer.seq"
+)
+_INSERT = (
+    "INSERT INTO looks (seq, charge, question, law, number, place) VALUES (:seq, :charge, :question, :law,"
+    " (SELECT coalesce(max(number), 0) + 1 FROM looks WHERE question = :question),"
+    " (SELECT coalesce(max(place), 0) + 1 FROM looks WHERE question = :question AND law = :law))"
+)
+_NUMBER = "SELECT coalesce(max(number), 0) AS number FROM looks WHERE question = ?"
+_FIRST = (
+    f"SELECT charge FROM looks INDEXED BY first_looks WHERE question = ? AND place <= {FEW}"
+    f" ORDER BY number LIMIT {MOST_FIRST}"
+)
+_NEWEST = f"SELECT charge FROM looks WHERE question = ? ORDER BY number DESC LIMIT {MOST_NEWEST}"
+_OF_LAW = f"SELECT charge FROM looks WHERE question = ? AND law = ? ORDER BY place DESC LIMIT {MOST_NEWEST}"
+_UNTOLD = (  # answers that are not here, and rows here that are no answers
+    "SELECT count(*) AS many FROM (SELECT seq FROM entries WHERE kind = 'answer' AND seq NOT IN (SELECT seq FROM looks)"
+    " UNION ALL SELECT looks.seq FROM looks LEFT JOIN entries AS answer ON answer.seq = looks.seq"
+    " LEFT JOIN entries AS charge ON charge.seq = looks.charge"
+    " WHERE answer.kind IS NOT 'answer' OR charge.kind IS NOT 'charge' OR answer.request IS NOT charge.request)"
+)
+
+
+def question_of(budget: str, table: str, claim: dict[str, Any]) -> str:
+    """A name for a question at whatever ε and with whatever noise, under the bounds it was asked with."""
+    asked = {name: told for name, told in claim.get("parameters", {}).items() if name not in ("epsilon", "noise")}
+    told = [budget, table, claim.get("key"), claim.get("version"), asked, claim.get("bounds")]
+    return hashlib.sha256(canonical(told).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def law_of(claim: dict[str, Any], noise: str | None = None) -> str:
+    given = claim.get("parameters", {})
+    return canonical([given.get("noise") or "" if noise is None else noise, given.get("epsilon")])
+
+
+def note(db: Database, seq: int, charge: int, budget: str, body: str) -> None:
+    """Beside the answer that was just written."""
+    told = json.loads(body)
+    claim = told["claim"]
+    row = {"seq": seq, "charge": charge, "question": question_of(budget, told["table"], claim), "law": law_of(claim)}
+    db.conn.execute(_INSERT, row)
+
+
+def fill(db: Database) -> None:
+    """For the answers of a ledger that had no such rows yet. One that cannot be read is left out: `verify` names it."""
+    for row in db.query(_ANSWERS):
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            note(db, row["seq"], row["charge"], row["budget"], row["body"])
+
+
+def number(db: Database, question: str) -> int:
+    """How often it was answered."""
+    return int(next(iter(db.query(_NUMBER, [question])))["number"])
+
+
+def first(db: Database, question: str) -> list[int]:
+    """The charges of the first looks at each law, in the order of the answers."""
+    return _charges(db.query(_FIRST, [question]))
+
+
+def newest(db: Database, question: str) -> list[int]:
+    """The charges of the latest, oldest first."""
+    return _charges(db.query(_NEWEST, [question]))[::-1]
+
+
+def of_laws(db: Database, question: str, laws: Sequence[str]) -> list[int]:
+    """The charges of the latest under some laws."""
+    return [charge for law in laws for charge in _charges(db.query(_OF_LAW, [question, law]))]
+
+
+def tells_the_same(db: Database) -> bool:
+    """Is there a row for every answer, and none else?"""
+    return int(next(iter(db.query(_UNTOLD)))["many"]) == 0
+
+
+def _charges(rows: Iterable[dict[str, Any]]) -> list[int]:
+    return [row["charge"] for row in rows]

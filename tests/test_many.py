@@ -71,7 +71,7 @@ def test_a_made_up_histogram_adds_its_weights_once(monkeypatch: pytest.MonkeyPat
     """Sums of weights are counted: as many additions as bars."""
     bars, times = 400, Counter[str]()
     monkeypatch.setattr(counts, "sum", lambda given: times.update(["sum"]) or sum(given), raising=False)
-    found = counts.Histogram("c", tuple(range(bars)), bars).imagine(10_000, "even")
+    found = counts.BinCounts("c", tuple(range(bars)), bars).imagine(10_000, "even")
     assert len(found) == bars and times["sum"] == 1
 
 

@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
@@ -181,11 +180,6 @@ class Query(ABC):
     def promised_before(self) -> list[dict[str, Any]]:  # as earlier versions wrote it, so that their receipts hold
         return []
 
-    @cached_property
-    def promised(self) -> Promise:
-        """`promise()`, worked out once for everything that is said of an answer's parts."""
-        return self.promise()
-
     @abstractmethod
     def coarse(self) -> Fraction:
         """A promise above this says little: a quarter of what the question can show, from public facts."""
@@ -259,6 +253,10 @@ class Query(ABC):
     def labels(self) -> list[str]:
         """The public names of an answer's parts, in the declared order; none for a single number or label."""
         return [] if self.by is None else list(self.facts.schema.category(self.by).labels)
+
+    def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """For a file with a column for each: what the parts are told apart by, and the cells of each label in turn."""
+        return ("label",), [(label,) for label in self.labels()]
 
     def shown(self) -> dict[str, str]:
         """Stored names of parts, which are English, as the reader writes them; those that stay are left out."""

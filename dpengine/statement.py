@@ -30,10 +30,11 @@ from dpengine.unit import Unit, read_relation
 
 MOST_COUNTED = 10**6
 MOST_STEPS = 240  # more cannot be told apart in a picture
+LABELS = 3  # columns at most, whose values tell the figures of one answer apart
 ROW_COLUMNS = ("seq", "at", "kind", "table", "actor", "request", "sentence", "epsilon_spent", "running_total", "hash")
 ANSWER_COLUMNS = (
-    "seq", "at", "table", "question", "label", "value", "low", "high", "epsilon_spent", "request", "hash",
-    "counted",
+    "seq", "at", "table", "question", "label", "label_2", "label_3", "value", "low", "high", "epsilon_spent",
+    "request", "hash", "counted",
 )  # fmt: skip
 
 
@@ -150,6 +151,13 @@ def counted(charge: Charge, step: Burned | None = None) -> str:
         return say("cut.all", parts="; ".join(told)) if told else ""
 
 
+def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
+    """The cells of each label of a charged question, where it has several columns and there is room for them."""
+    query = query_of(charge) if len(charge.claim.get("parameters", {}).get("columns") or ()) > 1 else None
+    names, cells = ((), []) if query is None else query.cells()
+    return dict(zip(query.labels(), cells, strict=True)) if query is not None and 1 < len(names) <= LABELS else {}
+
+
 def act_words(act: Act) -> str:
     """An owner's act as a sentence."""
     caps = {} if act.before is None else {"before": act.before, "after": act.after}
@@ -170,19 +178,21 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
         value, interval = body["value"], body["interval"]
         cut = counted(charge)
         figures = (value or {"": ""}).items() if isinstance(value, dict) else [("", value)]
+        cells = cells_of(charge)
         for label, figure in figures:
             figure = ", ".join(figure) if isinstance(figure, list) else figure  # the columns of a published table
             low, high = (interval.get(label) if isinstance(interval, dict) else interval) or ("", "")
             yield [
-                charge.seq, charge.at, charge.table, charge.claim.get("sentence", ""), label, figure, low, high,
+                charge.seq, charge.at, charge.table, charge.claim.get("sentence", ""),
+                *(*cells.get(label, (label,)), "", "")[:LABELS], figure, low, high,
                 text_of(charge.price), charge.request, charge.hash, cut,
             ]  # fmt: skip
         for burned in _parts(ledger, entry):
             body = burned.told.body if burned.told else {}
             low, high = body["interval"] or ("", "")
             yield [
-                burned.seq, burned.at, charge.table, burned.claim["sentence"], "", body["value"], low, high, "",
-                charge.request, burned.hash, counted(charge, burned),
+                burned.seq, burned.at, charge.table, burned.claim["sentence"], *[""] * LABELS, body["value"], low, high,
+                "", charge.request, burned.hash, counted(charge, burned),
             ]  # fmt: skip
 
 

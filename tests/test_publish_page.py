@@ -196,7 +196,7 @@ def test_a_plan_may_hold_a_published_table(tables: dict[str, dp.Table]) -> None:
 
 def test_files_to_take_away_are_safe_and_whole(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
     published = tables["rows"].published(answer)
-    written = exports.table_csv(published.table()).decode()
+    written = exports.table_csv(published.table()).decode("utf-8-sig")
     first, *rest = written.splitlines()
     assert first == '"pay","\'=word"' and len(rest) == PEOPLE
     assert {line.split(",", 1)[1] for line in rest} <= {'"\'=1+1"', '"plain"', '"other"', '"no answer"'}

@@ -1,5 +1,6 @@
-"""Downloads as CSV. A cell that a spreadsheet could take for a formula is written as text; so is what would begin a
-cell where a program splits lines at semicolons or tabs, whatever quotes say."""
+"""Downloads as CSV, in UTF-8 with the mark by which spreadsheets know it. A cell that a spreadsheet could take for a
+formula is written as text; so is what would begin a cell where a program splits lines at semicolons or tabs, whatever
+quotes say."""
 
 from __future__ import annotations
 
@@ -23,12 +24,16 @@ from ui import counted
 _RISKY = re.compile(r"^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=\s*[=+\-@＝＋－＠])")
 
 
+MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
+
+
 def safe(cell: Any) -> Any:
     return _RISKY.sub("'", cell) if isinstance(cell, str) else cell
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     out = io.StringIO()
+    out.write(MARK)
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([safe(cell) for cell in header])
     writer.writerows([safe(cell) for cell in row] for row in rows)
@@ -42,7 +47,8 @@ def table_csv(table: pa.Table) -> bytes:
             codes = table.column(place).unify_dictionaries().combine_chunks()
             words = pa.array([safe(word) for word in codes.dictionary.to_pylist()], pa.string())
             table = table.set_column(place, name, words.take(codes.indices))
-    out = io.BytesIO()
+    out = io.BytesIO(MARK.encode())
+    out.seek(0, io.SEEK_END)
     pacsv.write_csv(table.rename_columns([safe(name) for name in table.column_names]), out)
     return out.getvalue()
 
@@ -60,25 +66,28 @@ def column_csv(query: Cdf, value: dict[str, float]) -> str:
 
 
 def answer_csv(answer: dp.Answer) -> str:
-    header = ["question", "table", "label", "value", "low", "high", "epsilon", "charge", "counted", "note"]
+    names, cells = answer.query.cells()
+    header = ["question", "table", *names, "value", "low", "high", "epsilon", "charge", "counted", "note"]
     shared = [answer.sentence, answer.receipt["table"]]
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
     tail = ["" if epsilon is None else float(epsilon), answer.receipt["charge"]["hash"], counted.words(answer.query)]
+    state = answer.query.state(answer.value, answer.interval)  # looks at every part: once
     if isinstance(answer.value, dict):
+        named = dict(zip(answer.query.labels(), cells, strict=True))
         rows = [
-            [*shared, label, value, *(answer.interval or {}).get(label, ("", "")), *tail, _note(answer, label)]
+            [*shared, *named.get(label, (label,)), value, *(answer.interval or {}).get(label, ("", "")), *tail,
+             _note(answer, state, label)]
             for label, value in (answer.value or {"": ""}).items()
-        ]
+        ]  # fmt: skip
     else:
         low, high = answer.interval or ("", "")
-        rows = [[*shared, "", answer.value, low, high, *tail, _note(answer)]]
+        rows = [[*shared, "", answer.value, low, high, *tail, _note(answer, state)]]
     return as_csv(header, rows)
 
 
-def _note(answer: dp.Answer, part: str = "") -> str:
-    """That a figure says nothing: what was drawn stands beside it, as it was."""
-    query = answer.query
-    state = query.state(answer.value, answer.interval)
-    if part and answer.interval and query.mute(answer.interval[part], part):
+def _note(answer: dp.Answer, state: str, part: str = "") -> str:
+    """That a figure says nothing, where the answer's `state` or its own range says so: what was drawn stands beside it,
+    as it was."""
+    if part and answer.interval and answer.query.mute(answer.interval[part], part):
         state = FEW
     return say(f"state.{state}") if state else ""

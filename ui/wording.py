@@ -340,7 +340,7 @@ def _in_percent(answer: dp.Answer) -> bool:
 
 def axis(query: dp.Query) -> str:
     """What an answer is measured in: people, percent, or the column itself."""
-    promise = query.promised
+    promise = query.promise()
     if isinstance(promise, Within) and promise.unit == "percent":
         return say("chart.percent")
     if isinstance(query, OfModel):

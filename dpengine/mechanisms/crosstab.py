@@ -12,6 +12,7 @@ Cost        one scan.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
@@ -72,6 +73,9 @@ class Crosstab(Histogram):
 
     def labels(self) -> list[str]:
         return combined([self.facts.schema.category(name).labels for name in self.columns])
+
+    def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        return self.columns, list(product(*(self.facts.schema.category(name).labels for name in self.columns)))
 
     def need(self) -> CellCounts:  # type: ignore[override]
         sizes = tuple(self.facts.schema.category(name).size for name in self.columns)

@@ -30,6 +30,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
@@ -252,6 +253,9 @@ class Density(Query):
     def labels(self) -> list[str]:
         texts = [_texts(grid) for grid in self.grids()]
         return texts[0] if len(texts) == 1 else [f"{one} × {other}" for one in texts[0] for other in texts[1]]
+
+    def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        return self.columns, list(product(*(_texts(grid) for grid in self.grids())))
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         reach = float(self.promise().alpha)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from math import isqrt, prod
 from typing import Any
 
@@ -195,6 +195,9 @@ class OfClass(Query):
 
     def labels(self) -> list[str]:
         return combined([self.facts.schema.category(name).labels for name in self.columns])
+
+    def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        return self.columns, list(product(*(self.facts.schema.category(name).labels for name in self.columns)))
 
     def told_rows(self, rows: Sequence[int]) -> dict[str, int]:
         return dict(zip(self.labels(), (int(many) for many in rows), strict=True))

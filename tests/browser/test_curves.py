@@ -28,7 +28,7 @@ def test_a_curve_then_the_synthetic_column_beside_it(page: Any) -> None:
     settled(page)
     shot(page, "curve-column")
     taken = download(page, page.locator("[class*=st-key-column-answer] button"))
-    rows = list(csv.reader(io.StringIO(taken.path().read_text())))
+    rows = list(csv.reader(io.StringIO(taken.path().read_text("utf-8-sig"))))
     ages = [int(cell) for (cell,) in rows[1:]]
     assert rows[0] == ["age"] and ages == sorted(ages)
     assert page.locator(".headline").inner_text() == f"{len(ages)} made-up values"

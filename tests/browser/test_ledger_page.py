@@ -18,7 +18,7 @@ MEDIAN = ask_link("town", "median", column="monthly_income", epsilon="0.1")
 
 
 def taken(page: Any, label: str) -> str:
-    with download(page, page.get_by_role("button", name=label)).path().open(encoding="utf-8", newline="") as file:
+    with download(page, page.get_by_role("button", name=label)).path().open(encoding="utf-8-sig", newline="") as file:
         return file.read()
 
 

@@ -89,7 +89,7 @@ def test_three_numbers_give_the_fourth(page: Any, open_page: Callable[..., Any],
     assert cold.locator("[class*='st-key-whatif-e-'] input").input_value() == "3"
     shot(cold, "dark-whatif")
     came = download(cold, cold.get_by_role("button", name="Curves (CSV)"))
-    with open(came.path(), encoding="utf-8", newline="") as file:
+    with open(came.path(), encoding="utf-8-sig", newline="") as file:
         curves = list(csv.DictReader(io.StringIO(file.read(), newline="")))
     assert len({row["curve"] for row in curves}) == 4 and all(float(row["error"]) >= 0 for row in curves)
     assert not table_of(page, server).history()

@@ -91,7 +91,7 @@ def wide_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dp.Table:
 def test_a_wide_answer_works_out_its_promise_as_often_as_a_narrow_one(
     kind: type[dp.Query], key: str, given: str, table: dp.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On its page with all its figures, in words, and in the report."""
+    """In its figures, in the report, and in its file."""
     calls: Counter[str] = Counter()
     promise = kind.promise
     column = {"column": "pay"} if given == "by" else {}
@@ -100,7 +100,12 @@ def test_a_wide_answer_works_out_its_promise_as_often_as_a_narrow_one(
     for answer in asked.values():
         answers.bars_table(answer)
         report.picture(answer)
-    assert calls["a"] == calls["v 0000"] <= 2
+        exports.answer_csv(answer)
+    assert calls["a"] <= 2 and calls["v 0000"] <= 2
+    silent = kind.mute
+    monkeypatch.setattr(kind, "mute", lambda self, *given: calls.update(["asked"]) or silent(self, *given))
+    exports.answer_csv(asked["C"])
+    assert calls["asked"] <= 2 * len(asked["C"].value)  # once for all of it, once for each part
 
 
 def test_the_figures_come_a_page_at_a_time_and_all_in_the_file(table: dp.Table) -> None:

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine import backup
+from dpengine.statement import ANSWER_COLUMNS
 from ui import exports, history, report
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -179,7 +180,7 @@ def test_ask_ledger_report_and_exports_tell_of_it(tables: dict[str, dp.Table], a
     page = report.html(table, (1, "0" * 64), "2026-01-02T03:04:05+00:00")
     assert "300 rows published" in page and answer.value["sha256"] in page
     row = next(one for one in table.answer_rows() if one[4] == "columns")
-    assert row[5] == "pay, =word"
+    assert row[ANSWER_COLUMNS.index("value")] == "pay, =word"
     assert answer.value["sha256"] in exports.answer_csv(answer)
     told = json.dumps(answer.receipt).encode()
     [found] = dp.open_workspace(table._workspace.folder).check_receipts(told, "receipt.json")

@@ -40,6 +40,7 @@ from dpengine.itemsets import cut_sets
 from dpengine.jobs import Jobs
 from dpengine.ledger import Act, BudgetRecord, Entry, Ledger
 from dpengine.loading import Loaded, load
+from dpengine.mechanisms import catalogue
 from dpengine.persons import keep_rows
 from dpengine.rawneeds import Bands, RawNeed, Values
 from dpengine.receipts import Finding, check, read_receipts
@@ -381,7 +382,8 @@ class Workspace:
 
     def _published(self) -> set[str]:
         """The files of published tables that are answers, or are being made."""
-        found = (one.charge.request for one in self.ledger.charges(limit=-1, keys="publish_*"))
+        kinds = [key for key in catalogue if key.startswith("publish_")]
+        found = (one.charge.request for key in kinds for one in self.ledger.charges(limit=-1, key=key))
         kept = (request for request in found if self.jobs.state(request).state in ("running", "done"))
         return {self.published_file(request).name for request in kept}
 

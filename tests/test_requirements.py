@@ -1,0 +1,62 @@
+"""What the app imports it asks for by name: nothing is there only because something else needs it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = ("dpengine", "ui", "demos", "pages")
+NAMED = {"ibis": "ibis-framework"}  # otherwise as it is imported
+
+
+def required() -> dict[str, Requirement]:
+    lines = (line.partition("#")[0].strip() for line in (ROOT / "requirements.in").read_text().splitlines())
+    found = [Requirement(line) for line in lines if line]
+    return {canonicalize_name(one.name): one for one in found}
+
+
+def imported() -> dict[str, str]:
+    """Packages that running code imports, each with a file that does."""
+    found = {}
+    for path in [ROOT / "app.py", *(path for part in OURS for path in sorted((ROOT / part).rglob("*.py")))]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [one.name for one in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names = [node.module]
+            else:
+                continue
+            for name in {name.split(".")[0] for name in names} - {*OURS} - sys.stdlib_module_names:
+                found[canonicalize_name(NAMED.get(name, name))] = str(path.relative_to(ROOT))
+    return found
+
+
+def test_what_is_imported_is_required() -> None:
+    missing = {name: where for name, where in imported().items() if name not in required()}
+    assert not missing, f"imported and not in requirements.in: {missing}"
+    unused = required().keys() - imported().keys()
+    assert not unused, f"in requirements.in and nowhere imported: {sorted(unused)}"
+
+
+def test_the_noise_comes_from_a_version_that_draws_it_right() -> None:
+    """OpenDP before 0.14.2 drew additive noise with a bias."""
+    allowed = required()["opendp"].specifier
+    assert "0.14.2" in allowed and not any(version in allowed for version in ("0.13.0", "0.14.0", "0.14.1"))
+
+
+def test_the_pins_are_what_is_asked_for() -> None:
+    pinned = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", (ROOT / "requirements.txt").read_text(), flags=re.M)
+    versions: dict[str, list[str]] = {}
+    for name, version in pinned:
+        versions.setdefault(canonicalize_name(name), []).append(version)
+    for name, asked in required().items():
+        assert versions.get(name) and all(one in asked.specifier for one in versions[name]), name
+        for one in versions[name]:
+            block = (ROOT / "requirements.txt").read_text().split(f"\n{name}=={one}", 1)[1].split("==", 1)[0]
+            assert "-r requirements.in" in block, f"{name}: run make lock"

@@ -16,6 +16,7 @@ from ui import numbers, presets
 from ui.declare import kept
 from ui.declare_column import Card
 from ui.declare_lists import choose, others
+from ui.language import day_format
 from ui.preset_lists import NO, YES
 from ui.presets import RANGES
 
@@ -76,7 +77,7 @@ def days(card: Card, at: str) -> None:
     for where, part in zip(narrow, ("first", "last"), strict=True):
         now = getattr(card, part)
         given = where.date_input(
-            say(f"data.card.{part}"), None, _EARLIEST, _LATEST, format="YYYY-MM-DD", on_change=_own_days, args=(at,),
+            say(f"data.card.{part}"), None, _EARLIEST, _LATEST, format=day_format(), on_change=_own_days, args=(at,),
             key=kept(f"{at}-{part}", date.fromisoformat(now) if now else None),
         )
         setattr(card, part, given.isoformat() if given else "")

@@ -17,7 +17,7 @@ from dpengine.exact import Unread, read_number, text_of
 from dpengine.messages import say
 from dpengine.schema import Category, Column, ItemSet, Number
 from ui import density, numbers
-from ui.language import IN_ADDRESS, address
+from ui.language import IN_ADDRESS, address, day_format
 
 STATE = "ask"
 _BESIDE = ("table", "answer", IN_ADDRESS)  # in the address too, and no part of the question
@@ -395,14 +395,14 @@ def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -
 
     if op == "between":
         ends = now if isinstance(now, list) and len(now) == 2 else [None, None]
-        places = where.columns(2)
+        places, at = where.columns(2), f"{name}-{place}"
         picked = [
-            at.date_input(say(label), inside(end, usual), first, last, key=f"where-{label}-{name}-{place}")
-            for at, label, end, usual in zip(places, ("form.from", "form.to"), ends, (first, last), strict=True)
+            one.date_input(say(label), inside(end, usual), first, last, f"where-{label}-{at}", format=day_format())
+            for one, label, end, usual in zip(places, ("form.from", "form.to"), ends, (first, last), strict=True)
         ]
         return [one.isoformat() for one in picked]
     key = f"where-date-{op}-{name}-{place}"
-    return where.date_input(say("form.value"), inside(now, first), first, last, key=key).isoformat()
+    return where.date_input(say("form.value"), inside(now, first), first, last, key, format=day_format()).isoformat()
 
 
 def _numbers(column: Number, op: str, now: Any, name: str, place: str, where: Any) -> Any:

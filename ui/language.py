@@ -6,6 +6,8 @@ with `?lang=` sets (ui/web.py).
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -86,6 +88,11 @@ def _name(lang: str) -> str:
 
 def _choose(widget: str) -> None:
     st.session_state[_CHOSEN] = st.query_params[IN_ADDRESS] = st.session_state[widget]
+
+
+def day_format() -> Literal["YYYY-MM-DD", "DD.MM.YYYY"]:
+    """How a field writes a day."""
+    return "DD.MM.YYYY" if current() == "sl" else "YYYY-MM-DD"
 
 
 def written() -> str:

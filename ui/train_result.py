@@ -19,6 +19,7 @@ from dpengine.schema import Category
 from ui import answer as answers
 from ui import charts, counted, train_check, train_words
 from ui.figures import bare
+from ui.language import day_format
 from ui.wording import chance, percent, range_words, unmarked
 
 MOST_LINES = 8  # weights drawn; more cannot be told apart
@@ -157,7 +158,7 @@ def _field(name: str, column: dp.Number | Date | Category, now: Any, key: str) -
             picked = min(max(date.fromisoformat(str(now)), first), last)
         except ValueError:
             picked = date.fromisoformat(column.value(column.size // 2))
-        return st.date_input(name, picked, first, last, key=key).isoformat()
+        return st.date_input(name, picked, first, last, key=key, format=day_format()).isoformat()
     try:
         code = column.code(now) if now is not None else column.size // 2
     except dp.AllowanceError:

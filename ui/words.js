@@ -1,6 +1,7 @@
 /* Streamlit's own widgets speak English. This puts the reader's words in their place: each rule knows where a word stands
    (a selector, and an attribute or the text itself) and its wording in every language, so that choosing another language
-   turns it back. What no rule knows stays as it is. */
+   turns it back. What no rule knows stays as it is. Months and days of a calendar come from the browser: Streamlit asks it
+   for its language, and is told the page's. */
 (() => {
   const RULES = [/* rules */];
   const ATTRIBUTES = ["aria-label", "placeholder"];
@@ -9,6 +10,14 @@
   for (const rule of RULES) rule.patterns = Object.values(rule.words).map(pattern);
 
   const spoken = () => getComputedStyle(document.documentElement).getPropertyValue("--words").trim();
+
+  const own = navigator.language;
+  function tell(lang) {
+    const wanted = lang === "en" || own.startsWith(lang) ? own : lang;
+    if (navigator.language === wanted) return;
+    Object.defineProperty(navigator, "language", { value: wanted, configurable: true });
+    window.dispatchEvent(new Event("languagechange"));
+  }
 
   function translated(text, element, part, lang) {
     for (const rule of RULES) {
@@ -45,12 +54,14 @@
       node.nodeType === Node.TEXT_NODE ? text(node, lang) : attributes(node, lang);
   }
 
+  tell(document.documentElement.lang);
   let before = "";
   new MutationObserver((changes) => {
     const lang = spoken();
     if (!lang) return; // the page has not said yet
     if (lang !== before) {
       before = lang;
+      tell(lang);
       return below(document.body, lang);
     }
     for (const change of changes)

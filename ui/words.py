@@ -25,7 +25,7 @@ def _testid(*names: str) -> str:
 
 
 _ANY = "body"
-_DROPZONE = _testid("stFileUploader")
+_DROPZONE, _CALENDAR = _testid("stFileUploader"), _testid("stDateInputCalendar")
 _LISTS = _testid("stMultiSelectDropdown", "stSelectboxDropdown", "stSelectboxVirtualDropdown")
 _PICKERS = _testid("stSelectbox", "stMultiSelect")
 _LABEL, _TEXT, _PLACEHOLDER = "aria-label", "text", "placeholder"
@@ -50,6 +50,9 @@ PLACES: tuple[tuple[str, str, str], ...] = (
     ("file_upload", _LABEL, _DROPZONE), ("per_file", _TEXT, _DROPZONE), ("drop", _TEXT, _DROPZONE),
     ("add_files", _LABEL, _DROPZONE), ("cancel_upload", _LABEL, _DROPZONE), ("file_large", _TEXT, _DROPZONE),
     ("choose_date", _LABEL, _ANY), ("clear_date", _LABEL, "button"),
+    ("choose_date_in", _LABEL, _CALENDAR), ("choose_date_in", _TEXT, _CALENDAR), ("next_month", _LABEL, _CALENDAR),
+    ("previous_month", _LABEL, _CALENDAR), ("calendar_keys", _TEXT, _CALENDAR), ("day", _LABEL, _testid("stDateInput")),
+    ("month", _LABEL, _testid("stDateInput")), ("year", _LABEL, _testid("stDateInput")),
 )  # fmt: skip
 
 
@@ -64,7 +67,7 @@ def _script() -> bytes:
 
 SCRIPT = _script()
 PATH = f"/words-{hashlib.sha256(SCRIPT).hexdigest()[:12]}.js"  # by its content: a browser may keep it for good
-_TAG = f'<script defer src=".{PATH}"></script></head>'.encode("ascii")
+_TAG = f'<head><script defer src=".{PATH}"></script>'.encode("ascii")  # first, so that it runs before Streamlit's own
 _AS_IT_IS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 _LENGTH_AND_VERSION = (b"content-length", b"etag", b"last-modified")
 
@@ -108,7 +111,7 @@ class Words:
             body += message.get("body", b"")
             if message.get("more_body", False):
                 return
-            body = body.replace(b"</head>", _TAG, 1)
+            body = body.replace(b"<head>", _TAG, 1)
             headers = [(name, value) for name, value in page["headers"] if name.lower() not in _LENGTH_AND_VERSION]
             headers.append((b"content-length", str(len(body)).encode("ascii")))
             await send({**page, "headers": headers})

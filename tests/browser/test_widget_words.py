@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import pytest
 from browser import views
-from browser.steps import go, settled
+from browser.journeys import ask_link
+from browser.steps import go, settled, shot
 
+import dpengine as dp
 from dpengine.messages import _part
 
 # What Streamlit writes that no page here may show; beside the words that are turned, those that a page avoids.
@@ -18,7 +22,9 @@ ENGLISH = [
     "Add an option", "Choose or add an option", "Choose or add options", "Press Enter to submit form", "Select...",
     "Select a date", "This field is required.", "Fullscreen", "Close fullscreen", "Download as CSV", "Search",
     "{it} files are not allowed.", "Clear entry", "Deploy", "Rerun", "Settings", "Print", "Next", "Previous", "Empty",
-    "Show password", "Choose date range", "Today, {it}", "Selected Date: {it}",
+    "Show password", "Choose date range", "Today, {it}",
+    *calendar.month_name[1:], *(f"{month} {{it}}" for month in calendar.month_name[1:]),
+    *(f"{day}, {{it}}" for day in calendar.day_name),
 ]  # fmt: skip
 _ENGLISH = [
     re.compile("(.+)".join(map(re.escape, wording.split("{it}"))), re.DOTALL) for wording in dict.fromkeys(ENGLISH)
@@ -84,6 +90,26 @@ def test_the_pages_with_most_widgets_speak_slovene(page: Any) -> None:
     page.locator(".meter", has_text="Privacy allowance").wait_for()
     settled(page)
     assert {"Skip to main content", "Open", "Clear all"} <= english(page)
+
+
+def test_a_calendar_speaks_slovene_in_an_english_browser(page: Any, server: Any) -> None:
+    days = pd.DataFrame({"day": ["2024-02-01", "2024-03-01"] * 100})
+    schema = dp.Schema({"day": dp.Date("2024-01-01", "2024-12-31", "ymd")})
+    dp.open_workspace(server.home).add_table(
+        "calendar", days, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6")
+    )
+    link = ask_link("calendar", "count", where=[["day", ">=", "2024-02-05"]], epsilon="0.1")
+    for lang, month, written in (("en", "February", "2024-02-05"), ("sl", "februar", "05.02.2024")):
+        go(page, f"{link}&lang={lang}")
+        day = page.locator('[data-testid="stDateInput"]')
+        assert written in re.sub(r"\s", "", day.inner_text())
+        day.get_by_role("button").last.click()
+        opened = page.locator('[data-testid="stDateInputCalendar"]')
+        opened.wait_for()
+        assert month in opened.inner_text()
+        assert bool(english(page)) == (lang == "en"), english(page)
+        shot(page, f"calendar-{lang}")
+        page.keyboard.press("Escape")
 
 
 @pytest.mark.long

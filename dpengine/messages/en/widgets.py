@@ -50,5 +50,12 @@ SENTENCES: dict[str, str] = {
     "widget.cancel_upload": "Cancel upload of {it}",
     "widget.file_large": "File must be {it} or smaller.",
     "widget.choose_date": "Choose date",
+    "widget.choose_date_in": "Choose date, {it}",
+    "widget.next_month": "Next month",
+    "widget.previous_month": "Previous month",
+    "widget.calendar_keys": "Use arrow keys to navigate dates. Enter to select. Escape to close.",
+    "widget.day": "day, {it}",
+    "widget.month": "month, {it}",
+    "widget.year": "year, {it}",
     "widget.clear_date": "Clear date",
 }

@@ -47,5 +47,12 @@ SENTENCES: dict[str, str] = {
     "widget.cancel_upload": "ביטול ההעלאה: {it}",
     "widget.file_large": "הקובץ יכול להיות לכל היותר {it}.",
     "widget.choose_date": "בחירת יום",
+    "widget.choose_date_in": "בחירת יום: {it}",
+    "widget.next_month": "החודש הבא",
+    "widget.previous_month": "החודש הקודם",
+    "widget.calendar_keys": "מקשי החצים עוברים בין הימים. Enter בוחר, Esc סוגר.",
+    "widget.day": "יום, {it}",
+    "widget.month": "חודש, {it}",
+    "widget.year": "שנה, {it}",
     "widget.clear_date": "ניקוי היום",
 }

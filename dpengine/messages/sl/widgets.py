@@ -47,5 +47,12 @@ SENTENCES: dict[str, str] = {
     "widget.cancel_upload": "Prekini nalaganje: {it}",
     "widget.file_large": "Datoteka sme biti velika največ {it}.",
     "widget.choose_date": "Izberite dan",
+    "widget.choose_date_in": "Izberite dan: {it}",
+    "widget.next_month": "Naslednji mesec",
+    "widget.previous_month": "Prejšnji mesec",
+    "widget.calendar_keys": "Po dnevih se premikate s puščicami. Izberete z Enter, zaprete z Esc.",
+    "widget.day": "dan, {it}",
+    "widget.month": "mesec, {it}",
+    "widget.year": "leto, {it}",
     "widget.clear_date": "Počisti dan",
 }

@@ -37,7 +37,9 @@ def go_button(app: AppTest) -> Any:
 
 @pytest.mark.parametrize("lang", ["en", "sl"])
 @pytest.mark.parametrize("page", PAGES)
-def test_a_spend_that_cannot_be_leaves_everything_where_it_was(page: str, lang: str) -> None:
+def test_a_spend_that_cannot_be_leaves_everything_where_it_was(
+    page: str, lang: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with speaking(lang):
         app = open_page(page, **PAGES[page], lang=lang)
         before, label = field(app, "typed").value, go_button(app).label
@@ -48,6 +50,7 @@ def test_a_spend_that_cannot_be_leaves_everything_where_it_was(page: str, lang: 
             assert say("spend.stays", why="", epsilon=before).strip() in plain(html_of(app))
         field(app, "typed").set_value("0,3").run()
         assert field(app, "typed").value == ("0,3" if lang == "sl" else "0.3") and go_button(app).label != label
+    assert "Session State API" not in caplog.text
 
 
 @pytest.mark.parametrize("epsilon", ["1000", "-1", "lots"])

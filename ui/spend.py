@@ -141,14 +141,16 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
         with left:
             now = text_of(query.epsilon)
             key = numbers.key_of(f"{place}-typed-{now}")
+            st.session_state.setdefault(key, local(now))  # a refusal sets it back: no default beside that
             st.text_input(
-                say("spend.epsilon"), local(now), key=key, on_change=_typed, help=say("gloss.epsilon.means"),
+                say("spend.epsilon"), key=key, on_change=_typed, help=say("gloss.epsilon.means"),
                 args=(key, now, place),
             )  # fmt: skip
         with right:
             label, now = wish_field(query)
             key = numbers.key_of(f"{place}-wish-{query.digest()[:12]}")
-            st.text_input(label, now, key=key, on_change=_wished, args=(key, now, table, query, place))
+            st.session_state.setdefault(key, now)
+            st.text_input(label, key=key, on_change=_wished, args=(key, now, table, query, place))
         if isinstance(loss := query.loss(), Gaussian):
             st.html(f'<p class="muted">{gloss.text(say("spend.rho", rho=f"{float(loss.rho):.3g}"))}</p>')
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser.journeys import until
 from browser.steps import go
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -104,8 +105,5 @@ def test_a_page_on_another_port_of_this_machine_spends_nothing(page: Any, server
     assert charges(server.home) == spent
     page.goto(server.url + "/_stcore/health")
     assert page.evaluate(PRESS, socket) == "pressed"
-    for _ in range(300):  # a worker charges it
-        if charges(server.home) > spent:
-            break
-        page.wait_for_timeout(200)
+    assert until(lambda: charges(server.home) > spent)  # a worker charges it
     assert charges(server.home) == spent + 1

@@ -148,6 +148,12 @@ class Registry:
         with self.transaction(write=False) as rows:
             return self.find(rows, name)
 
+    def names(self) -> list[tuple[str, str]]:
+        """The declared tables with their budgets, without what was declared: that may be long, and pages ask often."""
+        with self.transaction(write=False) as rows:
+            found = rows.execute("SELECT name, budget FROM tables WHERE practice = 0 ORDER BY at, name")
+            return [(one["name"], one["budget"]) for one in found]
+
     def all(self) -> list[Record]:
         with self.transaction(write=False) as rows:
             return [_record(found) for found in rows.execute("SELECT * FROM tables ORDER BY practice, at, name")]

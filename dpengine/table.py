@@ -290,7 +290,7 @@ class Table:
 
     def sharing(self) -> list[str]:
         """The tables that spend this budget, this one among them."""
-        return [one.name for one in self._workspace.tables() if one.budget == self._budget.id] or [self.name]
+        return [name for name, budget in self._workspace.names() if budget == self._budget.id] or [self.name]
 
     def burn_down(self) -> list[Step]:
         return statement.burn_down(self._workspace.ledger, self.budget)

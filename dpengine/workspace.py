@@ -213,6 +213,10 @@ class Workspace:
         """The declared tables, not the samples."""
         return [record for record in self._registry.all() if not record.practice]
 
+    def names(self) -> list[tuple[str, str]]:
+        """Their names and budgets alone."""
+        return self._registry.names()
+
     def open_budget(self, budget: BudgetRecord, actor: str) -> None:
         """A practice budget is written down when its first question is charged, not when a page is looked at."""
         if budget.kind == "practice":
@@ -316,7 +320,7 @@ class Workspace:
     def closed(self) -> dict[str, str]:
         """The tables of which nothing more is asked: their names, and `seal`, `forget` or `close`."""
         found = self.ledger.closed()
-        return {one.name: kind for one in self.tables() if (kind := closed_kind(found, one.budget, one.name))}
+        return {name: kind for name, budget in self.names() if (kind := closed_kind(found, budget, name))}
 
     def _own(self, name: str) -> Record:
         record = self._registry.get(name)

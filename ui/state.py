@@ -70,7 +70,7 @@ def choose_table(name: str) -> None:
 
 
 def table_names() -> list[str]:
-    return [record.name for record in workspace().tables()] + list(SAMPLES)
+    return [name for name, _ in workspace().names()] + list(SAMPLES)
 
 
 def table_labels() -> dict[str, str]:

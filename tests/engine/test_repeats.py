@@ -15,7 +15,7 @@ from helpers_ledger import ask, opened
 
 import dpengine as dp
 from bench.repeats import ask_often, questions
-from dpengine import ledgerfile, repeats
+from dpengine import ledgerfile, registry, repeats
 from dpengine.contract import Query
 from dpengine.entries import Charge
 from dpengine.ledger import Ledger
@@ -148,3 +148,25 @@ def test_a_look_taken_away_or_made_up_is_noticed(tmp_path: Path) -> None:
             verdict = ledger.verify()
             assert not verdict.ok and verdict.why == "chain.guards"
         path.write_bytes(whole)
+
+
+def test_pages_read_no_declaration_but_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty tables or two: Ask and the Ledger read the declaration of one."""
+    from leaks import walk
+
+    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
+    monkeypatch.setattr("ui.state.visitor", lambda: "local")
+    workspace, read, found = dp.open_workspace(tmp_path), registry._record, []
+    for many in (2, 40):
+        for place in range(0 if many == 2 else 2, many):
+            frame = pd.DataFrame({"a": [str(place)] * (9 + place)})
+            terms = {"schema": dp.Schema({"a": dp.Number(0, 99)}), "unit": dp.Unit.rows()}
+            workspace.add_table(f"T{place}", frame, budget=dp.Budget("5", "1e-6"), **terms)
+        counted: list[str] = []
+        with monkeypatch.context() as patched:
+            patched.setattr(registry, "_record", lambda row, seen=counted: (seen.append(row["name"]), read(row))[1])
+            for page in ("ask", "ledger"):
+                walk.opened(page, {"table": "T1"})
+        assert set(counted) == {"T1"}
+        found.append(len(counted))
+    assert found[0] == found[1]

@@ -22,6 +22,7 @@ from typing import Any
 from dpengine.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.schema import LONGEST_NAME, visible
+from dpengine.spelling import trimmed
 
 ENCODINGS = ("utf-8", "windows-1250", "windows-1252", "iso-8859-1", "utf-16")
 SEPARATORS = (",", ";", "\t", "|")  # what `suggest` tries; others can be declared
@@ -261,27 +262,31 @@ def _refuse_data(names: Sequence[str], line: str, separator: str) -> None:
         raise AllowanceError("load.no_names")
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Column names are public, and the same for every neighbouring table: they may be shown."""
+def check_names(given: Sequence[str]) -> list[str]:
+    """The names without space around them. They are public, and the same for every neighbouring table: they may be
+    shown."""
+    names = [trimmed(name) for name in given]
     if len(names) > MOST_COLUMNS:
         raise AllowanceError("load.many_columns", most=MOST_COLUMNS)
-    if not any(name.strip() for name in names):
+    if not any(names):
         raise AllowanceError("load.no_header")
     seen: set[str] = set()
     for name in names:
-        if not name.strip():
+        if not name:
             raise AllowanceError("load.name_blank")
         if len(name) > LONGEST_NAME:
             raise AllowanceError("column.name_long", most=LONGEST_NAME)
         if not visible(name):
             raise AllowanceError("column.name_signs", column=name)
-        if name.strip() in seen:
-            raise AllowanceError("load.name_twice", column=name.strip())
-        seen.add(name.strip())
+        if name in seen:
+            raise AllowanceError("load.name_twice", column=name)
+        seen.add(name)
+    return names
 
 
 def first_record(path: Path, dialect: Dialect) -> tuple[list[str], str]:
-    """The names, and the sign that ends the first record: "\\r" in files of old, else "\\n" (with or without "\\r")."""
+    """The names as they stand there, and the sign that ends the first record: "\\r" in files of old, else "\\n" (with
+    or without "\\r")."""
     with Utf8(path, dialect.encoding) as stream:
         lines = Lines(stream, "")
         try:
@@ -301,11 +306,12 @@ def first_record(path: Path, dialect: Dialect) -> tuple[list[str], str]:
 
 def read_header(path: Path, dialect: Dialect) -> list[str]:
     """The column names, from the first record only."""
-    return first_record(Path(path), dialect)[0]
+    return check_names(first_record(Path(path), dialect)[0])
 
 
-def suggest(path: Path) -> Dialect:
-    """A guess from the first line alone: the separator that splits it most, the encoding its byte order mark tells."""
+def suggest(path: Path, regional: str = "windows-1252") -> Dialect:
+    """A guess from the first line alone: the separator that splits it most, the encoding its byte order mark tells.
+    UTF-8 unless the names are not written in it; then the encoding that is usual where the person is."""
     encoding = "utf-8"
     ordinary(path)
     try:
@@ -317,7 +323,7 @@ def suggest(path: Path) -> Dialect:
     with Utf8(Path(path), encoding) as stream:
         line = next(iter(Lines(stream, "")), "")
     if not readable(line):
-        encoding = "windows-1252"
+        encoding = regional
     cells = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in SEPARATORS}
     separator = max(SEPARATORS, key=lambda mark: cells[mark])
     return Dialect(separator=separator, decimal="," if separator == ";" else ".", encoding=encoding)

@@ -2,31 +2,28 @@
 
 Text files are read by `records`, where the rules for damaged lines stand. Parquet files and frames are typed already;
 their columns are written as the text a CSV file would hold. Everything streams: memory does not grow with the table.
+A file is copied once, and copy and mark are of the same bytes: what takes its place meanwhile is not read.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dpengine.dialect import LONGEST_RECORD, Dialect, check_names, ordinary
-from dpengine.engines.duck import connect
+from dpengine.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.errors import AllowanceError
-from dpengine.records import Batches, read_csv
+from dpengine.marks import content_marks, own_copy
+from dpengine.records import Batches, Blanks, read_csv
 from dpengine.survey import Unpacked, files_of, is_text
 
 if TYPE_CHECKING:
@@ -35,69 +32,67 @@ if TYPE_CHECKING:
 GROUP = 122_880  # rows of a Parquet row group, as DuckDB likes them …
 BATCH = GROUP // 2  # rows of a typed source at once
 HEAVY = 32 << 20  # … or fewer, when they weigh this many bytes
-READING = 0.8  # the share of the work that is reading; the rest is the fingerprint
+COPYING, READING = 0.1, 0.6  # the shares of the work that are copying and reading; the rest is marking
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """`rows` is public only where the number of people is; `fingerprint` is never shown."""
+    """`rows` is public only where the number of people is; marks are never shown (marks.py)."""
 
     rows: int
     columns: tuple[str, ...]
-    fingerprint: str
-    # The same for the file's bytes, so that reading them otherwise gives no second budget.
-    file_mark: str = field(default="", compare=False)
+    fingerprint: str = ""  # of all rows
+    marks: tuple[str, ...] = field(default=(), compare=False)  # of the rows of each file of a folder
+    files: tuple[str, ...] = field(default=(), compare=False)  # of the bytes of each file
+    header: tuple[str, ...] = field(default=(), compare=False)  # the names as they stand in the file
+    blank: int = field(default=0, compare=False)  # rows of separators alone, which were passed over
 
 
 def load(
     source: Path | pandas.DataFrame, dialect: Dialect, raw: Path, secret: bytes,
-    progress: Callable[[float], None] | None = None, bad_records: str = "refuse",
+    progress: Callable[[float], None] | None = None, bad_records: str = "refuse", keep_blank: bool = False,
 ) -> Loaded:
     """Write the raw table. A refusal names a fault of form, no row number and no value, and leaves nothing behind."""
     if bad_records not in ("refuse", "empty"):
         raise AllowanceError("load.bad_records")
     try:
-        return _load(source, dialect, raw, secret, progress or (lambda share: None), bad_records)
+        return _load(source, dialect, raw, secret, progress or (lambda share: None), bad_records, Blanks(keep_blank))
     except AllowanceError as refusal:
         refusal.__context__ = None  # an error below it may quote a cell
         raise
 
 
 def _load(
-    source: Any, dialect: Dialect, raw: Path, secret: bytes, tell: Callable[[float], None], bad_records: str
-) -> Loaded:
-    if isinstance(source, (str, Path)):
-        ordinary(Path(source))
-        read = _folder if Path(source).is_dir() else _file
-        names, batches = read(Path(source), dialect, bad_records)
-    else:
-        names, batches = _frame(source, dialect)
+    source: Any, dialect: Dialect, raw: Path, secret: bytes, tell: Callable[[float], None], bad_records: str,
+    blanks: Blanks,
+) -> Loaded:  # fmt: skip
+    if not isinstance(source, (str, Path)):
+        return _written([_frame(source, dialect, blanks)], raw, secret, tell, blanks)
+    with own_copy(Path(source), raw.parent, secret, lambda share: tell(COPYING * share)) as (copy, files):
+        parts = [_file(path, dialect, bad_records, blanks) for path in files_of(copy)]
+        if any(check_names(names) != check_names(parts[0][0]) for names, _ in parts):
+            raise AllowanceError("load.folder_names")
+        return replace(_written(parts, raw, secret, tell, blanks), files=tuple(dict.fromkeys(files)))
+
+
+def _written(
+    parts: list[tuple[list[str], Batches]], raw: Path, secret: bytes, tell: Callable[[float], None], blanks: Blanks
+) -> Loaded:  # fmt: skip
+    """One table of all parts, in their order, and its marks."""
+    header = parts[0][0]
+    names = check_names(header)
     with written(raw) as part:
-        rows = _store(part, names, batches, lambda share: tell(READING * share))
-        if not rows:
+        rows = _store(part, names, [batches for _, batches in parts], lambda share: tell(COPYING + READING * share))
+        if not sum(rows):
             raise AllowanceError("load.no_rows")
-        mark = _fingerprint(part, names, rows, secret)
+        whole, *marks = content_marks(part, len(names), rows, secret) or [""]
     tell(1.0)
-    return Loaded(rows, tuple(names), mark, _file_mark(source, secret))
+    return Loaded(sum(rows), tuple(names), whole, tuple(marks), (), tuple(header), blanks.found)
 
 
-def _file(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Batches]:
+def _file(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks) -> tuple[list[str], Batches]:
     typed = path.suffix.lower() == ".parquet"
-    return _parquet(path, dialect) if typed else read_csv(path, dialect, bad_records)
-
-
-def _folder(folder: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Batches]:
-    """All files of a folder, in the order of their names, as one table; their columns must be the same."""
-    files = [_file(path, dialect, bad_records) for path in files_of(folder)]
-    if any(names != files[0][0] for names, _ in files):
-        raise AllowanceError("load.folder_names")
-
-    def batches() -> Batches:
-        for done, (_, part) in enumerate(files):
-            for columns, share in part:
-                yield columns, (done + share) / len(files)
-
-    return files[0][0], batches()
+    return _parquet(path, dialect, blanks) if typed else read_csv(path, dialect, bad_records, blanks)
 
 
 @contextmanager
@@ -141,22 +136,24 @@ def parquet(part: Path, schema: Any) -> Iterator[Callable[[Any], None]]:
         flush()
 
 
-def _store(part: Path, names: list[str], batches: Batches, tell: Callable[[float], None]) -> int:
+def _store(part: Path, names: list[str], sources: list[Batches], tell: Callable[[float], None]) -> list[int]:
+    """How many rows came from each source."""
     schema = pa.schema([(name, pa.string()) for name in names])
-    rows = 0
+    rows = [0] * len(sources)
     with parquet(part, schema) as store:
-        for columns, share in batches:
-            cells = [pc.if_else(pc.equal(texts, ""), None, texts) for texts in columns]
-            store(pa.record_batch(cells, schema=schema))
-            rows += len(columns[0])
-            tell(share)
+        for place, batches in enumerate(sources):
+            for columns, share in batches:
+                cells = [pc.if_else(pc.equal(texts, ""), None, texts) for texts in columns]
+                store(pa.record_batch(cells, schema=schema))
+                rows[place] += len(columns[0])
+                tell((place + share) / len(sources))
     return rows
 
 
 # --- typed sources
 
 
-def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
+def _parquet(path: Path, dialect: Dialect, blanks: Blanks) -> tuple[list[str], Batches]:
     try:
         with open(path, "rb") as head:
             if head.read(4) != b"PAR1":
@@ -178,7 +175,8 @@ def _parquet(path: Path, dialect: Dialect) -> tuple[list[str], Batches]:
                 done += batch.num_rows
                 columns = zip(batch.columns, names, strict=True)
                 for few in _weighed(list(columns), size):
-                    yield [_text(cells, name, dialect) for cells, name in few], done / file.metadata.num_rows
+                    texts_of = [_text(cells, name, dialect) for cells, name in few]
+                    yield blanks.off(texts_of), done / file.metadata.num_rows
 
     return names, batches()
 
@@ -211,7 +209,7 @@ def _readable() -> Iterator[None]:
         raise AllowanceError("load.unreadable") from None
 
 
-def _frame(frame: Any, dialect: Dialect) -> tuple[list[str], Batches]:
+def _frame(frame: Any, dialect: Dialect, blanks: Blanks) -> tuple[list[str], Batches]:
     try:
         names = [str(name) for name in frame.columns]
         rows = len(frame)
@@ -225,7 +223,7 @@ def _frame(frame: Any, dialect: Dialect) -> tuple[list[str], Batches]:
             with _readable():
                 cells = [_array(piece.iloc[:, place], dialect) for place in range(len(names))]
                 columns = [_text(array, name, dialect) for array, name in zip(cells, names, strict=True)]
-            yield columns, start / rows
+            yield blanks.off(columns), start / rows
 
     return names, batches()
 
@@ -274,39 +272,3 @@ def _text(cells: Any, name: str, dialect: Dialect) -> Any:
     if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST_RECORD:
         raise AllowanceError("load.long", most=LONGEST_RECORD)
     return texts
-
-
-# --- the fingerprint
-
-
-def _file_mark(source: Any, secret: bytes) -> str:
-    """A keyed hash of a file as it lies; none for a folder or a frame."""
-    if not isinstance(source, (str, Path)) or Path(source).is_dir():
-        return ""
-    mark = hmac.new(secret, b"allowance: file", hashlib.sha256)
-    try:
-        with open(source, "rb") as file:
-            while block := file.read(1 << 20):
-                mark.update(block)
-    except OSError:
-        raise AllowanceError("load.unreadable") from None
-    return mark.hexdigest()
-
-
-def _fingerprint(raw: Path, names: Iterable[str], rows: int, secret: bytes) -> str:
-    """A keyed hash of the multiset of rows: SHA-256 of each row under a key, summed in four lanes of 64 bits that
-    cannot overflow, then HMAC with the names. Without the secret nobody can test a guess for a row."""
-    key = hmac.new(secret, b"allowance: rows", hashlib.sha256).hexdigest()
-    columns = [f"c{place}" for place, _ in enumerate(names)]
-    cells = ", ".join(f"CASE WHEN {c} IS NULL THEN '-' ELSE strlen({c}) || ':' || {c} END" for c in columns)
-    lanes = ", ".join(f"sum(('0x' || substr(hash, {at}, 16))::UBIGINT)" for at in (1, 17, 33, 49))
-    hashes = f"SELECT sha256(concat(?, {cells})) AS hash FROM read_parquet(?) AS t({', '.join(columns)})"
-    try:
-        with connect(raw.parent) as connection:
-            found = connection.execute(f"SELECT count(*), {lanes} FROM ({hashes})", [key, str(raw)]).fetchone()
-    except duckdb.Error:
-        raise AllowanceError("load.unreadable") from None
-    if found is None or found[0] != rows:
-        raise AllowanceError("load.unreadable")
-    told = json.dumps([list(names), *found], ensure_ascii=True)
-    return hmac.new(secret, b"allowance: table" + told.encode("ascii"), hashlib.sha256).hexdigest()

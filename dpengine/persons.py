@@ -1,7 +1,9 @@
 """Which rows count where a person may have several: at most m of each, chosen without a look at anybody else's.
 
-Rows without an id are left out. Of a person's rows the first m by a keyed hash of their content are kept: not by their
-place in the file, which could depend on other people, and not by a plain hash, which a person could aim at.
+Ids that differ in white space around them or in how letters are composed are one person's (spelling.py); a table that
+came in under an earlier rule, which knew spaces alone, keeps it. Rows without an id are left out. Of a person's rows
+the first m by a keyed hash of their content are kept: not by their place in the file, which could depend on other
+people, and not by a plain hash, which a person could aim at.
 """
 
 from __future__ import annotations
@@ -15,22 +17,26 @@ import duckdb
 
 from dpengine.engines.duck import connect
 from dpengine.errors import AllowanceError
+from dpengine.spelling import trimmed_sql
 from dpengine.unit import Unit
 
 PERSON = "person"
+SPACES_ALONE, RULE = 1, 2  # by which rule a table tells people apart; it stays what it was when the table came in
 
 
 def keep_rows(
-    raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path, every: bool = False
+    raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path, every: bool = False, rule: int = RULE
 ) -> int:  # fmt: skip
-    """Write the rows that count, as columns c0, c1, … in the file's order and `person`; returns how many people.
-    With `every`, all rows of each person: for sets, whose union may be over any number of rows."""
+    """Write the rows that count, as columns c0, c1, … in the file's order and `person`; returns how many people, which
+    may be none: one person more or less is no refusal. With `every`, all rows of each person: for sets, whose union may
+    be over any number of rows."""
     if unit.id_column is None or unit.id_column not in names:
         raise AllowanceError("column.absent", column=unit.id_column, columns=list(names))
     key = hmac.new(secret, b"allowance: which rows", hashlib.sha256).hexdigest()
     columns = [f"c{place}" for place, _ in enumerate(names)]
     listed = ", ".join(columns)
-    who = f"trim({columns[list(names).index(unit.id_column)]})"
+    column = columns[list(names).index(unit.id_column)]
+    who = f"trim({column})" if rule == SPACES_ALONE else trimmed_sql(column)
     cells = ", ".join(f"CASE WHEN {c} IS NULL THEN '-' ELSE strlen({c}) || ':' || {c} END" for c in columns)
     chosen = f"""
         SELECT {listed}, dense_rank() OVER (ORDER BY {who}) - 1 AS {PERSON},
@@ -50,7 +56,4 @@ def keep_rows(
         raise AllowanceError("load.unreadable") from None
     finally:
         part.unlink(missing_ok=True)
-    people = int(found[0]) if found else 0
-    if not people:
-        raise AllowanceError("unit.nobody", column=unit.id_column)
-    return people
+    return int(found[0]) if found else 0

@@ -5,6 +5,7 @@ alone; which sign ends lines is told by the first one. A line with too many or t
 open or misplaced quote, or more signs than the limit is damaged, and either the file is refused or that line becomes
 a row of missing cells; it is never dropped, and no other line is read differently because of it. A blank line is a
 missing cell in a table of one column; in a wider one it is a damaged record, or nothing where only blank lines follow.
+A line of separators alone, with or without spaces and quotes, is nobody's row: it is passed over, wherever it stands.
 
 Only where a person declares that cells hold line breaks may a quoted cell run on. There a misplaced quote, or a cell
 that is never closed or too long, hides where records end: the file is refused. Quotes that are odd and still fit
@@ -24,12 +25,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from dpengine.dialect import LONGEST_RECORD, Dialect, Lines, Utf8, first_record, readable, reader_of
@@ -37,21 +40,56 @@ from dpengine.errors import AllowanceError
 
 BLOCK = 4 << 20  # bytes parsed at once
 FEW = 2_000  # rows held as Python lists
+_NOTHING = " \t\"'"
 HOPELESS = ("load.broken", "load.unclosed")  # faults that hide where records end
 
 Batches = Iterator[tuple[list[Any], float]]  # text columns, and how much of the source has been read
 
 
-def read_csv(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str], Batches]:
+@dataclass
+class Blanks:
+    """Rows in which nothing stands, in a table of several columns: passed over, and counted for old fingerprints.
+    Tables that came in before there was this rule `keep` them."""
+
+    keep: bool = False
+    found: int = 0
+
+    def in_row(self, row: list[str], dialect: Dialect) -> bool:
+        """Whether to pass over it."""
+        nothing = len(row) > 1 and not any(cell.strip(_NOTHING + dialect.separator) for cell in row)
+        return nothing and self._counted(1) > 0
+
+    def off(self, columns: list[Any], signs: str = "") -> list[Any]:
+        """The columns without such rows."""
+        if len(columns) < 2 or not len(columns[0]):
+            return columns
+        rows = pa.array(np.ones(len(columns[0]), dtype=bool))
+        for cells in columns:  # mostly decided by the first: few rows are looked at further
+            if not pc.any(rows).as_py():
+                return columns
+            rows = pc.and_(rows, pc.fill_null(pc.equal(pc.ascii_trim(cells, _NOTHING + signs), ""), True))
+        if not self._counted(pc.sum(rows).as_py() or 0):
+            return columns
+        return [cells.filter(pc.invert(rows)) for cells in columns]
+
+    def _counted(self, rows: int) -> int:
+        self.found += rows
+        return 0 if self.keep else rows
+
+
+def read_csv(
+    path: Path, dialect: Dialect, bad_records: str, blanks: Blanks | None = None
+) -> tuple[list[str], Batches]:  # fmt: skip
     """The column names, and the rows below them. `bad_records`: "refuse" the file, or read them as "empty"."""
+    passed = blanks or Blanks()
     names, newline = first_record(path, dialect)
 
     def batches() -> Batches:
         with Utf8(path, dialect.encoding) as stream:
             header = 1
             for columns in chain(
-                _swift(stream, len(names), dialect) if newline == "\n" else (),
-                _careful(stream, len(names), dialect, newline, bad_records),
+                _swift(stream, len(names), dialect, passed) if newline == "\n" else (),
+                _careful(stream, len(names), dialect, newline, bad_records, passed),
             ):
                 yield [cells[header:] for cells in columns], stream.share
                 header = 0
@@ -59,7 +97,7 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str) -> tuple[list[str],
     return names, batches()
 
 
-def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Any]]:
+def _swift(stream: Utf8, width: int, dialect: Dialect, blanks: Blanks) -> Iterator[list[Any]]:
     """Proven blocks; stops at the first one in doubt and puts it back."""
     names = [f"c{place}" for place in range(width)]
     parse = arrow_csv.ParseOptions(
@@ -82,7 +120,7 @@ def _swift(stream: Utf8, width: int, dialect: Dialect) -> Iterator[list[Any]]:
             break
         if table.num_rows != rows:
             break
-        yield [cells.combine_chunks() for cells in table.columns]
+        yield blanks.off([cells.combine_chunks() for cells in table.columns], dialect.separator)
         rest = block[size:]
     stream.put_back(block)
 
@@ -163,7 +201,9 @@ def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
         yield "load.unclosed" if lines.ended else "load.broken"
 
 
-def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str) -> Iterator[list[Any]]:
+def _careful(
+    stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str, blanks: Blanks
+) -> Iterator[list[Any]]:  # fmt: skip
     """Record by record, from wherever the stream stands to its end."""
     lines = Lines(stream, newline)
     missing = [""] * width
@@ -190,6 +230,8 @@ def _careful(stream: Utf8, width: int, dialect: Dialect, newline: str, bad_recor
     for row in (_joined if dialect.line_breaks else _alone)(lines, dialect):
         if not row and width > 1:
             blank += 1  # damaged if anything follows
+            continue
+        if not isinstance(row, str) and len(row) == width and blanks.in_row(row, dialect):
             continue
         while blank:
             rows.append(damaged("load.ragged"))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,13 +25,26 @@ CREATE TABLE IF NOT EXISTS tables (
     name TEXT PRIMARY KEY, folder TEXT NOT NULL, budget TEXT NOT NULL, practice INTEGER NOT NULL,
     relation TEXT NOT NULL, about INTEGER NOT NULL, unit TEXT NOT NULL, schema TEXT NOT NULL, dialect TEXT NOT NULL,
     fingerprint TEXT NOT NULL, file_mark TEXT NOT NULL, version INTEGER NOT NULL, owner TEXT NOT NULL, at TEXT NOT NULL,
-    header TEXT NOT NULL DEFAULT '[]'
+    header TEXT NOT NULL DEFAULT '[]', rule INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX IF NOT EXISTS by_fingerprint ON tables (fingerprint);
+CREATE TABLE IF NOT EXISTS marks (mark TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (mark, name)) STRICT;
 """
 
-_LATER = {"file_mark": "", "header": "[]"}
+_LATER = {"file_mark": "TEXT NOT NULL DEFAULT ''", "header": "TEXT NOT NULL DEFAULT '[]'",
+          "rule": "INTEGER NOT NULL DEFAULT 1"}  # fmt: skip
 _JSON = ("unit", "schema", "dialect", "header")
+
+
+# Kinds of marks: a file's bytes, all rows, the rows of one file of a folder, rows as earlier versions marked them.
+FILE, ROWS, PART, OLDER = "file:", "rows:", "part:", "older:"
+
+
+def alike(marks: Iterable[str]) -> set[str]:
+    """What these marks may be known by: a part of one table can be all of another."""
+    given = set(marks)
+    whole = {ROWS + one.removeprefix(PART) for one in given if one.startswith(PART)}
+    return given | whole | {PART + one.removeprefix(ROWS) for one in given if one.startswith(ROWS)}
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,7 @@ class Record:
     owner: str
     at: str
     header: list[str] = field(default_factory=list)  # all columns of the file
+    rule: int = 1  # how it was read: 1 knew spaces alone around an id and counted rows of separators; see persons.py
 
 
 class Registry:
@@ -66,9 +80,12 @@ class Registry:
             for statement in _CREATE.split(";"):
                 rows.execute(statement)
             found = {column["name"] for column in rows.execute("PRAGMA table_info(tables)")}
-            for name, usual in _LATER.items():
+            for name, kind in _LATER.items():
                 if name not in found:  # an older file
-                    rows.execute(f"ALTER TABLE tables ADD COLUMN {name} TEXT NOT NULL DEFAULT '{usual}'")
+                    rows.execute(f"ALTER TABLE tables ADD COLUMN {name} {kind}")
+            for kind, column in ((FILE, "file_mark"), (OLDER, "fingerprint")):  # as earlier versions knew content
+                older = f"FROM tables WHERE {column} <> '' AND rule = 1"
+                rows.execute(f"INSERT OR IGNORE INTO marks SELECT '{kind}' || {column}, name {older}")
         path.chmod(0o600)
         # One that stays: with the last one SQLite removes the file's shared memory, and on a full disk nobody could
         # make it again to read.
@@ -130,19 +147,36 @@ class Registry:
         found = rows.execute("SELECT * FROM tables WHERE name = ?", [name]).fetchone()
         return None if found is None else _record(found)
 
-    def budget_of_content(self, rows: sqlite3.Connection, fingerprint: str, file_mark: str) -> str | None:
-        """The budget these very cells, or this very file, already spend; practice copies have none to inherit."""
-        found = self._same_content(rows, fingerprint, file_mark)
-        return found[0]["budget"] if found else None
+    def mark(self, rows: sqlite3.Connection, name: str, marks: Iterable[str]) -> None:
+        """By what the content of a table is known again, from now on."""
+        rows.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?)", [(mark, name) for mark in marks])
 
-    def names_of_content(self, rows: sqlite3.Connection, fingerprint: str, file_mark: str) -> list[str]:
-        """The tables that hold, or held, these very cells."""
-        return [found["name"] for found in self._same_content(rows, fingerprint, file_mark)]
+    def marks_of(self, rows: sqlite3.Connection, names: Sequence[str]) -> set[str]:
+        listed = ", ".join("?" for _ in names)
+        return {one["mark"] for one in rows.execute(f"SELECT mark FROM marks WHERE name IN ({listed})", names)}
 
-    def _same_content(self, rows: sqlite3.Connection, fingerprint: str, file_mark: str) -> list[sqlite3.Row]:
-        same = "(fingerprint = ? OR (file_mark = ? AND file_mark <> ''))"
-        query = f"SELECT name, budget FROM tables WHERE {same} AND practice = 0 ORDER BY at, rowid"
-        return rows.execute(query, [fingerprint, file_mark]).fetchall()
+    def unmarked(self, rows: sqlite3.Connection, kind: str) -> list[Record]:
+        """Tables without a mark of this kind: those that earlier versions wrote down."""
+        known = "SELECT name FROM marks WHERE mark GLOB ?"
+        query = f"SELECT * FROM tables WHERE practice = 0 AND name NOT IN ({known})"
+        return [_record(found) for found in rows.execute(query, [f"{kind}*"])]
+
+    def of_content(self, rows: sqlite3.Connection, marks: Iterable[str]) -> list[Record]:
+        """The tables that hold, or held, content with one of these marks, the first first; practice copies have no
+        budget to inherit."""
+        given = list(marks)
+        same = f"SELECT name FROM marks WHERE mark IN ({', '.join('?' for _ in given)})"
+        query = f"SELECT * FROM tables WHERE practice = 0 AND name IN ({same}) ORDER BY at, rowid"
+        return [_record(found) for found in rows.execute(query, given)]
+
+    def kin(self, rows: sqlite3.Connection, names: Sequence[str]) -> list[str]:
+        """These tables and all that share content with one of them, or with one that does, and so on."""
+        found, fresh = list(names), list(names)
+        while fresh:
+            others = self.of_content(rows, alike(self.marks_of(rows, fresh)))
+            fresh = [one.name for one in others if one.name not in found]
+            found += fresh
+        return found
 
     def get(self, name: str) -> Record | None:
         with self.transaction(write=False) as rows:

@@ -36,7 +36,7 @@ def names_of(folder: Path) -> tuple[str, ...]:
         raise AllowanceError("engine.unreadable") from None
 
 
-def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
+def raw_rows(folder: Path, unit: Unit, secret: bytes, rule: int) -> Path:
     """The raw rows that count: all of them, or at most the declared number of each person, chosen once and kept."""
     if unit.id_column is None:
         return folder / RAW
@@ -44,7 +44,7 @@ def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
     if not counted.is_file():
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=folder))  # two questions at once do not meet in one file
         try:
-            keep_rows(folder / RAW, names_of(folder), unit, secret, fresh / COUNTED)
+            keep_rows(folder / RAW, names_of(folder), unit, secret, fresh / COUNTED, rule=rule)
             os.replace(fresh / COUNTED, counted)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)

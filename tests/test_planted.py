@@ -56,6 +56,7 @@ NAMED = (  # what the project says it has planted, word for word
     "one step paid for all", "a table's size used as if it were public", "a domain taken from the data",
     "one spend, two draws", "a cell that is no number", "noise that vanishes at a parameter",
     "rows beyond those that count",
+    "a fingerprint that depends on the dialect", "a seal that is not transitive", "a survey that counts",
 )  # fmt: skip
 
 

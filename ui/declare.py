@@ -30,7 +30,8 @@ PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 
 # Where a complaint is told, by the beginning of its code; all else is told where it arose.
 _STEP_OF = {
-    "load.": "names", "dialect.": "names", "unit.": "unit", "facts.": "relation", "relation.": "relation",
+    "load.": "names", "content.": "names", "dialect.": "names", "unit.": "unit", "budget.other_terms": "unit",
+    "facts.": "relation", "relation.": "relation",
     "schema.": "columns", "column.": "columns", "number.": "cards", "category.": "cards", "items.": "cards",
     "date.": "cards", "budget.": "care", "table.": "care",
 }  # fmt: skip
@@ -152,7 +153,7 @@ def _so_far(draft: Draft) -> None:
         told.append(say("data.so_far.one"))
     if draft.many == "more" and draft.who is not None:
         told.append(say("data.so_far.more", each=draft.each))
-    if draft.relation == "replace" and draft.people is not None and STEPS.index(draft.step) > STEPS.index("relation"):
+    if draft.relation == "replace" and STEPS.index(draft.step) > STEPS.index("relation"):
         told.append(say("data.so_far.replace", people=draft.people))
     if draft.relation == "add_remove" and draft.about:
         told.append(say("data.so_far.add_remove", people=draft.about))
@@ -198,7 +199,6 @@ def _settle(draft: Draft) -> None:
         draft.go(where)
         draft.complaint, draft.pressed = task.error, True
     elif task.purpose == "survey":
-        draft.rows = task.result
         draft.forth()
     else:
         table: dp.Table = task.result

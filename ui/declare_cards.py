@@ -98,5 +98,5 @@ def _card(draft: Draft, name: str) -> None:
         if not card.blank or draft.pressed:
             problem(str(complaint))
         return
-    told = price.of_column(column, drafts.unit(draft), read_relation(draft.relation), draft.people or 1)
+    told = price.of_column(column, drafts.unit(draft), read_relation(draft.relation), draft.people)
     st.html(f'<p class="price">{escape(told)}</p>')

@@ -9,6 +9,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.budget import usual_delta
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
 from dpengine.messages import say
@@ -28,7 +29,7 @@ PRIOR = 10  # percent: a suspicion before any answer
 
 def budget(draft: Draft) -> None:
     heading("data.care")
-    asked, people = _typical(draft), draft.people or 1
+    asked, people = _typical(draft), draft.people
     with st.container(key="card-care"):
         many = {care: _many(dp.Budget(epsilon, draft.usual_delta), asked) for care, epsilon in CARE.items()}
         draft.care = st.radio(
@@ -72,7 +73,7 @@ def budget(draft: Draft) -> None:
 
 
 def _typical(draft: Draft) -> price.Typical:
-    return price.typical(drafts.schema(draft), read_relation(draft.relation), draft.people or 1, drafts.unit(draft))
+    return price.typical(drafts.schema(draft), read_relation(draft.relation), draft.people, drafts.unit(draft))
 
 
 def _many(allowance: dp.Budget, asked: price.Typical) -> str:
@@ -113,9 +114,11 @@ def _typed(draft: Draft) -> bool:
 def _add(draft: Draft) -> None:
     """Everything is read off the draft now; the work runs on, whatever the page does meanwhile."""
     path, name = draft.path, draft.name
-    space, declared, allowance = workspace(), drafts.schema(draft), drafts.budget(draft)
+    space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
     whose, kind = drafts.unit(draft), drafts.relation(draft)
     about = draft.about if kind == "add_remove" else None
+    usual = about is None and not draft.delta.strip()  # then δ is for as many people as are counted
+    allowance = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
     dialect, bad_records = draft.dialect, draft.bad_records
 
     def work(tell: Callable[[float], None]) -> dp.Table:

@@ -35,13 +35,11 @@ def draft_of(table: dp.Table) -> Draft:
         unit = table.facts.unit
         draft = Draft(
             mark=_fresh(), step="change", names=list(table.facts.header), dialect=dialect,
-            relation=table.facts.relation, rows=table.facts.about, about=table.facts.about,
+            relation=table.facts.relation, about=table.facts.about,
             chosen=list(table.schema.columns),
             cards={name: Card.of(column, dialect, name) for name, column in table.schema.columns.items()},
             many="one" if unit.id_column is None else "more", who=unit.id_column, each=unit.at_most,
         )  # fmt: skip
-        if unit.id_column is not None:
-            draft.ids[unit.id_column] = table.facts.about
         held[table.name] = (record.version, draft)
     return draft
 

@@ -17,10 +17,10 @@ from dpengine.budget import usual_delta
 from dpengine.dialect import Dialect
 from dpengine.errors import AllowanceError
 from dpengine.exact import text_of
-from dpengine.survey import people_of
 from ui.declare_column import UNKNOWN, Card, column_of
 
 STEPS = ("file", "names", "unit", "relation", "columns", "cards", "care")  # then "done"
+USUAL_PEOPLE = 1_000  # where being in the table is no secret, nobody need say how many there are
 CARE = {"careful": "0.5", "usual": "1", "loose": "3"}
 MOST_SHOWN = 80  # characters of a file name
 
@@ -48,13 +48,11 @@ class Draft:
     dialect: Dialect = field(default_factory=Dialect)
     names: list[str] = field(default_factory=list)
     bad_records: str = "refuse"
-    rows: int | None = None  # public only under "replace"
     many: str | None = None  # "one" row per person, or "more"
     who: str | None = None  # then this column says whose a row is …
     each: int = 3  # … and so many of a person's rows count
-    ids: dict[str, int] = field(default_factory=dict)  # people by id column, once counted; public only under "replace"
     relation: str | None = None
-    about: int | None = None
+    about: int | None = None  # how many people, by the owner's word: nobody counts before the table is added
     chosen: list[str] = field(default_factory=list)
     cards: dict[str, Card] = field(default_factory=dict)
     care: str | None = None
@@ -68,15 +66,13 @@ class Draft:
     added: Added | None = None
 
     @property
-    def people(self) -> int | None:
-        """How many, as far as the public knows."""
-        if self.relation != "replace":
-            return self.about
-        return self.rows if self.many != "more" or self.who is None else self.ids.get(self.who)
+    def people(self) -> int:
+        """What prices on the way are worked out for."""
+        return self.about or USUAL_PEOPLE
 
     @property
     def usual_delta(self) -> Fraction:
-        return usual_delta(self.people or 1)
+        return usual_delta(self.people)
 
     def card(self, name: str) -> Card:
         return self.cards.setdefault(name, Card.for_name(name))
@@ -104,12 +100,6 @@ def unit(draft: Draft) -> dp.Unit:
     if draft.who is None:
         raise AllowanceError("unit.column")
     return dp.Unit.column(draft.who, draft.each)
-
-
-def count_people(draft: Draft) -> None:
-    """Where an id column says who is who, the number of people is that of its different values."""
-    if draft.many == "more" and draft.who is not None and draft.who not in draft.ids and draft.path is not None:
-        draft.ids[draft.who] = people_of(draft.path, draft.dialect, draft.who, draft.bad_records)
 
 
 def relation(draft: Draft) -> str:

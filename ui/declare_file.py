@@ -12,6 +12,7 @@ import streamlit as st
 from dpengine.dialect import ENCODINGS, Dialect, suggest
 from dpengine.errors import AllowanceError
 from dpengine.messages import plain, say
+from dpengine.messages.spoken import current
 from dpengine.samples import SAMPLES
 from dpengine.schema import Schema
 from dpengine.survey import files_of, is_parquet, names_of, survey
@@ -30,6 +31,7 @@ _QUOTES = {'"': "double", "'": "single", "": "none"}
 _MENDABLE = ("load.ragged", "load.quoting", "load.encoding", "load.line_end", "load.long_line")
 _BROKEN = ("load.quoting", "load.header_quoting")
 _LEGACY = ("windows-1252", "windows-1250", "iso-8859-1")
+_REGIONAL = {"sl": "windows-1250"}  # what old programs wrote where a language is spoken; elsewhere Windows-1252
 
 
 def choose(draft: Draft) -> None:
@@ -87,14 +89,14 @@ def _open(draft: Draft, path: Path, name: str) -> None:
     draft.uploads += 1
     shown = "".join(sign for sign in name if sign.isprintable()).strip()
     draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
-    draft.dialect, draft.bad_records, draft.rows, draft.name = dialect, "refuse", None, ""
+    draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""
     draft.go("names")
     st.rerun()
 
 
 def _guess(path: Any) -> Dialect:
     """From the first line. A file that cannot be read at all is refused here; a wrong guess is mended on the page."""
-    found = suggest(path)
+    found = suggest(path, _REGIONAL.get(current(), "windows-1252"))
     return replace(found, thousands="." if found.decimal == "," else ",")
 
 
@@ -240,7 +242,7 @@ def _picked(draft: Draft, part: str) -> None:
 
 def _changed(draft: Draft, **parts: Any) -> None:
     draft.dialect = replace(draft.dialect, **parts)
-    draft.complaint, draft.pressed, draft.rows = None, False, None
+    draft.complaint, draft.pressed = None, False
 
 
 def _mend(draft: Draft, complaint: AllowanceError | None) -> None:

@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from dpengine.unit import MOST_ROWS_EACH
 from ui import declare_draft as drafts
 from ui.declare import complain, heading, kept, onwards
@@ -31,6 +31,7 @@ def rows(draft: Draft) -> None:
                 say("data.unit.who"), draft.names, index=None, key=kept("declare-who", draft.who),
                 placeholder=say("data.unit.who_none"), help=say("data.unit.who_help"), width=420,
             )
+            st.html(f'<p class="muted">{escape(say("data.unit.who_same"))}</p>')
             given = st.number_input(
                 say("data.unit.each"), 1, MOST_ROWS_EACH, key=kept("declare-each", draft.each),
                 help=say("data.unit.each_help"), width=420,
@@ -52,18 +53,21 @@ def secret(draft: Draft) -> None:
             format_func=lambda one: say(f"data.relation.{one}_label"),
             captions=[say(f"data.relation.{one}_means") for one in options], label_visibility="collapsed",
         )
-        if draft.relation == "add_remove":
+        if draft.relation is not None:
             given = st.number_input(
                 say("data.relation.about"), 1, MOST_PEOPLE, None, 1, key=kept("declare-about", draft.about),
                 help=say("data.relation.about_help"), width=320,
+                placeholder=plain(drafts.USUAL_PEOPLE) if draft.relation == "replace" else None,
             )
             draft.about = None if given is None else int(given)
-        if draft.relation == "replace" or draft.people is not None:
+        if draft.relation == "replace":
+            told = say("data.relation.counted_later", people=drafts.USUAL_PEOPLE)
+            st.html(f'<p class="muted">{escape(told)}</p>')
+        if draft.relation is not None:
+            st.html(f'<p class="muted">{escape(say("data.relation.stays"))}</p>')
+        if draft.relation == "replace" or draft.about is not None:
             draft.complaint = None
         complain(draft)
     if onwards(draft, lambda: drafts.relation(draft)):
-        if draft.relation == "replace":
-            with st.spinner(say("data.relation.counting")):
-                drafts.count_people(draft)
         draft.forth()
         st.rerun()

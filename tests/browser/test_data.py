@@ -87,9 +87,10 @@ def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
     bringing.upload(csv_file("our people.csv", people(9_000)), "Are these the columns?", "names")
     bringing.press("Yes, go on", "Can one person be in more than one row?", "unit")
     bringing.pick("every person has one row").press("Go on", "Is it a secret", "relation")
-    assert "9,000" not in page.locator(MAIN).inner_text()  # not before it is said to be public
-    bringing.pick("only what it says about them").press("Go on", "Which columns", "columns")
-    assert "9,000 people" in page.locator(".so-far").inner_text()
+    bringing.pick("only what it says about them").fill("About how many people", "8000")
+    bringing.press("Go on", "Which columns", "columns")
+    assert "about 8,000 people" in page.locator(".so-far").inner_text()  # nobody has counted
+    assert "9,000" not in page.locator(MAIN).inner_text()
     bringing.choose("age", "monthly_income", "way", "smoker").press("Go on", "What can be in them?", "cards")
     page.locator(".st-key-declare-2-kind").get_by_text("one of a list").click()
     settled(page)

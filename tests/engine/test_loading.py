@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from helpers_load import BREAKS, CANARY, COMMA, SECRET, put, read, rows_of, written
 
+from dpengine import marks
 from dpengine.dialect import PRESETS, Dialect
 from dpengine.errors import AllowanceError
 from dpengine.loading import load
@@ -137,17 +138,25 @@ def test_the_fingerprint_is_of_the_rows_as_a_set(tmp_path: Path) -> None:
     assert len(first) == 64 and mark([BASE[0], BASE[3], BASE[1], BASE[2]]) == first
     assert mark(BASE, dialect=PRESETS["semicolon"]) == first  # the same cells, written otherwise
     others = [mark(BASE, b"other" * 8), mark([*BASE, BASE[1]]), mark(BASE[:-1])]
-    others.append(mark([["ID", "age", "note"], *BASE[1:]]))
+    assert mark([["ID", "age", "note"], *BASE[1:]]) == first  # names do not count
+    assert mark([["age", "id", "note"], *([b, a, c] for a, b, c in BASE[1:])]) == first
     for row in range(1, 4):
         for column in range(3):
             changed = [list(line) for line in BASE]
-            changed[row][column] += "'"
+            changed[row][column] += "x"
             others.append(mark(changed))
-    others.append(mark([["age", "id", "note"], *([b, a, c] for a, b, c in BASE[1:])]))
     others.append(mark([BASE[0], ["13", "0", "x"], *BASE[2:]]))  # a digit moved to the next cell
     others.append(mark([BASE[0], ["1", "2:30", "x"], *BASE[2:]]))
     others.append(mark([BASE[0], ["1", "50", "x"], BASE[2], ["3", "30", "z"]]))  # two people exchange a cell
     assert len({first, *others}) == 1 + len(others)
+
+
+def test_few_rows_and_many_are_marked_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = ["-5", "1.234,50", "1e-05", "0.30000000000000004", "007", "-0.0", "NA", " Č\u00a0", "2024-01-05 00:00:00"]
+    path = put(tmp_path, "a;b\n" + "".join(f"{cell};{cell[::-1]}\n" for cell in cells))
+    few = load(path, Dialect(separator=";"), tmp_path / "raw.parquet", SECRET).fingerprint
+    monkeypatch.setattr(marks, "MANY", 0)
+    assert load(path, Dialect(separator=";"), tmp_path / "raw.parquet", SECRET).fingerprint == few
 
 
 # --- typed sources

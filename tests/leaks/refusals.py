@@ -346,6 +346,9 @@ def _parquet(bench: Bench, **columns: Any) -> Path:
     return path
 
 
+_WHOSE: dict[str, Any] = {"unit": dp.Unit.column("b", 1)}
+
+
 def _folder(bench: Bench, *texts: str) -> Path:
     bench.made += 1
     place = bench.folder / f"folder{bench.made}"
@@ -413,7 +416,6 @@ CAUSES: dict[str, Cause] = {
     "load.unwritable": _unwritable,
     "load.cancelled": _stopped,
     "column.absent": lambda b: b.load(f"b\n{b.cell}\n"),
-    "unit.nobody": lambda b: b.load("a,b\n1,\n", unit=dp.Unit.column("b", 1)),
     "unit.missing": lambda b: b.load(f"a\n{b.cell}\n", unit=None),
     "unit.column": lambda b: dp.Unit.column("", 1),
     "unit.at_most": lambda b: dp.Unit.column("who", 0),
@@ -428,6 +430,12 @@ CAUSES: dict[str, Cause] = {
     "table.unknown": lambda b: b.stage.workspace.table("nobody"),
     "budget.unknown": lambda b: b.load(f"a\n{b.cell}\n", budget="nobody"),
     "budget.other_terms": lambda b: b.add(b.stage.source / "0.csv", {"far": N(0, 9)}, unit=dp.Unit.column("note", 1)),
+    "budget.several": lambda b: (b.load(f"a,b\n1,{b.cell}\n"), b.load(f"a,b\n2,{b.cell}\n"), b.add(
+        _folder(b, f"a,b\n1,{b.cell}\n", f"a,b\n2,{b.cell}\n"))),
+    "content.read_otherwise": lambda b: (b.load(f"a,b\n3,{b.cell}\n", **_WHOSE), b.load(
+        f"a,b\n3,{b.cell}\n", dialect=dp.Dialect(quote="'"), **_WHOSE)),
+    "content.part_known": lambda b: (b.load(f"a,b\n4,{b.cell}\n", **_WHOSE), b.add(
+        _folder(b, f"a,b\n4,{b.cell}\n", f"a,b\n5,{b.cell}\n"), **_WHOSE)),
     "budget.practice": lambda b: (b.stage.workspace.table("clinic").ask(
         b.stage.workspace.table("clinic").suggestions()[0]), b.load(
         f"a\n{b.cell}\n", budget=b.stage.workspace.table("clinic").budget.id)),

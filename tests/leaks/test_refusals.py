@@ -34,7 +34,7 @@ def caused(bench: refusals.Bench, scan: Scan) -> list[str]:
             exits.error(scan, refusal, code)
             if refusal.code != code:
                 wrong.append(f"{code}: {refusal.code}")
-        if code.startswith(("load.", "column.absent", "unit.nobody")):  # nothing stays of what was refused
+        if code.startswith(("load.", "column.absent")):  # nothing stays of what was refused
             wrong += [f"{code}: left {name}" for name in here(bench) - before]
     return wrong
 

@@ -179,7 +179,7 @@ def check_a_guessed_row_is_not_confirmed(mark: Mark) -> None:
 def keyed(data: bytes, secret: bytes) -> Sequence[str]:
     with _file(data) as path:
         found = load(path, COMMA, path.with_name("raw.parquet"), secret)
-    return found.fingerprint, found.file_mark
+    return found.fingerprint, *found.files
 
 
 def plain_hash(data: bytes, secret: bytes) -> Sequence[str]:

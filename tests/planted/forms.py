@@ -129,7 +129,17 @@ def as_many_as_declared(path: Path) -> Any:
 
 
 def as_many_as_there_are(path: Path) -> Any:
-    return _shown(path, survey(path, Dialect()))
+    return _shown(path, len(_cells(path)[0]))
+
+
+def surveyed(path: Path) -> Any:
+    """A look at the file, before anything is declared."""
+    return survey(path, Dialect())
+
+
+def surveyed_by_counting(path: Path) -> Any:
+    """How many different values each column has: as many people as there are, once somebody names it."""
+    return [len(set(cells)) for cells in _cells(path)]
 
 
 def on_a_made_up_table(table: dp.Table, query: dp.Query) -> Any:
@@ -152,6 +162,8 @@ PLANTED = [
             form, "depends on the rows", suggested, suggested_by_the_rows),
     Planted("the number of rows told under add/remove", "Promises are computed for the true number of people.",
             check_forms_do_not_tell_who_is_there, "number of rows", as_many_as_declared, as_many_as_there_are),
+    Planted("a survey that counts", "Before a table is added the page says how many people a column tells apart.",
+            form, "depends on the rows", surveyed, surveyed_by_counting),
     Planted("a preview from the data", "What answers could look like is drawn on the table itself, free.",
             check_previews_need_no_rows, "reads the rows", on_a_made_up_table, on_the_table_itself),
 ]  # fmt: skip

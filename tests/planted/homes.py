@@ -18,7 +18,9 @@ from dpengine.answers import released_as_json
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query, canonical
 from dpengine.entries import Burned
+from dpengine.ledger import Act
 from dpengine.loading import Loaded
+from dpengine.marks import older_mark
 from dpengine.mechanisms.adaptive_session import State
 from dpengine.sessions import Session, step_claim
 from dpengine.workspace import Workspace
@@ -115,17 +117,76 @@ def check_one_file_has_one_budget(kind: type[Workspace]) -> None:
 class MarksRowsAlone(Workspace):
     """Content is known by its rows as they were read, and not by its file."""
 
-    def _bring(self, *given: Any, **more: Any) -> tuple[Path, Loaded, int]:
-        folder, loaded, people = super()._bring(*given, **more)
-        return folder, replace(loaded, file_mark=""), people
+    def _load(self, *given: Any, **more: Any) -> Loaded:
+        return replace(super()._load(*given, **more), files=())
 
 
 class MarksTheFileAlone(Workspace):
     """Content is known by the bytes of its file, so its rows in another order are another table."""
 
-    def _bring(self, source: Any, *given: Any, **more: Any) -> tuple[Path, Loaded, int]:
-        folder, loaded, people = super()._bring(source, *given, **more)
-        return folder, replace(loaded, fingerprint=loaded.file_mark), people
+    def _load(self, *given: Any, **more: Any) -> Loaded:
+        return replace(super()._load(*given, **more), fingerprint="", marks=())
+
+
+class MarksTheFirstFile(Workspace):
+    """Of a folder the first file alone is marked."""
+
+    def _load(self, *given: Any, **more: Any) -> Loaded:
+        loaded = super()._load(*given, **more)
+        return replace(loaded, files=loaded.files[:1], marks=loaded.marks[:1])
+
+
+class MarksWithTheDialect(Workspace):
+    """The mark of rows is of cells as their dialect writes them, with the names of the columns."""
+
+    def _load(self, folder: Path, *given: Any, **more: Any) -> Loaded:
+        loaded = super()._load(folder, *given, **more)
+        older = older_mark(folder / "raw.parquet", loaded.header, loaded.rows, loaded.blank, self._secret)
+        return replace(loaded, fingerprint=older, marks=())
+
+
+def check_content_is_known_however_it_comes(kind: type[Workspace]) -> None:
+    """As a frame with another decimal sign, with its columns renamed and swapped, and as one file of a folder."""
+    with _workspace(kind) as home:
+        schema = dp.Schema({"x": dp.Number(0, 10, step="0.5")})
+        frame = pd.DataFrame({"x": [1.5, 2.0, 7.5], "town": ["A", "B", "C"]})
+        first = _add(home, frame, schema=schema)
+        other = _add(home, frame, name="comma", schema=schema, dialect=dp.Dialect(separator=";", decimal=","))
+        assert other.budget.id == first.budget.id, "another decimal sign has a budget of its own"
+        turned = frame[["town", "x"]].rename(columns={"town": "place"})
+        assert _add(home, turned, name="turned", schema=schema).budget.id == first.budget.id, "swapped columns are new"
+        folder = home.folder / "files" / "months"
+        folder.mkdir()
+        for name in "ab":
+            (folder / f"{name}.csv").write_text(f"x,town\n3,{name}\n4.5,{name}\n", encoding="utf-8")
+        months = _add(home, folder, name="months", schema=schema)
+        one = _add(home, folder / "b.csv", name="one", schema=schema)
+        assert one.budget.id == months.budget.id, "one file of a folder has a budget of its own"
+
+
+def check_a_seal_reaches_all_it_shares_content_with(kind: type[Workspace]) -> None:
+    """A and B are one file read in two ways, B and C the same rows in two files; A and C share none."""
+    with _workspace(kind) as home:
+        file = home.folder / "files" / "a.csv"
+        file.write_text("x,town;z\n1,A;q\n2,B;r\n", encoding="utf-8")
+        other = dp.Schema({"z": dp.Category(["q", "r"])})
+        _add(home, file, name="a", schema=dp.Schema({"x": dp.Number(0, 10, step=1)}))
+        _add(home, file, name="b", schema=other, dialect=dp.Dialect(separator=";"))
+        file.with_name("c.csv").write_text("z;x,town\nr;2,B\nq;1,A\n", encoding="utf-8")
+        _add(home, file.with_name("c.csv"), name="c", schema=other, dialect=dp.Dialect(separator=";"))
+        home.seal("a")
+        assert set(home.closed()) == {"a", "b", "c"}, "a table on the sealed content is left open"
+
+
+class SealsNextOfKin(Workspace):
+    """A seal closes the tables that share a mark with the one that is sealed, and goes no further."""
+
+    def seal(self, name: str, actor: str = "owner") -> Act:
+        own = self._own(name)
+        with self._registry.transaction() as rows:
+            for one in self._registry.of_content(rows, self._registry.marks_of(rows, [name])):
+                self.ledger.close_table("seal", own.budget, one.name, actor)
+        return self.ledger.close_table("seal", own.budget, name, actor)
 
 
 PLANTED = [
@@ -137,4 +198,10 @@ PLANTED = [
             check_one_file_has_one_budget, "read otherwise", Workspace, MarksRowsAlone),
     Planted("budget of a copy in another order", "The same rows in another order get a new allowance.",
             check_one_file_has_one_budget, "a copy has", Workspace, MarksTheFileAlone),
+    Planted("a fingerprint that depends on the dialect", "The same frame with another decimal sign is new content.",
+            check_content_is_known_however_it_comes, "another decimal sign", Workspace, MarksWithTheDialect),
+    Planted("a folder known by its first file", "Another file of it gets a new allowance.",
+            check_content_is_known_however_it_comes, "one file of a folder", Workspace, MarksTheFirstFile),
+    Planted("a seal that is not transitive", "What shares content only with a table between stays open.",
+            check_a_seal_reaches_all_it_shares_content_with, "left open", Workspace, SealsNextOfKin),
 ]  # fmt: skip

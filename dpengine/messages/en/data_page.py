@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "data.so_far.step": "Step {now} of {of}",
     "data.so_far.one": "one row per person",
     "data.so_far.more": "at most {each} {each|row|rows} each",
-    "data.so_far.replace": "{people} {people|person|people}, which is public",
+    "data.so_far.replace": "prices for about {people} people",
     "data.so_far.add_remove": "being in it is secret, about {people} people",
     "data.so_far.columns": "{columns} {columns|column|columns}",
     "data.task.survey": "Checking that every line can be read…",
@@ -37,7 +37,7 @@ SENTENCES: dict[str, str] = {
     "data.names.lead": "They were found in the first line of {file}. Names are public; what stands below them is not shown.",
     "data.names.one": "One column,",
     "data.names.many": "{columns} columns,",
-    "data.names.how": "separated by {separator}, read as {encoding}.",
+    "data.names.how": "separated by {separator}, read as {encoding}. Lines of separators alone are passed over.",
     "data.names.numbers": "How does this file write a number like one thousand two hundred and thirty-four and a half?",
     "data.names.numbers_help": "Plain numbers such as 1234 are read either way. What is no number counts as missing.",
     "data.names.numbers_or": "{bare} or {example}",
@@ -81,7 +81,9 @@ SENTENCES: dict[str, str] = {
     "data.unit.each": "How many rows of one person count?",
     "data.unit.each_help": "If a person has more, this many of them are kept, chosen without a look at anybody else.",
     "data.unit.each_means": "Every row that counts adds noise: 3 rows each make answers three times as rough as 1. Most questions count rows; the number of people can be asked for too.",
-    "data.relation.counting": "Counting people…",
+    "data.unit.who_same": "Spaces around it, tabs and other invisible white space do not count, nor does how an accent is put together; capitals do: “Ana” and “ Ana ” are one person, “ana” is another.",
+    "data.relation.counted_later": "How many there are exactly is counted once, when the table is added, and shown from then on. Until then prices are worked out for the number you give, or for {people}.",
+    "data.relation.stays": "Who a row belongs to, how many rows of a person count, and whether being in it is secret stay with this content for good, also when it is added again.",
     # A secret?
     "data.relation.title": "Is it a secret that someone is in this table at all?",
     "data.relation.lead": "Think of one person, say your neighbour Ana. Would it harm her if others learnt that she is in this "

@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "owner.raise_tick": "I understand: this protects the people in the table less, and cannot be taken back.",
     "owner.raise_do": "Raise it",
     "owner.seal": "Seal this table",
-    "owner.seal_lead": "No more questions, for good, even if allowance is left. The same rows under another name are sealed too. Answers and receipts stay.",
+    "owner.seal_lead": "No more questions, for good, even if allowance is left. Other tables with the same content are sealed too. Answers and receipts stay.",
     "owner.seal_tick": "I understand: nobody can ask this table anything again.",
     "owner.seal_do": "Seal it",
     "owner.sealed": "This table is sealed: no more questions.",

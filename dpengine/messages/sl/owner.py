@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "owner.raise_tick": "Razumem: osebe v tabeli so s tem manj zavarovane in tega ni mogoče preklicati.",
     "owner.raise_do": "Povečaj",
     "owner.seal": "Zapečatite to tabelo",
-    "owner.seal_lead": "Nobenih vprašanj več, za vselej, tudi če proračun še ni porabljen. Zapečatijo se tudi iste vrstice pod drugim imenom. Odgovori in potrdila ostanejo.",
+    "owner.seal_lead": "Nobenih vprašanj več, za vselej, tudi če proračun še ni porabljen. Zapečatijo se tudi druge tabele z isto vsebino. Odgovori in potrdila ostanejo.",
     "owner.seal_tick": "Razumem: te tabele ne bo mogel nihče nikoli več nič vprašati.",
     "owner.seal_do": "Zapečati",
     "owner.sealed": "Ta tabela je zapečatena: nobenih vprašanj več.",

@@ -1,0 +1,176 @@
+"""By what content is known again: keyed hashes of a file's bytes, and of a table's rows however they are written.
+
+The mark of rows depends on neither the order of rows, nor the order or names of columns, nor the file's dialect, nor
+on whether the rows came as text, as Parquet or as a frame. A row is the multiset of its cells, a table the multiset of
+its rows. A cell is trimmed, composed and in lower case; empty ones and those that tools read as empty (NA, null, …) do
+not count, nor do rows without any other. A number is its sign and its digits, without zeros at either end and to twelve
+places: 1.5, "1,50", 0015 and 1500 are one. That takes some tables for the same that are not, and errs to the safe side:
+they share an allowance. Without the secret nobody can test a guess for a row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+
+from dpengine.engines.duck import connect
+from dpengine.errors import AllowanceError
+from dpengine.spelling import trimmed_sql
+from dpengine.survey import files_of
+
+PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
+_MISSING = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
+_PLAIN = r"[!-~]|[!-~][ -~]*[!-~]"  # nothing to trim or to compose
+_NUMBER = r"[+\-−]?[0-9.,''’ \x{a0}\x{2009}\x{202f}]*[0-9][.,]?(e[+\-]?[0-9]+)?"
+_SIGNS = (".", ",", "''", "’", " ", "\u00a0", "\u2009", "\u202f", "+", "-", "−")  # as SQL writes them
+_LANES = [f"sum(('0x' || substr(hash, {at}, 16))::UBIGINT)" for at in (1, 17, 33, 49)]
+_BLOCK = 1 << 20
+NARROW, MANY = 60, 500_000  # columns that are worked on side by side, where so many rows make up for planning it
+
+
+@contextmanager
+def own_copy(
+    source: Path, beside: Path, secret: bytes, tell: Callable[[float], None]
+) -> Iterator[tuple[Path, list[str]]]:  # fmt: skip
+    """A file or folder as it is now, read once: a copy that nobody else replaces, and the mark of every file in it."""
+    files = files_of(source)
+    try:
+        inside = Path(tempfile.mkdtemp(prefix=".", dir=beside))  # 0700
+    except OSError:
+        raise AllowanceError("load.unwritable") from None
+    try:
+        marks = []
+        for done, file in enumerate(files):
+            marks.append(_copied(file, inside / file.name, secret))
+            tell((done + 1) / len(files))
+        yield (inside if source.is_dir() else inside / files[0].name), marks
+    finally:
+        shutil.rmtree(inside, ignore_errors=True)
+
+
+def _copied(file: Path, to: Path, secret: bytes) -> str:
+    mark = hmac.new(secret, b"allowance: file", hashlib.sha256)
+    try:
+        given = open(file, "rb")  # noqa: SIM115 - closed below
+    except OSError:
+        raise AllowanceError("load.unreadable") from None
+    with given:
+        try:
+            taken = open(to, "xb")  # noqa: SIM115 - closed below
+        except OSError:
+            raise AllowanceError("load.unwritable") from None
+        with taken:
+            while block := _block(given):
+                mark.update(block)
+                try:
+                    taken.write(block)
+                    taken.flush()
+                except OSError:
+                    raise AllowanceError("load.unwritable") from None
+    return mark.hexdigest()
+
+
+def _block(file: object) -> bytes:
+    try:
+        return bytes(file.read(_BLOCK))  # type: ignore[attr-defined]
+    except OSError:
+        raise AllowanceError("load.unreadable") from None
+
+
+def content_marks(raw: Path, width: int, parts: Sequence[int], secret: bytes) -> list[str]:
+    """The mark of all rows of a raw table; where it came in several files, of so many rows each, that of each too."""
+    found = [_row_marks(raw, width, secret, None)]
+    if len(parts) > 1:
+        ends = [0, *accumulate(parts)]
+        found += [_row_marks(raw, width, secret, part) for part in pairwise(ends)]
+    return list(dict.fromkeys(mark for mark in found if mark))
+
+
+def _row_marks(raw: Path, width: int, secret: bytes, part: tuple[int, int] | None) -> str:
+    key = hmac.new(secret, b"allowance: rows in any order", hashlib.sha256).hexdigest()
+    columns = [f"c{place}" for place in range(width)]
+    rows = f"SELECT * FROM read_parquet(?, file_row_number = true) AS t({', '.join(columns)}, place)"
+    if part is not None:
+        rows += f" WHERE place >= {part[0]} AND place < {part[1]}"
+    cells = f"[{', '.join(columns)}]"
+    side_by_side = width <= NARROW and pq.read_metadata(raw).num_rows >= MANY
+    for step in (_tidy, _kinds, _rounded, _sized):
+        if side_by_side:
+            rows = f"SELECT {', '.join(f'{step(c)} AS {c}' for c in columns)} FROM ({rows})"
+        else:  # slower for many rows, and a thousand columns take no more memory than one
+            cells = f"list_transform({cells}, lambda one: {step('one')})"
+    told = f"SELECT array_to_string(list_sort({cells}), '') AS told FROM ({rows})"
+    hashes = f"SELECT told = '' AS blank, sha256(concat(?, told)) AS hash FROM ({told})"
+    sums = ", ".join(f"{one} FILTER (WHERE NOT blank)" for one in ("count(*)", *_LANES))
+    found = _summed(raw, f"SELECT {sums} FROM ({hashes})", [key, str(raw)])
+    if not found[0]:
+        return ""
+    text = json.dumps(found)
+    return hmac.new(secret, b"allowance: content" + text.encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def _tidy(cell: str) -> str:
+    return f"lower(CASE WHEN regexp_full_match({cell}, '{_PLAIN}') THEN {cell} ELSE {trimmed_sql(cell)} END)"
+
+
+def _kinds(cell: str) -> str:
+    """#, or - for a number below zero, and its digits from the first that is not 0; else = and the text, a day without
+    its midnight."""
+    digits = f"split_part({cell}, 'e', 1)"
+    for sign in _SIGNS:
+        digits = f"replace({digits}, '{sign}', '')"
+    usual = f"replace({cell}, '.', '')"  # quicker, for how most numbers are written
+    missing = ", ".join(f"'{one}'" for one in _MISSING)
+    return (
+        f"CASE WHEN {cell} IN ({missing}) THEN NULL "
+        f"WHEN regexp_full_match({cell}, '[0-9]+([.][0-9]+)?') THEN '#' || ltrim({usual}, '0') "
+        f"WHEN regexp_full_match({cell}, '{_NUMBER}') "
+        f"THEN (CASE WHEN left({cell}, 1) IN ('-', '−') THEN '-' ELSE '#' END) || ltrim({digits}, '0') "
+        f"WHEN contains({cell}, ':') THEN '=' || regexp_replace({cell}, '[ t]00:00(:00([.]0+)?)?$', '') "
+        f"ELSE '=' || {cell} END"
+    )
+
+
+def _rounded(cell: str) -> str:
+    long = f"left({cell}, 1) || ((substr({cell}, 2, {PLACES + 1})::BIGINT + 5) // 10)::VARCHAR"
+    short = f"CASE WHEN strlen({cell}) > {PLACES + 1} THEN {long} ELSE {cell} END"
+    return f"CASE WHEN left({cell}, 1) = '=' THEN {cell} WHEN {cell} = '-' THEN '#' ELSE rtrim({short}, '0') END"
+
+
+def _sized(cell: str) -> str:
+    return f"strlen({cell}) || ':' || {cell}"
+
+
+def older_mark(raw: Path, names: Sequence[str], rows: int, blank: int, secret: bytes) -> str:
+    """The mark that earlier versions wrote down: of cells as their dialect writes them, in the order of the columns,
+    with the names as they stand in the file and its rows of separators alone."""
+    key = hmac.new(secret, b"allowance: rows", hashlib.sha256).hexdigest()
+    columns = [f"c{place}" for place, _ in enumerate(names)]
+    cells = ", ".join(f"CASE WHEN {c} IS NULL THEN '-' ELSE strlen({c}) || ':' || {c} END" for c in columns)
+    hashes = f"SELECT sha256(concat(?, {cells})) AS hash FROM read_parquet(?) AS t({', '.join(columns)})"
+    found = _summed(raw, f"SELECT count(*), {', '.join(_LANES)} FROM ({hashes})", [key, str(raw)])
+    if found[0] != rows:
+        raise AllowanceError("load.unreadable")
+    empty = hashlib.sha256((key + "-" * len(columns)).encode()).hexdigest()
+    lanes = [lane + blank * int(empty[at : at + 16], 16) for lane, at in zip(found[1:], (0, 16, 32, 48), strict=True)]
+    told = json.dumps([list(names), found[0] + blank, *lanes], ensure_ascii=True)
+    return hmac.new(secret, b"allowance: table" + told.encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def _summed(raw: Path, query: str, values: list[str]) -> list[int]:
+    try:
+        with connect(raw.parent) as connection:
+            found = connection.execute(query, values).fetchone()
+    except duckdb.Error:
+        raise AllowanceError("load.unreadable") from None
+    return [int(one or 0) for one in found or (0,)]

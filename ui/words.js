@@ -71,4 +71,16 @@
   }).observe(document.documentElement, {
     subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ATTRIBUTES,
   });
+
+  /* A link of ours to a page of this app goes there as the browser's own Back does: nothing is loaded anew. */
+  addEventListener("click", (event) => {
+    const link = event.target instanceof Element && event.target.closest('[data-testid="stHtml"] a[href]');
+    const otherwise = event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+    if (!link || otherwise || event.defaultPrevented || link.origin !== location.origin) return;
+    if (link.target === "_blank" || link.hash || link.hasAttribute("download")) return;
+    event.preventDefault();
+    history.pushState({}, "", link.href);
+    dispatchEvent(new PopStateEvent("popstate"));
+    scrollTo(0, 0);
+  });
 })();

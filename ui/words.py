@@ -2,7 +2,8 @@
 
 Streamlit has no translations and takes no words for them. A script of ours (`words.js`), served by this server as the
 content policy wants it, puts ours in their place; the words are sentences of the catalogues (`widgets`), and a page
-says which language its widgets speak.
+says which language its widgets speak. The script also lets links in our tables go to another page without loading
+everything anew.
 """
 
 from __future__ import annotations

@@ -205,9 +205,9 @@ def files(draw: st.DrawFn, secret: str) -> File:
                "encoding": draw(st.sampled_from([encoding.removesuffix("-sig")] * 4 + ["utf-8", "klingon"])),
                "quote": draw(st.sampled_from(['"', '"', "'", ""])), "line_breaks": draw(st.booleans()),
                "decimal": draw(st.sampled_from([".", ".", ","]))}  # fmt: skip
-    names = draw(st.lists(st.sampled_from([*heads, "pay", "absent"]), min_size=1, max_size=3))
+    names = draw(st.lists(st.sampled_from([*heads * 6, "absent"]), min_size=1, max_size=3))
     kinds = {name: draw(st.sampled_from(KINDS)) for name in names}
-    unit = draw(st.sampled_from([(None, 1), ("who", 1), ("who", 3), (heads[0], 2)]))
+    unit = draw(st.sampled_from([(None, 1), (None, 1), ("who", 3), (heads[0], 2), (heads[0], 1)]))
     relation = draw(st.sampled_from(["replace", "add_remove", "replace", "other"]))
     suffix = draw(st.sampled_from([".csv"] * 6 + [".parquet", ".gz", ".txt", ""]))
     return File(

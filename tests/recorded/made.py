@@ -95,7 +95,7 @@ def _schema(rng: random.Random) -> dp.Schema:
 
 def _person(rng: random.Random, schema: dp.Schema, header: list[str], name: str, several: bool) -> list[list[str]]:
     rows = rng.choice([1, 1, 2, 3, 5]) if several else 1
-    spelled = [name, name, f" {name}", f"{name} "]
+    spelled = [name, name, f" {name}", f"{name}\u00a0", f"\t{name}", f"\ufeff{name}", f"\u3000{name}\u2003"]  # one id
     return [
         [rng.choice(spelled) if column == ID else _cell(rng, schema, column) for column in header] for _ in range(rows)
     ]

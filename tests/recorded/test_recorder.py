@@ -19,6 +19,7 @@ from sections import add_rows
 from dpengine.audit.recorder import Recorder
 from dpengine.coins import SystemCoins
 from dpengine.mechanisms import catalogue
+from dpengine.spelling import trimmed
 from tests.planted import recorded
 from tests.planted.recorded import check_the_recorder_finds_nothing
 
@@ -71,8 +72,8 @@ def test_a_world_holds_neighbours() -> None:
             assert len(gone) <= 1 and len(come) <= 1
             assert abs(len(one) - len(other)) == (world.relation == "add_remove")
             continue
-        assert len({row[where].strip() for row in gone}) <= 1 and len({row[where].strip() for row in come}) <= 1
-        people = [len({row[where].strip() for row in rows}) for rows in (one, other)]
+        assert len({trimmed(row[where]) for row in gone}) <= 1 and len({trimmed(row[where]) for row in come}) <= 1
+        people = [len({trimmed(row[where]) for row in rows}) for rows in (one, other)]
         assert abs(people[0] - people[1]) == (world.relation == "add_remove")
 
 

@@ -84,7 +84,7 @@ def brought(place: Path, path: Path, file: grown.File) -> list[Any]:
         table, refusal = refused(add, SCAN)
         seen.append(refusal)
         if table is None:
-            REFUSED["files"] += 1
+            REFUSED["files"] += place.name == "side 0"  # the other is refused alike
             assert not workspace.tables() and not list((workspace.folder / "tables").iterdir()), "something stayed"
         else:
             seen += [repr(table.facts), repr(table.suggestions()), repr(table.meter())]

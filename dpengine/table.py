@@ -126,9 +126,9 @@ class Table:
         """A few made-up rows, and what would be published of each. Costs nothing, says nothing."""
         return imagined(query, rehearsal.coins())
 
-    def ask(self, query: Query, request_id: str | None = None) -> Answer:
+    def ask(self, query: Query, request_id: str | None = None, seen: int | None = None) -> Answer:
         """Charge, commit, then draw. The same request id is the same answer; a new one is a new, paid draw."""
-        return make_answer(query, self._carry(query, request_id or new_request())())
+        return make_answer(query, self._carry(query, request_id or new_request(), seen)())
 
     def revise(self, schema: Schema) -> Table:
         """The same rows declared anew, on the same budget. Free; answers already given keep their meaning."""

@@ -46,6 +46,7 @@ STEPS = (
     "2",
     "3",
 )
+_REFUSED = "spend-refused"
 ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
 
 
@@ -140,17 +141,15 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
         left, right = st.columns(2)
         with left:
             now = text_of(query.epsilon)
-            key = numbers.key_of(f"{place}-typed-{now}")
-            st.session_state.setdefault(key, local(now))  # a refusal sets it back: no default beside that
+            key = numbers.key_of(f"{place}-typed-{now}{_turn()}")
             st.text_input(
-                say("spend.epsilon"), key=key, on_change=_typed, help=say("gloss.epsilon.means"),
+                say("spend.epsilon"), local(now), key=key, on_change=_typed, help=say("gloss.epsilon.means"),
                 args=(key, now, place),
             )  # fmt: skip
         with right:
             label, now = wish_field(query)
-            key = numbers.key_of(f"{place}-wish-{query.digest()[:12]}")
-            st.session_state.setdefault(key, now)
-            st.text_input(label, key=key, on_change=_wished, args=(key, now, table, query, place))
+            key = numbers.key_of(f"{place}-wish-{query.digest()[:12]}{_turn()}")
+            st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query, place))
         if isinstance(loss := query.loss(), Gaussian):
             st.html(f'<p class="muted">{gloss.text(say("spend.rho", rho=f"{float(loss.rho):.3g}"))}</p>')
 
@@ -160,10 +159,19 @@ def _typed(key: str, now: str, place: str) -> None:
     try:
         wanted = read_epsilon(as_typed(st.session_state[key]))
     except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = _stays(refusal, now)
-        st.session_state[key] = local(now)
+        _refuse(refusal, now)
         return
     st.session_state[_epsilon(place)] = text_of(wanted)
+
+
+def _turn() -> str:
+    """After a refusal the fields are new ones: a browser goes on showing what it has."""
+    return f"-{st.session_state[_REFUSED]}" if st.session_state.get(_REFUSED) else ""
+
+
+def _refuse(refusal: dp.AllowanceError, epsilon: str) -> None:
+    st.session_state["refusal"] = _stays(refusal, epsilon)
+    st.session_state[_REFUSED] = int(st.session_state.get(_REFUSED, 0)) + 1
 
 
 def _stays(refusal: dp.AllowanceError, epsilon: str) -> str:
@@ -201,14 +209,13 @@ def read_wish(query: dp.Query, typed: str) -> Fraction:
     return wish / 100 if isinstance(query.promise(), Rank | Blurred | Band) else wish
 
 
-def _wished(key: str, now: str, table: dp.Table, query: dp.Query, place: str) -> None:
+def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:
     """What cannot be promised changes nothing, and the field says again what is."""
     try:
         least = table.least_epsilon(query, read_wish(query, st.session_state[key]))
         if least is None:
             raise dp.AllowanceError("spend.wish.out_of_reach")
     except dp.AllowanceError as refusal:
-        st.session_state["refusal"] = _stays(refusal, text_of(query.epsilon))
-        st.session_state[key] = now
+        _refuse(refusal, text_of(query.epsilon))
         return
     st.session_state[_epsilon(place)] = text_of(max(least, LEAST_EPSILON))

@@ -30,7 +30,7 @@ def test_a_curve_is_asked_cut_off_and_sampled(page: Any) -> None:
     page.get_by_text("Shown without its band").wait_for()
     page.get_by_text("Made-up values from the curve").click()
     taken = download(page, page.locator("[class*=st-key-sample-get] button"))
-    lines = taken.path().read_text(encoding="utf-8").splitlines()
+    lines = taken.path().read_text(encoding="utf-8-sig").splitlines()
     assert lines[0] == "monthly_income" and len(lines) == 1_001 and all(float(one) >= 0 for one in lines[1:])
     shot(page, "density-cut")
 

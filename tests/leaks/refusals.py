@@ -27,6 +27,7 @@ from dpengine.accountant.filter import Rule
 from dpengine.amounts import read_delta, read_epsilon
 from dpengine.copies import opened
 from dpengine.dialect import Dialect
+from dpengine.exact import read_typed
 from dpengine.features import model_from_json
 from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue
@@ -453,6 +454,7 @@ CAUSES: dict[str, Cause] = {
     "number.grid": lambda b: N(0, 10**9),
     "number.missing_outside": lambda b: N(0, 1, missing=5),
     "number.unreadable": lambda b: N("many", 1),
+    "number.ambiguous": lambda b: read_typed("25.000", "n"),
     "category.few": lambda b: C([]),
     "category.many": lambda b: C([str(one) for one in range(10**6 + 1)]),
     "category.blank": lambda b: C(["a", " "]),
@@ -638,6 +640,7 @@ CAUSES: dict[str, Cause] = {
     "request.id": lambda b: b.table.ask(b.ask("count", by="home"), "x" * 999),
     "request.reused": lambda b: [
         b.table.ask(b.ask("count", by="home", epsilon=one), "twice") for one in ("0.1", "0.2")],
+    "request.meanwhile": lambda b: [b.table.ask(b.ask("count", by="home", epsilon="0.1"), seen=0) for _ in range(2)],
     "request.settled": _settled,
     "request.unknown": lambda b: b.stage.workspace.ledger.answer("nobody", {}),
     "release.failed": lambda b: _failing(b, RuntimeError(f"Conversion Error: {b.cell} {b.digits}")),

@@ -30,8 +30,8 @@ from dpengine.bearing import points_above
 from dpengine.budget import usual_delta
 from dpengine.calibration import Calibration
 from dpengine.coins import SystemCoins
-from dpengine.errors import AllowanceError
-from dpengine.exact import read_number, text_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number, text_of
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.validity import Width

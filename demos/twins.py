@@ -19,7 +19,7 @@ from demos.neighbours import Example
 from demos.watching import Cell, View, Watched, WatchedValues, watch
 from dpengine.coins import Coins
 from dpengine.contract import Query
-from dpengine.exact import decimal_of
+from dpengine.core.exact import decimal_of
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.count import Count

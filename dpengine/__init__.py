@@ -3,10 +3,10 @@
 from dpengine.answers import Answer, Job, Meter, Preview
 from dpengine.budget import Budget
 from dpengine.contract import Query
+from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.dates import Date
 from dpengine.dialect import Dialect
 from dpengine.entries import Entry
-from dpengine.errors import AllowanceError, BudgetExceeded
 from dpengine.mechanisms import catalogue
 from dpengine.schema import Category, ItemSet, Number, Schema, yes_no
 from dpengine.table import Table

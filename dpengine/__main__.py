@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {

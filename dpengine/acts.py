@@ -17,8 +17,8 @@ from fractions import Fraction
 from sqlite_utils import Database
 
 from dpengine.contract import canonical
+from dpengine.core.errors import AllowanceError
 from dpengine.entries import BudgetRecord, Row, act_of
-from dpengine.errors import AllowanceError
 from dpengine.ledgerfile import sound_rows
 
 # Written as in the partial indexes, or SQLite would not use them.

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 _DIGITS, _HASH = 20, 64
 _LIVE, _COPY = "live", "copy"

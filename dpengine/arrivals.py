@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import Dialect
-from dpengine.errors import AllowanceError
 from dpengine.ledger import Act, BudgetRecord
 from dpengine.loading import Loaded
 from dpengine.marks import content_marks, older_mark

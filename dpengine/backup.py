@@ -19,7 +19,7 @@ from pathlib import Path
 from dpengine.anchor import Anchor, Mark
 from dpengine.chain import START, Verdict, verify
 from dpengine.copies import opened
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.ledgerfile import anchor_path
 from dpengine.messages import say
 from dpengine.workspace import Workspace

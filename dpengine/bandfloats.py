@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpengine import bands
 from dpengine.bands import Reached
-from dpengine.statistics.arrays import Integers
+from dpengine.core.arrays import Integers
 
 Floats = NDArray[np.float64]
 WIDE = 12  # narrower bands are counted exactly, as quickly

@@ -23,7 +23,7 @@ from operator import mul
 import numpy as np
 
 from dpengine.coins import Coins
-from dpengine.statistics.arrays import Integers
+from dpengine.core.arrays import Integers
 from dpengine.statistics.need import Spread
 
 

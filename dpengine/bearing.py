@@ -15,8 +15,8 @@ from functools import lru_cache
 from dpengine import fits
 from dpengine.bounds import BETA
 from dpengine.calibration import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
-from dpengine.errors import AllowanceError
-from dpengine.exact import up
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import up
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.validity import Width, exactly, golden, information, split

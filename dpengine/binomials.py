@@ -26,7 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpengine.exact import ceiling, exp_decimal, ln_above
+from dpengine.core.exact import ceiling, exp_decimal, ln_above
 
 HALF = Fraction(1, 2)
 BITS = 40  # p is a multiple of 2^-40

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import comb, isqrt
 
-from dpengine.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
+from dpengine.core.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
 
 BETA = Fraction(1, 20)  # “95 times in 100”
 _DIGITS = Context(prec=60)

@@ -9,8 +9,8 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule
-from dpengine.errors import AllowanceError
-from dpengine.exact import read_number
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
 from dpengine.loss import Pure
 
 MOST_EPSILON = Fraction(100)

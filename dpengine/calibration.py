@@ -28,8 +28,8 @@ from dpengine.accountant import lecture as strong
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.bounds import BETA
-from dpengine.errors import AllowanceError
-from dpengine.exact import PICO, ceiling, down, ln_above, up
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import PICO, ceiling, down, ln_above, up
 from dpengine.loss import Gaussian, Loss, Pure, Together
 
 if TYPE_CHECKING:

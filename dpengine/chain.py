@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import admits, price
 from dpengine.contract import canonical
+from dpengine.core.errors import AllowanceError
 from dpengine.entries import (
     ACTS,
     COLUMNS,
@@ -28,7 +29,6 @@ from dpengine.entries import (
     charge_totals,
     questions_of,
 )
-from dpengine.errors import AllowanceError
 from dpengine.loss import loss_from_json
 from dpengine.messages import say
 

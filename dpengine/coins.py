@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.exact import ceiling, exp_decimal, float_above, floor, ln_above
+from dpengine.core.exact import ceiling, exp_decimal, float_above, floor, ln_above
 from dpengine.inversion import WORD, Words, geometric
 
 Integers = npt.NDArray[np.int64]

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
 from dpengine.bounds import BETA
 from dpengine.coins import Coins
+from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.cuts import Cut, of_question
-from dpengine.errors import AllowanceError
-from dpengine.exact import text_of
 from dpengine.facts import Facts
 from dpengine.laws import Law
 from dpengine.loss import Loss, Together

@@ -18,8 +18,8 @@ from typing import Any
 
 from dpengine.chain import FORMAT
 from dpengine.contract import canonical
+from dpengine.core.errors import AllowanceError
 from dpengine.entries import COLUMNS
-from dpengine.errors import AllowanceError
 from dpengine.ledger import Ledger
 
 _SQLITE = b"SQLite format 3\x00"

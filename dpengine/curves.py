@@ -11,10 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from dpengine.accountant.filter import Rule
-from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query
-from dpengine.exact import exp_decimal, up
+from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
+from dpengine.core.exact import exp_decimal, up
 from dpengine.mechanisms.quantile import Median
 from dpengine.promises import Promise, Rank
 from dpengine.statistics.distributions import Distribution

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpengine.core.exact import read_number, text_of
 from dpengine.dates import Date
-from dpengine.exact import read_number, text_of
 from dpengine.facts import Facts
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day, local

@@ -13,7 +13,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 ORDERS = ("ymd", "dmy", "mdy")
 LONGEST_DATE = 60  # characters; longer cells are no dates

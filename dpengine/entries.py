@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
 from dpengine.contract import canonical
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.loss import Loss, loss_as_json, loss_from_json
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")

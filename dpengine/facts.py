@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dpengine.core.errors import AllowanceError
 from dpengine.dates import Date
-from dpengine.errors import AllowanceError
 from dpengine.predicate import Predicate
 from dpengine.schema import Number, Schema
 from dpengine.unit import Relation, Unit

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from dpengine.core.errors import AllowanceError
 from dpengine.dates import Date
-from dpengine.errors import AllowanceError
 from dpengine.schema import Category, Code, Number, Schema
 
 ROW_BITS = 16

@@ -18,9 +18,9 @@ from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
-from dpengine.amounts import read_epsilon
 from dpengine.budget import Budget
-from dpengine.exact import text_of
+from dpengine.core.amounts import read_epsilon
+from dpengine.core.exact import text_of
 from dpengine.loss import Exponential, Loss, Pure
 from dpengine.messages import say
 

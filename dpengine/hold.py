@@ -7,7 +7,7 @@ import os
 import weakref
 from pathlib import Path
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 
 class Hold:

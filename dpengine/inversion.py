@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.exact import ceiling, floor
+from dpengine.core.exact import ceiling, floor
 
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]

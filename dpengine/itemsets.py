@@ -16,8 +16,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from dpengine.core.errors import AllowanceError
 from dpengine.engines.duck import connect
-from dpengine.errors import AllowanceError
 from dpengine.loading import parquet, written
 from dpengine.persons import PERSON
 from dpengine.schema import ItemSet, Schema

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from dpengine.exact import decimal_of, exp_decimal
+from dpengine.core.exact import decimal_of, exp_decimal
 
 _WIDE = 4  # a variance
 _PI = Decimal("3.14159265358979323846264338327950288419716939937511")

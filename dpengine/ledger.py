@@ -26,6 +26,8 @@ from dpengine.acts import Act
 from dpengine.budget import MOST_EPSILON
 from dpengine.chain import START, Verdict, hash_of, verify
 from dpengine.contract import canonical
+from dpengine.core.errors import AllowanceError, BudgetExceeded
+from dpengine.core.exact import down, up
 from dpengine.entries import (
     COLUMNS,
     BudgetRecord,
@@ -41,8 +43,6 @@ from dpengine.entries import (
     questions_of,
     read_request,
 )
-from dpengine.errors import AllowanceError, BudgetExceeded
-from dpengine.exact import down, up
 from dpengine.ledgerfile import SCHEMA, LedgerFile, head_of
 from dpengine.ledgerfile import sound_rows as _sound_rows
 from dpengine.loss import Loss

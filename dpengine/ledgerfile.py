@@ -17,8 +17,8 @@ from sqlite_utils import Database, Migrations
 from dpengine import repeats
 from dpengine.anchor import Anchor, refuse_older
 from dpengine.chain import START, sound
-from dpengine.errors import AllowanceError
-from dpengine.space import nearly_full, refuse_full, small_blocks
+from dpengine.core.errors import AllowanceError
+from dpengine.core.space import nearly_full, refuse_full, small_blocks
 
 # Later versions add a numbered step; a step that was ever released is never edited.
 MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (

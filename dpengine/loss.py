@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 
 @dataclass(frozen=True)

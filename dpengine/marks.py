@@ -23,8 +23,8 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 
+from dpengine.core.errors import AllowanceError
 from dpengine.engines.duck import connect
-from dpengine.errors import AllowanceError
 from dpengine.spelling import trimmed_sql
 from dpengine.survey import files_of
 

@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.workers import alive
 
 _TRIES = 5

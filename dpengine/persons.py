@@ -15,8 +15,8 @@ from pathlib import Path
 
 import duckdb
 
+from dpengine.core.errors import AllowanceError
 from dpengine.engines.duck import connect
-from dpengine.errors import AllowanceError
 from dpengine.spelling import trimmed_sql
 from dpengine.unit import Unit
 

@@ -19,9 +19,9 @@ from dpengine.accountant import filter, pld
 from dpengine.accountant.costs import Cost, checked_parts, cost, epsilon_of_part
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.contract import Query, least_epsilon
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of, up
 from dpengine.entries import Entry
-from dpengine.errors import AllowanceError
-from dpengine.exact import text_of, up
 from dpengine.promises import NoPromise, Promise
 
 MOST_ROWS = 30

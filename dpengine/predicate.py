@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, floor, read_number, text_of
 from dpengine.dates import Date
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, floor, read_number, text_of
 from dpengine.schema import MISSING, Category, Code, ItemSet, Number, Ordered, Schema
 
 NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")

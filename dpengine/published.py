@@ -33,8 +33,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpengine.bounds import bernstein_reach, swap_reach, total_reach
-from dpengine.errors import AllowanceError
-from dpengine.exact import exp_decimal
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import exp_decimal
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.publishing import codes_of, file_digest
 from dpengine.rowwise import Blur, Swap

@@ -18,8 +18,8 @@ from typing import Any
 from dpengine.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json, promised_as_json
 from dpengine.chain import verify
 from dpengine.contract import Query, canonical
+from dpengine.core.errors import AllowanceError
 from dpengine.entries import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
-from dpengine.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.loss import loss_as_json
 from dpengine.mechanisms import catalogue

@@ -30,7 +30,7 @@ from dpengine.anchor import Anchor, Mark
 from dpengine.backup import LEDGER, REGISTRY, home_of
 from dpengine.chain import START, Verdict, verify
 from dpengine.copies import opened
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.hold import Hold
 from dpengine.ledger import Ledger
 from dpengine.ledgerfile import anchor_path

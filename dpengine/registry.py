@@ -14,7 +14,7 @@ from typing import Any
 
 from dpengine.anchor import Anchor, refuse_older
 from dpengine.chain import START
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.ledgerfile import Handle, journal, refuse_holes, spoken
 
 _DAMAGED = "registry.damaged"

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.coins import SystemCoins
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.mechanisms.density import Density
 
 Floats = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.persons import keep_rows
 from dpengine.registry import Record, Registry
 from dpengine.schema import Schema

@@ -38,7 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.coins import Coins
-from dpengine.exact import ceiling, decimal_of, down, exp_decimal, ln_above, up
+from dpengine.core.exact import ceiling, decimal_of, down, exp_decimal, ln_above, up
 from dpengine.inversion import dyadic_above
 from dpengine.laws import Finite, Laplace
 

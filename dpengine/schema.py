@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number, text_of
 from dpengine.dates import Date
-from dpengine.errors import AllowanceError
-from dpengine.exact import read_number, text_of
 from dpengine.messages import hidden
 
 MISSING = -1  # the code of a missing Number

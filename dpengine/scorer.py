@@ -9,8 +9,8 @@ from __future__ import annotations
 from pprint import pformat
 from typing import Any
 
+from dpengine.core.exact import text_of
 from dpengine.dates import Date
-from dpengine.exact import text_of
 from dpengine.features import CONSTANT, LOGISTIC, Model
 from dpengine.messages import say
 from dpengine.schema import Category, normal

@@ -20,13 +20,13 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.answers import cuts_as_json, make_step_receipt, promise_as_json, released_as_json
 from dpengine.coins import Coins
 from dpengine.contract import Query
+from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import down, text_of
 from dpengine.entries import Burned, Entry
-from dpengine.errors import AllowanceError
-from dpengine.exact import down, text_of
 from dpengine.facts import Facts
 from dpengine.fits import largest
 from dpengine.jobs import PATIENCE, Jobs, JobState

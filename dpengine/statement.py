@@ -16,9 +16,9 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.answers import make_receipt, make_step_receipt
 from dpengine.contract import Query
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.entries import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
-from dpengine.errors import AllowanceError
-from dpengine.exact import text_of
 from dpengine.facts import Facts
 from dpengine.ledger import Act, Ledger
 from dpengine.mechanisms import catalogue

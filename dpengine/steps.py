@@ -17,8 +17,8 @@ from typing import Any
 from sqlite_utils import Database
 
 from dpengine.contract import canonical
+from dpengine.core.errors import AllowanceError
 from dpengine.entries import Burned, Charge, questions_of
-from dpengine.errors import AllowanceError
 from dpengine.ledgerfile import sound_rows
 
 _OF = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') > ?"

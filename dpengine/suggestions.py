@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.contract import Query
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.schema import Category, ItemSet, Number

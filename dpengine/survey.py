@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import Dialect, check_names, ordinary, read_header
-from dpengine.errors import AllowanceError
 from dpengine.records import read_csv
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")

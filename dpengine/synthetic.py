@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.mechanisms.of_class import Integers, OfClass
 from dpengine.predicate import read_predicate
 from dpengine.wording import combined

@@ -27,8 +27,8 @@ from dpengine.answers import (
 )
 from dpengine.cheapest import cheapest, closing
 from dpengine.contract import Query, Released, Stepwise, canonical, least_epsilon
+from dpengine.core.errors import AllowanceError
 from dpengine.entries import questions_of
-from dpengine.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.jobs import Step as Release
 from dpengine.jobs import carry_plan, carry_release

@@ -9,10 +9,10 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.contract import Query
-from dpengine.errors import AllowanceError
-from dpengine.exact import text_of
+from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.excess import COORDINATE
 from dpengine.fits import largest
 from dpengine.mechanisms.of_gradients import OfGradients

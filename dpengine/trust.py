@@ -21,9 +21,9 @@ from typing import Any
 
 from dpengine import binomials
 from dpengine.accountant.filter import Rule
-from dpengine.amounts import LEAST_DELTA
 from dpengine.contract import Query
-from dpengine.errors import AllowanceError
+from dpengine.core.amounts import LEAST_DELTA
+from dpengine.core.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.local_count import LocalCount

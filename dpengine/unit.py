@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 Relation = Literal["replace", "add_remove"]
 RELATIONS: tuple[Relation, ...] = ("replace", "add_remove")

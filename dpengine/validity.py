@@ -53,7 +53,7 @@ from dpengine.accountant import renyi
 from dpengine.accountant.history import history_of
 from dpengine.bounds import BETA
 from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration, check
-from dpengine.exact import exp_decimal, ln_below, up
+from dpengine.core.exact import exp_decimal, ln_below, up
 from dpengine.loss import Gaussian, Loss
 from dpengine.unit import Relation
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from dpengine.copies import opened
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.receipts import Receipt, check, read_receipts
 

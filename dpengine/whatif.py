@@ -21,13 +21,13 @@ from functools import lru_cache
 
 from dpengine import fits
 from dpengine.accountant.filter import Rule
-from dpengine.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.answers import round_up_two
 from dpengine.budget import MOST_EPSILON as MOST_ALLOWANCE
 from dpengine.budget import Budget
 from dpengine.contract import Query, least_epsilon
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, read_typed, up
+from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, read_typed, up
 from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say

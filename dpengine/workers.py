@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 # What this process knows of itself: its workers, and the releases it has in hand by (worker, request).
 _guard = threading.Lock()

@@ -31,11 +31,12 @@ from dpengine.budget import Budget
 from dpengine.chain import Verdict
 from dpengine.coding import encode
 from dpengine.coins import SystemCoins
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
+from dpengine.core.space import refuse_full
 from dpengine.dialect import Dialect
 from dpengine.engines.duck import DuckEngine, every_row
 from dpengine.engines.raw import read_raw
-from dpengine.errors import AllowanceError
-from dpengine.exact import read_number
 from dpengine.hold import Hold
 from dpengine.itemsets import cut_sets
 from dpengine.jobs import Jobs
@@ -48,7 +49,6 @@ from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
 from dpengine.schema import ItemSet, Schema
-from dpengine.space import refuse_full
 from dpengine.statistics.need import AnyNeed
 from dpengine.table import Table, closed_kind
 from dpengine.unit import Unit, read_relation

@@ -29,7 +29,7 @@ from dpengine.audit.world import (
 )
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query
-from dpengine.exact import decimal_of
+from dpengine.core.exact import decimal_of
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal, chance
 from dpengine.predicate import Row
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dpengine.accountant.filter import Rule
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.ledger import Ledger
 from dpengine.loss import Loss, Pure
 

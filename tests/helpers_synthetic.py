@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from dpengine.exact import exp_decimal
+from dpengine.core.exact import exp_decimal
 from dpengine.facts import Facts
 from dpengine.mechanisms.of_class import OfClass
 from dpengine.schema import Category, Schema

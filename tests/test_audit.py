@@ -25,7 +25,7 @@ from dpengine.audit.lines import audited, spots
 from dpengine.audit.world import CASES, SEVERAL, build, key_of
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal, chance
 from dpengine.mechanisms import catalogue
 from dpengine.messages import CATALOGUES

@@ -29,7 +29,7 @@ from battery import (
 from dpengine.accountant.costs import cost
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query, least_epsilon
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.loss import loss_as_json, loss_from_json
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.count import Count

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import Dialect
-from dpengine.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.messages import known
 from dpengine.schema import MOST_LISTED, Category, Column

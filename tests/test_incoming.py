@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpengine import space
+from dpengine.core import space
 from tests.helpers_ledger import raises
 from ui import incoming, room
 from ui.incoming import FULL, HERE, MOST_FILES, MOST_FILES_IN_ALL, Incoming

@@ -15,7 +15,7 @@ from helpers_ledger import ask, opened
 from demos.lessons import averaging, clinic, definition, differencing, median
 from dpengine import fits, laws
 from dpengine.coins import Coins
-from dpengine.errors import BudgetExceeded
+from dpengine.core.errors import BudgetExceeded
 from dpengine.loss import Loss, Pure
 from dpengine.samples import SAMPLES
 from ui import lesson_averaging, lesson_coin, lesson_definition, lesson_differencing, lesson_median, lessons

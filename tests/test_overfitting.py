@@ -20,7 +20,7 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
 from dpengine.calibration import rule_of
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from ui.lesson import View
 from ui.lesson_overfitting import LESSON
 

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from ui import declare_draft as drafts
 from ui import declare_upload as uploads

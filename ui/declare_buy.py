@@ -13,8 +13,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.answers import claim_of
-from dpengine.errors import AllowanceError
-from dpengine.exact import text_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.messages import say
 from dpengine.promises import Within
 from ui import declare_change as change

@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.unit import read_relation
 from ui import declare_draft as drafts

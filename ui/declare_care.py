@@ -10,8 +10,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.budget import usual_delta
-from dpengine.errors import AllowanceError
-from dpengine.exact import text_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.unit import read_relation

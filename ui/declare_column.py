@@ -12,9 +12,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.dialect import Dialect
-from dpengine.errors import AllowanceError
-from dpengine.exact import read_number, read_typed, text_of
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
 from dpengine.schema import Category, Column, ItemSet, Number, normal, round_step

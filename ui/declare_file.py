@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import ENCODINGS, Dialect, suggest
-from dpengine.errors import AllowanceError
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import current
 from dpengine.samples import SAMPLES

@@ -8,8 +8,8 @@ from html import escape
 
 import streamlit as st
 
+from dpengine.core.exact import as_typed
 from dpengine.dates import ORDERS
-from dpengine.exact import as_typed
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from ui import numbers, presets

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.schema import MOST_LISTED, normal
 from ui.declare import kept, problem

@@ -9,7 +9,7 @@ from functools import lru_cache
 import dpengine as dp
 from dpengine.budget import questions
 from dpengine.contract import least_epsilon
-from dpengine.exact import up
+from dpengine.core.exact import up
 from dpengine.facts import Facts
 from dpengine.messages import plain, say
 from dpengine.messages.figures import ungrouped

@@ -7,8 +7,8 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import Dialect
-from dpengine.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.registry import Record
 from dpengine.schema import Category, Column, ItemSet, Number

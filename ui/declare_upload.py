@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 ONE_DAY = 24 * 60 * 60
 _OURS = re.compile(r"upload-[0-9a-f]{16}\.(csv|parquet)")

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 import dpengine as dp
-from dpengine.exact import decimal_of
+from dpengine.core.exact import decimal_of
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day, local, ungrouped
 

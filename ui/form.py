@@ -12,8 +12,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import Parameter
+from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.dates import Date
-from dpengine.exact import Unread, read_number, text_of
 from dpengine.messages import say
 from dpengine.schema import Category, Column, ItemSet, Number
 from ui import density, numbers

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 ORIGIN = "ALLOWANCE_ORIGIN"
 _PORTS = {"http": 80, "https": 443}

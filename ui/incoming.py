@@ -26,8 +26,8 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpengine.errors import AllowanceError
-from dpengine.space import nearly_full
+from dpengine.core.errors import AllowanceError
+from dpengine.core.space import nearly_full
 from ui import declare_upload as uploads
 from ui.incoming_parts import Filed, Unfit
 

@@ -7,7 +7,7 @@ from html import escape
 
 from demos.lessons import bells as demo
 from demos.lessons.bells import Figures, Floats, Settings
-from dpengine.exact import text_of
+from dpengine.core.exact import text_of
 from dpengine.messages import plain
 from dpengine.messages.figures import local
 from ui import picture

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from demos.lessons import definition as demo
 from demos.lessons.definition import Checked
-from dpengine.exact import exp_decimal
+from dpengine.core.exact import exp_decimal
 from dpengine.messages.figures import local
 from ui import picture
 from ui.lesson import Given, Lesson, Setting, View, numbers, words

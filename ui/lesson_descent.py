@@ -10,7 +10,7 @@ from math import atan2, degrees, hypot, sqrt
 
 from demos.lessons import descent as demo
 from demos.lessons.descent import Figures, Path, Place, Settings
-from dpengine.exact import text_of
+from dpengine.core.exact import text_of
 from dpengine.messages.figures import local
 from ui import picture
 from ui.language import written

@@ -7,7 +7,7 @@ from html import escape
 
 from demos.lessons import dice as demo
 from demos.lessons.dice import FACES, PEOPLE, Figures
-from dpengine.exact import text_of
+from dpengine.core.exact import text_of
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from ui import picture

@@ -11,7 +11,7 @@ from demos import overfitting as demo
 from demos.overfitting import Outcome, points
 from dpengine import bearing
 from dpengine.budget import usual_delta
-from dpengine.exact import ceiling
+from dpengine.core.exact import ceiling
 from dpengine.messages import say
 from ui import charts, exports, nav, picture
 from ui.lesson import Given, Lesson, Setting, View, numbers, words

@@ -8,8 +8,8 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.amounts import MOST_EPSILON
 from dpengine.contract import Averaged
+from dpengine.core.amounts import MOST_EPSILON
 from dpengine.looks import MOST_AVERAGED, Reading, foreseen
 from dpengine.messages import plain, say
 from ui import answer as answers

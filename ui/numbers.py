@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpengine.errors import AllowanceError
-from dpengine.exact import as_typed, read_number
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import as_typed, read_number
 from dpengine.messages.figures import local
 from dpengine.messages.spoken import STORED, current
 

@@ -12,7 +12,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.exact import as_typed, text_of
+from dpengine.core.exact import as_typed, text_of
 from dpengine.messages import say
 from ui import gloss, nav
 from ui.frame import broken, fine

@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import canonical
-from dpengine.exact import text_of
+from dpengine.core.exact import text_of
 from dpengine.loss import loss_as_json
 from dpengine.messages import say
 from dpengine.messages.figures import local

@@ -11,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import canonical
-from dpengine.exact import read_number
+from dpengine.core.exact import read_number
 from dpengine.messages import say
 from dpengine.plan import MOST_ROWS, Wish, plannable, wish_as_json
 from ui.language import address

@@ -12,7 +12,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import canonical
-from dpengine.exact import down, text_of
+from dpengine.core.exact import down, text_of
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
+from dpengine.core.exact import up
 from dpengine.entries import SESSION
-from dpengine.exact import up
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.spoken import current

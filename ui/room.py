@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 CODE, ADDRESS = "ALLOWANCE_WORKSHOP", "ALLOWANCE_WORKSHOP_ADDRESS"
 LEAST_CODE = 8  # signs; a shorter one, set by hand, opens nothing

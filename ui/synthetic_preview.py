@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from dpengine.exact import text_of
+from dpengine.core.exact import text_of
 from dpengine.mechanisms.multisets import how_many
 from dpengine.mechanisms.mwem import Mwem
 from dpengine.mechanisms.of_class import OfClass

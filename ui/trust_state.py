@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine import trust
-from dpengine.exact import text_of
+from dpengine.core.exact import text_of
 from dpengine.mechanisms.shuffle_histogram import SOLUTIONS
 from dpengine.schema import Category
 from ui import spend

@@ -13,8 +13,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine import whatif
+from dpengine.core.exact import decimal_of, text_of
 from dpengine.curves import shown
-from dpengine.exact import decimal_of, text_of
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
 from dpengine.promises import NearBest, Promise, Rank, Within

@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine import curves, fits, whatif
-from dpengine.exact import text_of
+from dpengine.core.exact import text_of
 from dpengine.mechanisms.quantile import Median
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local

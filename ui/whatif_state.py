@@ -7,7 +7,7 @@ import json
 import streamlit as st
 
 import dpengine as dp
-from dpengine.exact import text_of
+from dpengine.core.exact import text_of
 from dpengine.whatif import FIND, offered
 from ui.language import address
 

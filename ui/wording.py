@@ -10,7 +10,7 @@ from math import ceil, floor, log, sqrt
 from typing import Any
 
 import dpengine as dp
-from dpengine.exact import decimal_of, text_of
+from dpengine.core.exact import decimal_of, text_of
 from dpengine.looks import Reading
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree

@@ -16,7 +16,7 @@ from demos.lessons.clinic import ALLOWANCE, facts, patients
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, fits, spent
 from dpengine.coins import Coins, SystemCoins
-from dpengine.exact import exp_decimal
+from dpengine.core.exact import exp_decimal
 from dpengine.mechanisms.count import Count
 
 WAYS = ("open", "ledger")

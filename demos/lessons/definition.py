@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 
-from dpengine.exact import exp_decimal
+from dpengine.core.exact import exp_decimal
 
 Chances = tuple[Fraction, ...]
 NOTHING = Fraction(1, 10**40)

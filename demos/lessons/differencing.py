@@ -29,7 +29,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, spent
 from dpengine.bounds import sum_tail
 from dpengine.coins import Coins, SystemCoins
-from dpengine.exact import exp_decimal
+from dpengine.core.exact import exp_decimal
 from dpengine.mechanisms.count import Count
 
 PERSONS = (152, 163, 168)  # blood pressures that one patient alone has

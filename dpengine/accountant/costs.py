@@ -24,8 +24,8 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpengine.accountant import renyi
-from dpengine.errors import AllowanceError
-from dpengine.exact import up
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import up
 from dpengine.loss import Approximate, Exponential, Gaussian, Loss, Pure, Simple, counted
 
 

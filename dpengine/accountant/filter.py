@@ -55,7 +55,7 @@ from typing import Any, ClassVar
 
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import Cost
-from dpengine.errors import AllowanceError, BudgetExceeded
+from dpengine.core.errors import AllowanceError, BudgetExceeded
 
 _KIND = "pure-or-renyi"
 

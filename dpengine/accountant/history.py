@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import counted_parts, delta_of_part, epsilon_of_part
-from dpengine.exact import PICO, up
+from dpengine.core.exact import PICO, up
 from dpengine.loss import Exponential, Gaussian, Loss, Simple
 
 

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpengine.accountant.history import History, history_of
-from dpengine.errors import AllowanceError
-from dpengine.exact import PICO, ceiling, down, ln_below, up
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import PICO, ceiling, down, ln_below, up
 from dpengine.loss import Loss
 
 

@@ -28,7 +28,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine.exact import exp_decimal, ln_above, ln_below, up
+from dpengine.core.exact import exp_decimal, ln_above, ln_below, up
 
 _NEGLIGIBLE = 200  # ln(1 + e^-200) < 10^-86, below the 10^-40 that every logarithm here is already given away
 _LEAST_OVER_ONE, _MOST_OVER_ONE = 1e-3, 1e45  # where α − 1 is searched

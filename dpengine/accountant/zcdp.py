@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dpengine.accountant import renyi
 from dpengine.accountant.history import History, history_of
-from dpengine.exact import up
+from dpengine.core.exact import up
 from dpengine.loss import Loss
 
 

@@ -29,7 +29,7 @@ from dpengine.audit.exact import ORDER, hockey_stick, laws_of
 from dpengine.audit.recorder import WHOLE, Event, Finding, Run
 from dpengine.coins import Integers
 from dpengine.contract import Query
-from dpengine.exact import decimal_of
+from dpengine.core.exact import decimal_of
 from dpengine.laws import Finite, Independent, Laplace, Law, max_divergence, renyi
 from dpengine.loss import loss_from_json
 from dpengine.mechanisms.of_rows import OfRows

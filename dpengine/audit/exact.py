@@ -33,7 +33,7 @@ from typing import Any
 from dpengine.accountant.costs import cost
 from dpengine.audit.world import key_of, neighbours
 from dpengine.contract import Query
-from dpengine.exact import decimal_of, exp_decimal
+from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
 from dpengine.mechanisms.find_values import FindValues, Found
 

@@ -29,8 +29,8 @@ from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
 from dpengine.audit.game import Counts, Game
 from dpengine.budget import Budget
 from dpengine.contract import Query
-from dpengine.errors import BudgetExceeded
-from dpengine.exact import down
+from dpengine.core.errors import BudgetExceeded
+from dpengine.core.exact import down
 from dpengine.laws import chance
 from dpengine.ledger import Ledger
 from dpengine.loss import Pure, Repeated

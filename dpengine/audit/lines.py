@@ -20,7 +20,7 @@ from dpengine.audit.exact import ORDER, Worst, epsilon_at, laws_of, worst
 from dpengine.audit.world import CASES, SEVERAL, build
 from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
-from dpengine.exact import text_of
+from dpengine.core.exact import text_of
 from dpengine.loss import counted
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say

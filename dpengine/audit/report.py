@@ -23,8 +23,8 @@ from dpengine.audit.empirical import FAILURE, lower_chance, upper_chance
 from dpengine.audit.ledger_game import BUDGET, RULE, audit_plays, exact_game
 from dpengine.audit.lines import Line, audited, figure, spots
 from dpengine.audit.sections import Section, table
-from dpengine.errors import AllowanceError
-from dpengine.exact import text_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
 from dpengine.messages import say
 
 PRIVACY = sections.ROOT / "docs" / "privacy.md"

@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.errors import AllowanceError
+from dpengine.core.arrays import Integers
+from dpengine.core.errors import AllowanceError
 from dpengine.schema import ItemSet, Schema
-from dpengine.statistics.arrays import Integers
 from dpengine.statistics.need import Aggregate, CodedRows, Need, NoData
 from dpengine.statistics.view import View
 

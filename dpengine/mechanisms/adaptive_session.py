@@ -29,12 +29,12 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from dpengine.accountant import lecture
-from dpengine.amounts import read_delta
 from dpengine.bounds import gaussian_reach, laplace_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, ln_above, read_number, text_of
+from dpengine.core.amounts import read_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, ln_above, read_number, text_of
 from dpengine.facts import Facts
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.loss import Gaussian, Loss, Pure, Repeated

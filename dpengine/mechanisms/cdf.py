@@ -35,8 +35,8 @@ from dpengine import bandfloats, bands
 from dpengine.bounds import choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
-from dpengine.errors import AllowanceError
-from dpengine.exact import exp_decimal, read_number
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import exp_decimal, read_number
 from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.layers import draw_layer

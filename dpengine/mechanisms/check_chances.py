@@ -25,8 +25,8 @@ from typing import Any
 
 from dpengine.bounds import gaussian_mean_reach, total_reach
 from dpengine.contract import Released
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, ln_above
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, ln_above
 from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.mechanisms.of_models import OfModel, of_sums

@@ -28,9 +28,9 @@ from typing import Any
 from dpengine.bounds import mean_reach, total_reach
 from dpengine.coins import Coins
 from dpengine.contract import Released, Sensitivity
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number, text_of
 from dpengine.cuts import Cut, cut
-from dpengine.errors import AllowanceError
-from dpengine.exact import read_number, text_of
 from dpengine.facts import Facts
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together

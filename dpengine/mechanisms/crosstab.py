@@ -17,7 +17,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.messages import say

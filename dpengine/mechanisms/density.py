@@ -40,8 +40,8 @@ from dpengine import kernels
 from dpengine.bounds import gaussian_mix_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, float_above, read_number, text_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, float_above, read_number, text_of
 from dpengine.facts import Facts
 from dpengine.laws import Independent, Normal
 from dpengine.loss import Gaussian

@@ -21,9 +21,9 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter, Released
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import floor, read_number
 from dpengine.cuts import Cut, cut
-from dpengine.errors import AllowanceError
-from dpengine.exact import floor, read_number
 from dpengine.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import plain, say

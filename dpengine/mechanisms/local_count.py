@@ -24,7 +24,7 @@ from dpengine import shuffle
 from dpengine.bounds import swap_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released
-from dpengine.exact import ceiling
+from dpengine.core.exact import ceiling
 from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.loss import Loss, Pure

@@ -36,7 +36,7 @@ import numpy as np
 from dpengine.bounds import choice_gap, laplace_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Told
-from dpengine.exact import ln_above
+from dpengine.core.exact import ln_above
 from dpengine.facts import Facts
 from dpengine.laws import Finite, Laplace, above, chance, weighted
 from dpengine.loss import Exponential, Loss, Pure, Repeated, Together

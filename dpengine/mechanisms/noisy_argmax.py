@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from dpengine.bounds import laplace_reach, least_choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.laws import Finite, Laplace, above
 from dpengine.loss import Loss, Pure

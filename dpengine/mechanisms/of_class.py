@@ -28,8 +28,8 @@ import numpy.typing as npt
 
 from dpengine.bounds import least_count_error, total_reach
 from dpengine.contract import Query
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, read_number
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, read_number
 from dpengine.facts import Facts
 from dpengine.messages import say
 from dpengine.predicate import AnyOf, Clause, OneOf, Predicate, read_predicate

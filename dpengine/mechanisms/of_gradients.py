@@ -59,9 +59,9 @@ from typing import Any, ClassVar
 from dpengine import excess
 from dpengine.coins import Coins
 from dpengine.contract import Parameter, Path, Released, Sensitivity, Stepwise, Told
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, floor, read_number, text_of, up
 from dpengine.dates import Date
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, floor, read_number, text_of, up
 from dpengine.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, Setting
 from dpengine.facts import Facts
 from dpengine.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights

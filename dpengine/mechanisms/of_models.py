@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 
 from dpengine.bounds import sum_reach, total_reach
 from dpengine.contract import Averaged, Card, Parameter, Released
-from dpengine.errors import AllowanceError
-from dpengine.exact import read_number
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
 from dpengine.facts import Facts
 from dpengine.features import MOST_WIDE, Model, model_from_json
 from dpengine.messages import say

@@ -11,8 +11,8 @@ from typing import Any
 
 from dpengine import binomials
 from dpengine.contract import Query, Sensitivity
-from dpengine.errors import AllowanceError
-from dpengine.exact import decimal_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import decimal_of
 from dpengine.statistics.counts import RowCount
 
 MOST_PEOPLE = 10_000_000  # messages are held in memory

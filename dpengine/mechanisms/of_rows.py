@@ -28,12 +28,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.amounts import read_row_delta
 from dpengine.bounds import swap_reach, total_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
-from dpengine.errors import AllowanceError
-from dpengine.exact import down, exp_decimal, read_number, text_of, up
+from dpengine.core.amounts import read_row_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
 from dpengine.facts import Facts
 from dpengine.laws import Independent
 from dpengine.loss import Approximate, Loss, Pure, Together

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from dpengine.bounds import least_count_error, mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Averaged, Card, Parameter, Released, Sensitivity
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together

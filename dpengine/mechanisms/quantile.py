@@ -29,15 +29,15 @@ import numpy as np
 from dpengine.bounds import choice_gap, least_rank_error
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, read_number, text_of
+from dpengine.core.arrays import Integers
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.facts import Facts
 from dpengine.laws import Independent, weighted
 from dpengine.loss import Exponential, Loss, Together
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import stored
 from dpengine.promises import Rank
-from dpengine.statistics.arrays import Integers
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 from dpengine.telling import APART, FEW, fills

@@ -20,11 +20,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from dpengine import binomials, shuffle
-from dpengine.amounts import LEAST_DELTA, read_row_delta
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, text_of
+from dpengine.core.amounts import LEAST_DELTA, read_row_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, text_of
 from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.loss import Approximate, Loss

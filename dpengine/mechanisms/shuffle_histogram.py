@@ -27,8 +27,8 @@ from typing import Any, ClassVar
 from dpengine import binomials, shuffle
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, text_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, text_of
 from dpengine.facts import Facts
 from dpengine.laws import Finite, Independent
 from dpengine.loss import Approximate, Loss

@@ -34,8 +34,8 @@ import numpy as np
 from dpengine.bounds import choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Told
-from dpengine.errors import AllowanceError
-from dpengine.exact import ceiling, exp_decimal, ln_above
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, exp_decimal, ln_above
 from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.loss import Exponential

@@ -27,15 +27,15 @@ import numpy as np
 from dpengine.bounds import choice_gap, flip_gap, least_choice_gap
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
-from dpengine.errors import AllowanceError
-from dpengine.exact import read_number
+from dpengine.core.arrays import Integers
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
 from dpengine.facts import Facts
 from dpengine.laws import Finite, flipped, weighted
 from dpengine.loss import Exponential, Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.promises import NearBest
 from dpengine.schema import Category
-from dpengine.statistics.arrays import Integers
 from dpengine.statistics.counts import BinCounts, ItemCounts
 from dpengine.telling import APART, first_is_certain
 from dpengine.wording import who

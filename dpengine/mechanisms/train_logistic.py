@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.features import Layout
 from dpengine.mechanisms.of_gradients import SHARED, OfGradients

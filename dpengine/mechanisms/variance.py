@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers

@@ -20,8 +20,8 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from dpengine.core.arrays import Integers
 from dpengine.predicate import EVERYONE, Predicate, Row
-from dpengine.statistics.arrays import Integers
 from dpengine.statistics.view import Expression, View
 
 Statistic = TypeVar("Statistic", covariant=True)

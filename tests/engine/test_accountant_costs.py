@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpengine import exact
 from dpengine.accountant import costs, renyi
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.history import History
-from dpengine.errors import AllowanceError
-from dpengine.exact import PICO, down, exp_decimal, ln_above, ln_below, text_of, up
+from dpengine.core import exact
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import PICO, down, exp_decimal, ln_above, ln_below, text_of, up
 from dpengine.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 
 MILLIONTH = Fraction(1, 10**6)

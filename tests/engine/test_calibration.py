@@ -13,7 +13,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration
 from dpengine.coins import SystemCoins
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.loss import Gaussian, Pure, Together
 
 RULE = calibration.rule_of(F(1), F(1, 10**6))

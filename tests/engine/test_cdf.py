@@ -30,8 +30,8 @@ from planted.curves import (
 import dpengine as dp
 from dpengine import bandfloats, bands, layers
 from dpengine.coins import Coins, SystemCoins
-from dpengine.errors import AllowanceError
-from dpengine.exact import exp_decimal
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import exp_decimal
 from dpengine.facts import Facts
 from dpengine.laws import Finite
 from dpengine.mechanisms.cdf import MOST_POINTS, Cdf

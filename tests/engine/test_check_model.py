@@ -16,7 +16,7 @@ from battery import POSSIBLE_ROWS, allowed_failures, build, check_sensitivity
 import dpengine as dp
 from dpengine.audit.world import HALF, model
 from dpengine.coins import SystemCoins
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.features import Layout, Model
 from dpengine.loss import Approximate, Gaussian, Pure
 from dpengine.mechanisms.check_chances import CheckChances

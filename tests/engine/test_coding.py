@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from dpengine import loading
 from dpengine.coding import encode
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import Dialect
-from dpengine.errors import AllowanceError
 from dpengine.schema import MISSING, Category, Column, Number, Schema, yes_no
 
 COMMA = Dialect()

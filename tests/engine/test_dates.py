@@ -14,7 +14,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.coding import encode
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.schema import MISSING, Schema
 from dpengine.workspace import Workspace
 

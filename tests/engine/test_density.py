@@ -17,7 +17,7 @@ from battery import FALSE_ALARM, allowed_failures
 from dpengine import kernels
 from dpengine.bounds import gaussian_mix_reach, gaussian_quantile
 from dpengine.coins import SystemCoins
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.laws import Normal, chance, renyi
 from dpengine.mechanisms.density import Density

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpengine.core.errors import AllowanceError
 from dpengine.engines import Engine
 from dpengine.engines.duck import DuckEngine, connect
-from dpengine.errors import AllowanceError
 from dpengine.predicate import AnyOf, Clause, Has, OneOf, Predicate, Range, Row, read_predicate
 from dpengine.schema import MISSING, Category, ItemSet, Number, Schema
 from dpengine.statistics.counts import BinCounts, ConditionCounts, RowCount

@@ -12,7 +12,7 @@ import pytest
 from battery import HEADER, POSSIBLE_ROWS, SCHEMA, allowed_failures, build, neighbours
 
 from dpengine.coins import SystemCoins
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.loss import Approximate
 from dpengine.mechanisms.find_values import MOST_FOUND, FindValues, chance_of_new, least_threshold

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import dpengine as dp
 from dpengine.coding import encode
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import Dialect
 from dpengine.engines.duck import DuckEngine, every_row
-from dpengine.errors import AllowanceError
 from dpengine.itemsets import cut_sets
 from dpengine.loading import load
 from dpengine.persons import keep_rows

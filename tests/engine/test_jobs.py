@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from dpengine import jobs as jobs_module
-from dpengine.errors import AllowanceError, BudgetExceeded
+from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.jobs import Jobs, carry_release
 from dpengine.ledger import Ledger
 from dpengine.messages import say

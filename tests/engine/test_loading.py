@@ -14,8 +14,8 @@ import pytest
 from helpers_load import BREAKS, CANARY, COMMA, SECRET, put, read, rows_of, written
 
 from dpengine import marks
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import PRESETS, Dialect
-from dpengine.errors import AllowanceError
 from dpengine.loading import load
 
 # --- refusals: one code each, a sentence that says what to do, nothing left behind, no cell quoted

@@ -15,7 +15,7 @@ import pytest
 import dpengine as dp
 from dpengine import publishing
 from dpengine.coins import SystemCoins
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.of_rows import OfRows

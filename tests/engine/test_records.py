@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from dpengine import dialect as dialect_module
 from dpengine import records
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import ENCODINGS, LONGEST_RECORD, Dialect
-from dpengine.errors import AllowanceError
 
 
 def test_damaged_records_become_empty_rows(tmp_path: Path) -> None:

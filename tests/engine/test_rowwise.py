@@ -9,7 +9,7 @@ from itertools import permutations
 import pytest
 
 from dpengine.audit.exact import hockey_stick
-from dpengine.exact import decimal_of, exp_decimal
+from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.laws import Laplace
 from dpengine.rowwise import Blur, Swap, excess, expected_error, least_scale, thesis_floor, thesis_scale
 

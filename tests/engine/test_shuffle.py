@@ -16,8 +16,8 @@ from dpengine.audit.exact import hockey_stick
 from dpengine.binomials import excess, excess_of_two, least_chance, least_people, lecture_chance, lecture_holds
 from dpengine.coins import SystemCoins
 from dpengine.contract import least_epsilon
-from dpengine.errors import AllowanceError
-from dpengine.exact import decimal_of, exp_decimal
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.facts import Facts
 from dpengine.laws import max_divergence
 from dpengine.mechanisms import catalogue

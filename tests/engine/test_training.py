@@ -23,8 +23,8 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.coins import SystemCoins
 from dpengine.contract import Path as Walk
+from dpengine.core.errors import AllowanceError
 from dpengine.engines.duck import DuckEngine
-from dpengine.errors import AllowanceError
 from dpengine.excess import CALIBRATIONS
 from dpengine.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json
 from dpengine.loss import Gaussian

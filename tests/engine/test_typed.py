@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpengine.errors import AllowanceError
-from dpengine.exact import LONGEST_NUMBER, Unread, as_typed, read_number, read_typed, text_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import LONGEST_NUMBER, Unread, as_typed, read_number, read_typed, text_of
 from dpengine.messages.figures import local
 from dpengine.messages.spoken import LANGUAGES, speaking
 

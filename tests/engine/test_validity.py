@@ -14,7 +14,7 @@ from dpengine import bearing, calibration, validity
 from dpengine.bounds import BETA
 from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration
 from dpengine.coins import SystemCoins
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.validity import golden, information, jung, lecture, rogers, split
 
 BOUNDS: dict[str, Callable[..., validity.Width | None]] = {

@@ -14,7 +14,7 @@ from dpengine.accountant.filter import Rule
 from dpengine.accountant.history import History
 from dpengine.budget import Budget
 from dpengine.contract import Query
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.laws import Laplace, chance
 from dpengine.loss import Exponential, Pure
 from dpengine.messages import known

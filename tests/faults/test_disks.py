@@ -75,7 +75,7 @@ import errno, json, os, subprocess, sys
 from pathlib import Path
 sys.path[:0] = [{root!r}]
 import dpengine as dp
-from dpengine import space
+from dpengine.core import space
 from dpengine.workspace import Workspace
 from tests.faults.scenes import A, Telling, declare
 

@@ -21,7 +21,7 @@ import pytest
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, fits
-from dpengine.errors import AllowanceError, BudgetExceeded
+from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.jobs import Jobs, carry_release
 from dpengine.ledger import Ledger
 from dpengine.loss import Pure

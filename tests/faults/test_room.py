@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import dpengine as dp
-from dpengine import space
+from dpengine.core import space
 from dpengine.workspace import Workspace
 from tests.faults.counts import note
 from tests.faults.scenes import A, declare
@@ -170,7 +170,7 @@ import json, os, subprocess, sys
 from pathlib import Path
 sys.path[:0] = [{root!r}, {root!r} + "/tests"]
 import dpengine as dp
-from dpengine import space
+from dpengine.core import space
 from dpengine.workspace import Workspace
 from tests.faults.scenes import declare
 from tests.faults.test_room import count, reads

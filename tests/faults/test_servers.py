@@ -15,7 +15,7 @@ import pytest
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, fits
-from dpengine.errors import BudgetExceeded
+from dpengine.core.errors import BudgetExceeded
 from dpengine.ledger import Ledger, Standing
 from dpengine.loss import Pure
 from tests.faults.counts import note

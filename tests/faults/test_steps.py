@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from dpengine import jobs as jobs_module
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.jobs import Jobs, Step, carry_plan, carry_release
 from dpengine.ledger import Ledger
 from tests.faults.counts import note

@@ -14,7 +14,7 @@ from leaks import exits, stage
 from leaks.canaries import Canary, Scan, text
 
 import dpengine as dp
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.workspace import Workspace
 
 MEMORY = Path("/dev/shm")

@@ -22,12 +22,13 @@ from leaks import bombs
 from leaks.stage import NAMES, Stage, rows, schema, written
 
 import dpengine as dp
-from dpengine import backup, space
+from dpengine import backup
 from dpengine.accountant.filter import Rule
-from dpengine.amounts import read_delta, read_epsilon
 from dpengine.copies import opened
+from dpengine.core import space
+from dpengine.core.amounts import read_delta, read_epsilon
+from dpengine.core.exact import read_typed
 from dpengine.dialect import Dialect
-from dpengine.exact import read_typed
 from dpengine.features import model_from_json
 from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue

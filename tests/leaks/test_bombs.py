@@ -13,8 +13,8 @@ import pytest
 from leaks import bombs
 
 import dpengine as dp
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import Dialect
-from dpengine.errors import AllowanceError
 from dpengine.receipts import read_receipts
 from dpengine.survey import survey
 from ui import declare_upload

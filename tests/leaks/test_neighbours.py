@@ -22,7 +22,7 @@ from leaks import exits, refusals, stage, tally, walk
 
 import dpengine as dp
 from dpengine.coins import Coins
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.statement import ROW_COLUMNS
 
 SIDES = ("one", "two")  # of one length: the workspace's path is on the Data page

@@ -10,7 +10,7 @@ import pytest
 from leaks import exits, refusals, stage, tally
 from leaks.canaries import Scan
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.messages import CATALOGUES
 
 

@@ -15,7 +15,7 @@ from battery import FALSE_ALARM, _tail, check_law_against_loss, check_sensitivit
 
 from dpengine import bands, layers
 from dpengine.coins import SystemCoins
-from dpengine.exact import exp_decimal
+from dpengine.core.exact import exp_decimal
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
 from dpengine.statistics.need import Spread

@@ -20,8 +20,8 @@ from helpers_load import CANARY, COMMA, LINES, SECRET, put, rows_of
 
 from dpengine import dialect as dialect_module
 from dpengine import records
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import Dialect
-from dpengine.errors import AllowanceError
 from dpengine.loading import load
 from dpengine.persons import PERSON, keep_rows
 from dpengine.unit import Unit

@@ -13,8 +13,8 @@ from typing import Any
 
 import dpengine as dp
 from dpengine.coins import SystemCoins
+from dpengine.core.errors import AllowanceError
 from dpengine.dialect import Dialect, suggest
-from dpengine.errors import AllowanceError
 from dpengine.survey import names_of, survey
 from dpengine.workspace import Workspace
 from tests.planted.registry import Planted

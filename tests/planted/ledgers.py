@@ -18,8 +18,8 @@ from sqlite_utils import Database
 from dpengine import jobs
 from dpengine import ledger as ledger_module
 from dpengine.chain import hash_of
+from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.entries import COLUMNS, Charge
-from dpengine.errors import AllowanceError, BudgetExceeded
 from dpengine.jobs import Jobs, carry_release
 from dpengine.ledger import Entry, Ledger, Standing, Verdict
 from dpengine.workers import in_hand

@@ -19,7 +19,7 @@ from helpers_floors import check_floors
 
 import dpengine as dp
 from dpengine.coins import Coins, SystemCoins
-from dpengine.exact import ln_above, up
+from dpengine.core.exact import ln_above, up
 from dpengine.jobs import carry_release
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.mechanisms.publish_category import PublishCategory

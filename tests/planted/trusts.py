@@ -13,8 +13,8 @@ import numpy as np
 from dpengine import binomials, shuffle
 from dpengine.audit.exact import hockey_stick
 from dpengine.coins import Coins, SystemCoins
-from dpengine.errors import AllowanceError
-from dpengine.exact import decimal_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import decimal_of
 from dpengine.facts import Facts
 from dpengine.laws import Finite, Law
 from dpengine.mechanisms.of_people import sums_of_coins

@@ -21,7 +21,7 @@ from dpengine.audit.compared import compare
 from dpengine.audit.recorder import Finding, Run, converse, release
 from dpengine.contract import Query
 from dpengine.copies import export_lines
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.workspace import Workspace

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.bounds import BETA
-from dpengine.errors import AllowanceError
-from dpengine.exact import read_number
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
 
 LEAST_EPSILON = Fraction(1, 10_000)
 MOST_EPSILON = Fraction(50)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dpengine.errors import AllowanceError
+from dpengine.core.errors import AllowanceError
 
 KEPT_FREE = 16 * 2**20  # bytes: answers of questions under way, a table that was published, the ledger's own log
 _PAGE = 4096

@@ -40,7 +40,7 @@ from bench.accuracy import (
 from bench.tasks import EPSILON, GRID
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.statistics.need import Spread
 
 COINS = SystemCoins()

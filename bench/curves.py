@@ -16,14 +16,14 @@ import numpy as np
 
 from dpengine import bands
 from dpengine.coins import SystemCoins
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
-from dpengine.schema import Number, Schema
 from dpengine.statistics.counts import BinCounts
 from dpengine.statistics.need import Spread
-from dpengine.unit import Unit
 
 DRAWS = 5
 # rows, grid, values (None: the usual number), ε

@@ -21,11 +21,11 @@ import pyarrow.parquet as pq
 
 from dpengine import kernels
 from dpengine.coins import SystemCoins
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.engines.duck import DuckEngine
-from dpengine.facts import Facts
 from dpengine.mechanisms.density import Density
-from dpengine.schema import Number, Schema
-from dpengine.unit import Unit
 
 SCHEMA = Schema({"age": Number(0, 120, missing=0), "income": Number(0, 20_000, missing=0)})
 PARTS = ("table", "read", "sums", "draw", "told")

@@ -16,12 +16,12 @@ import numpy as np
 
 from bench.measure import peak_mb
 from dpengine.coins import SystemCoins
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Schema
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.multisets import how_many
 from dpengine.mechanisms.of_class import OfClass
-from dpengine.schema import Category, Schema
-from dpengine.unit import Unit
 
 DRAWS = 5
 TIMED: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [

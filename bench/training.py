@@ -145,7 +145,7 @@ class Quick:
 
 
 def schema() -> Any:
-    from dpengine.schema import Category, Number, Schema
+    from dpengine.declared.schema import Category, Number, Schema
 
     columns: dict[str, Any] = {name: Number(low, high, missing=low) for name, (low, high) in NUMBERS.items()}
     for name, size in LISTS.items():
@@ -165,10 +165,10 @@ def question(key: str, names: tuple[str, ...], people: int, epsilon: float, **gi
     from fractions import Fraction
 
     from dpengine.accountant.filter import Rule, Totals
-    from dpengine.facts import Facts
+    from dpengine.declared.facts import Facts
+    from dpengine.declared.unit import Unit
     from dpengine.mechanisms import catalogue
     from dpengine.training import trained
-    from dpengine.unit import Unit
 
     facts = Facts("census", schema(), Unit.rows(), "replace", people)
     asked = {"target": "pay" if key == "train_linear" else "owner", "features": list(names)} | given

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpengine.contract import Query
-from dpengine.facts import Facts
+from dpengine.declared.conditions import Row
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Number, Schema
+from dpengine.declared.unit import Relation, Unit
 from dpengine.mechanisms import catalogue
-from dpengine.predicate import Row
-from dpengine.schema import Category, Number, Schema
-from dpengine.unit import Relation, Unit
 
 SCHEMA = Schema(
     {

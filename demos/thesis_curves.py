@@ -26,11 +26,11 @@ import numpy as np
 
 from dpengine import resample
 from dpengine.coins import Coins, SystemCoins
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms.density import Density
-from dpengine.schema import Number, Schema
 from dpengine.statistics.need import Spread
-from dpengine.unit import Unit
 
 DELTA, WIDTH, EACH = 0.1, "0.6", 100
 EPSILONS = (0.1, 1.0, 3.0)

@@ -15,8 +15,8 @@ from typing import Any
 
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query, Released
-from dpengine.predicate import Row
-from dpengine.schema import Category, Column, Number
+from dpengine.declared.conditions import Row
+from dpengine.declared.schema import Category, Column, Number
 
 _DATA = Path(__file__).resolve().parent.parent / "data"
 FILES = {name: _DATA / f"{name}.csv" for name in ("clinic", "residents", "town")}  # one row is one person in each

@@ -20,6 +20,7 @@ from demos.watching import Cell, View, Watched, WatchedValues, watch
 from dpengine.coins import Coins
 from dpengine.contract import Query
 from dpengine.core.exact import decimal_of
+from dpengine.declared.conditions import Row
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.count import Count
@@ -38,7 +39,6 @@ from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.small_database import SmallDatabase
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
-from dpengine.predicate import Row
 from dpengine.statistics.need import Spread
 
 

@@ -24,6 +24,7 @@ from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
 from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
+from dpengine.declared.conditions import Row
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal, above, chance
 from dpengine.loss import Gaussian
 from dpengine.mechanisms.count import Count
@@ -32,7 +33,6 @@ from dpengine.mechanisms.fit_check import FitCheck
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.of_class import OfClass
 from dpengine.mechanisms.sum import Sum
-from dpengine.predicate import Row
 
 MOST_RUNS = 40  # cells of a picture along a line
 MOST_NAMED = 60  # outcomes that are told one by one

@@ -4,13 +4,13 @@ from dpengine.answers import Answer, Job, Meter, Preview
 from dpengine.budget import Budget
 from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.dates import Date
-from dpengine.dialect import Dialect
+from dpengine.declared.date_column import Date
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
+from dpengine.declared.unit import Unit
 from dpengine.entries import Entry
 from dpengine.mechanisms import catalogue
-from dpengine.schema import Category, ItemSet, Number, Schema, yes_no
 from dpengine.table import Table
-from dpengine.unit import Unit
 from dpengine.workspace import Workspace, open_workspace
 
 __all__ = [

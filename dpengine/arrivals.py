@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Schema
+from dpengine.declared.unit import Relation, Unit
 from dpengine.ledger import Act, BudgetRecord
 from dpengine.loading import Loaded
 from dpengine.marks import content_marks, older_mark
 from dpengine.registry import FILE, OLDER, PART, ROWS, Record, Registry, alike
 from dpengine.revision import RAW, names_of
-from dpengine.schema import Schema
-from dpengine.unit import Relation, Unit
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
-from dpengine.dates import Date
-from dpengine.dialect import Dialect
-from dpengine.schema import Category, Column, Number, normal
+from dpengine.declared.date_column import Date
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Category, Column, Number, normal
 
 LONGEST_NUMBER = 400  # characters; longer cells are no numbers
 LEAST_POWER, MOST_POWER = -10, 40

@@ -22,11 +22,11 @@ import pyarrow.parquet as pq
 from dpengine.cells import misfit, number_reader
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.dates import Date
-from dpengine.dialect import Dialect
+from dpengine.declared.date_column import Date
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema, normal
 from dpengine.loading import parquet, written
 from dpengine.persons import PERSON
-from dpengine.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema, normal
 
 FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … say it for each column
 _WORDS = ("nan", "inf", "-inf")

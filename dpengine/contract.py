@@ -21,16 +21,16 @@ from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_e
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.cuts import Cut, of_question
-from dpengine.facts import Facts
+from dpengine.declared.conditions import EVERYONE, Predicate, read_predicate
+from dpengine.declared.facts import Facts
+from dpengine.declared.unit import RELATIONS, Relation, Unit
 from dpengine.laws import Law
 from dpengine.loss import Loss, Together
 from dpengine.messages import say
-from dpengine.predicate import EVERYONE, Predicate, read_predicate
 from dpengine.promises import Promise
 from dpengine.rawneeds import RawNeed
 from dpengine.statistics.need import AnyNeed
 from dpengine.telling import APART, FEW, alike, fills
-from dpengine.unit import RELATIONS, Relation, Unit
 
 Told = Callable[[int, int], None]  # so many of so many
 

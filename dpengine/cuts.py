@@ -17,12 +17,12 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.core.exact import read_number, text_of
-from dpengine.dates import Date
-from dpengine.facts import Facts
+from dpengine.declared.conditions import Predicate
+from dpengine.declared.date_column import Date
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Column, ItemSet, Number, Ordered
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day, local
-from dpengine.predicate import Predicate
-from dpengine.schema import Category, Column, ItemSet, Number, Ordered
 
 LOWER, UPPER, FILLED, OUTSIDE, EMPTY, ITEMS = "lower", "upper", "filled", "outside", "empty", "items"
 _YEARS = range(1000, 3000)

@@ -24,8 +24,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.dates import Date
-from dpengine.schema import Category, Code, Number, Schema
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, Code, Number, Schema
 
 ROW_BITS = 16
 WEIGHT_BITS = 24

@@ -17,10 +17,10 @@ import duckdb
 import pyarrow as pa
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import ItemSet, Schema
 from dpengine.engines.duck import connect
 from dpengine.loading import parquet, written
 from dpengine.persons import PERSON
-from dpengine.schema import ItemSet, Schema
 from dpengine.statistics.counts import cut_name
 
 BATCH = 61_440  # rows at once

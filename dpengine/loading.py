@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import LONGEST_RECORD, Dialect, check_names
+from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.marks import content_marks, own_copy
 from dpengine.records import Batches, Blanks, read_csv
 from dpengine.survey import Unpacked, files_of, is_text

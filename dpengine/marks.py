@@ -24,8 +24,8 @@ import duckdb
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.spelling import trimmed_sql
 from dpengine.engines.duck import connect
-from dpengine.spelling import trimmed_sql
 from dpengine.survey import files_of
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently

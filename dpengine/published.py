@@ -35,10 +35,10 @@ import pyarrow.parquet as pq
 from dpengine.bounds import bernstein_reach, swap_reach, total_reach
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
+from dpengine.declared.schema import Number
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.publishing import codes_of, file_digest
 from dpengine.rowwise import Blur, Swap
-from dpengine.schema import Number
 
 Integers = npt.NDArray[np.int64]
 MOST_BINS = 1_000

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 
 from dpengine.coins import Coins
 from dpengine.contract import Told
+from dpengine.declared.schema import Category
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.rowwise import Blur
-from dpengine.schema import Category
 
 Integers = npt.NDArray[np.int64]
 

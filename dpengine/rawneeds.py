@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dpengine.cells import BANDS, band, number_reader
-from dpengine.dialect import Dialect
-from dpengine.predicate import Row
-from dpengine.schema import LONGEST_VALUE, normal
+from dpengine.declared.conditions import Row
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import LONGEST_VALUE, normal
 
 USUAL = Dialect()
 Cells = Iterable[tuple[str | None, int]]  # different texts, and how many rows hold each

@@ -19,14 +19,14 @@ from dpengine.answers import RECEIPT, make_receipt, make_step_receipt, promise_a
 from dpengine.chain import verify
 from dpengine.contract import Query, canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Schema
+from dpengine.declared.unit import Unit, read_relation
 from dpengine.entries import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
-from dpengine.facts import Facts
 from dpengine.loss import loss_as_json
 from dpengine.mechanisms import catalogue
 from dpengine.messages import known, plain, say
-from dpengine.schema import Category, Schema
 from dpengine.sessions import session_of, step_claim, step_query
-from dpengine.unit import Unit, read_relation
 
 MOST_BYTES = 50 * 2**20
 _LONGEST_SHOWN = 60

@@ -36,7 +36,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import LONGEST_RECORD, Dialect, Lines, Utf8, first_record, readable, reader_of
+from dpengine.declared.dialect import LONGEST_RECORD, Dialect, Lines, Utf8, first_record, readable, reader_of
 
 BLOCK = 4 << 20  # bytes parsed at once
 FEW = 2_000  # rows held as Python lists

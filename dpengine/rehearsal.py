@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query, Released
-from dpengine.dates import Date
-from dpengine.schema import Number
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Number
 
 
 def coins() -> Coins:

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import Schema
+from dpengine.declared.unit import Unit
 from dpengine.persons import keep_rows
 from dpengine.registry import Record, Registry
-from dpengine.schema import Schema
-from dpengine.unit import Unit
 
 RAW, COUNTED = "raw.parquet", "counted.parquet"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dpengine.budget import Budget
-from dpengine.schema import Category, ItemSet, Number, Schema
-from dpengine.unit import Unit
+from dpengine.declared.schema import Category, ItemSet, Number, Schema
+from dpengine.declared.unit import Unit
 
 _DATA = Path(__file__).resolve().parent.parent / "data"
 _STATES = (

@@ -10,10 +10,10 @@ from pprint import pformat
 from typing import Any
 
 from dpengine.core.exact import text_of
-from dpengine.dates import Date
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, normal
 from dpengine.features import CONSTANT, LOGISTIC, Model
 from dpengine.messages import say
-from dpengine.schema import Category, normal
 
 WIDE = 100
 

@@ -26,8 +26,8 @@ from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, text_of
+from dpengine.declared.facts import Facts
 from dpengine.entries import Burned, Entry
-from dpengine.facts import Facts
 from dpengine.fits import largest
 from dpengine.jobs import PATIENCE, Jobs, JobState
 from dpengine.ledger import Ledger

@@ -18,15 +18,15 @@ from dpengine.answers import make_receipt, make_step_receipt
 from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Number, Schema
+from dpengine.declared.unit import Unit, read_relation
 from dpengine.entries import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
-from dpengine.facts import Facts
 from dpengine.ledger import Act, Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.spoken import STORED, current, stored
-from dpengine.schema import Number, Schema
-from dpengine.unit import Unit, read_relation
 
 MOST_COUNTED = 10**6
 MOST_STEPS = 240  # more cannot be told apart in a picture

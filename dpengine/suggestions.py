@@ -7,9 +7,9 @@ from typing import Any
 
 from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms import catalogue
-from dpengine.schema import Category, ItemSet, Number
 
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5

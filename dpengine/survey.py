@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect, check_names, ordinary, read_header
+from dpengine.declared.dialect import Dialect, check_names, ordinary, read_header
 from dpengine.records import read_csv
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")

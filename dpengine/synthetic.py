@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.condition_words import combined
+from dpengine.declared.conditions import read_predicate
 from dpengine.mechanisms.of_class import Integers, OfClass
-from dpengine.predicate import read_predicate
-from dpengine.wording import combined
 
 _GOLDEN = (5**0.5 - 1) / 2
 KEYS = ("small_database", "mwem")  # the questions whose answer is one

@@ -28,8 +28,10 @@ from dpengine.answers import (
 from dpengine.cheapest import cheapest, closing
 from dpengine.contract import Query, Released, Stepwise, canonical, least_epsilon
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Schema
+from dpengine.declared.unit import Unit, read_relation
 from dpengine.entries import questions_of
-from dpengine.facts import Facts
 from dpengine.jobs import Step as Release
 from dpengine.jobs import carry_plan, carry_release
 from dpengine.ledger import Act, BudgetRecord, Entry, Standing
@@ -42,13 +44,11 @@ from dpengine.plan import MOST_ROWS, Planner, Run
 from dpengine.published import Published
 from dpengine.publishing import imagined, publish
 from dpengine.registry import Record
-from dpengine.schema import Schema
 from dpengine.sessions import Session, fitted, refuse_hopeless, session_of
 from dpengine.statement import Fit, Step
 from dpengine.suggestions import suggest
 from dpengine.synthetic import KEYS, Synthetic
 from dpengine.training import trained
-from dpengine.unit import Unit, read_relation
 
 if TYPE_CHECKING:
     from dpengine.workspace import Workspace

@@ -24,14 +24,14 @@ from dpengine.accountant.filter import Rule
 from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_DELTA
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Schema
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.local_count import LocalCount
 from dpengine.mechanisms.shuffle_count import ShuffleCount
 from dpengine.mechanisms.shuffle_histogram import SOLUTIONS, ShuffleHistogram
 from dpengine.promises import Blurred, Within
-from dpengine.schema import Category, Schema
-from dpengine.unit import Unit
 
 MODELS = ("central", "lecture", "tight", "local")
 KINDS = ("count", "bars")

@@ -54,8 +54,8 @@ from dpengine.accountant.history import history_of
 from dpengine.bounds import BETA
 from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration, check
 from dpengine.core.exact import exp_decimal, ln_below, up
+from dpengine.declared.unit import Relation
 from dpengine.loss import Gaussian, Loss
-from dpengine.unit import Relation
 
 GRAIN = 10**6  # widths are rounded up to this
 _SPARE = 1 + 1e-9

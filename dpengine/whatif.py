@@ -28,13 +28,13 @@ from dpengine.contract import Query, least_epsilon
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_typed, up
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, ItemSet, Number, Schema
+from dpengine.declared.unit import Unit, read_relation
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
 from dpengine.promises import NoPromise, Promise, Rank
-from dpengine.schema import Category, ItemSet, Number, Schema
-from dpengine.unit import Unit, read_relation
 
 FIND = ("promise", "epsilon", "people", "questions")
 MOST_PEOPLE = 10**12

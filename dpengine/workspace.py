@@ -34,7 +34,9 @@ from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.space import refuse_full
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import ItemSet, Schema
+from dpengine.declared.unit import Unit, read_relation
 from dpengine.engines.duck import DuckEngine, every_row
 from dpengine.engines.raw import read_raw
 from dpengine.hold import Hold
@@ -48,10 +50,8 @@ from dpengine.rawneeds import Bands, RawNeed, Values
 from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
-from dpengine.schema import ItemSet, Schema
 from dpengine.statistics.need import AnyNeed
 from dpengine.table import Table, closed_kind
-from dpengine.unit import Unit, read_relation
 
 LONGEST_NAME = 80
 SECRET_BYTES = 32

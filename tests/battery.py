@@ -30,8 +30,8 @@ from dpengine.audit.world import (
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query
 from dpengine.core.exact import decimal_of
+from dpengine.declared.conditions import Row
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal, chance
-from dpengine.predicate import Row
 
 __all__ = [
     "CASES", "DATA_SUPPORT", "FALSE_ALARM", "HEADER", "POSSIBLE_ROWS", "PUBLIC_SUPPORT", "SCHEMA", "SEVERAL",

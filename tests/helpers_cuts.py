@@ -15,12 +15,12 @@ import numpy as np
 from dpengine.audit.world import HEADER, POSSIBLE_ROWS, SCHEMA
 from dpengine.contract import Query
 from dpengine.cuts import EMPTY, FILLED, ITEMS, LOWER, OUTSIDE, UPPER
-from dpengine.facts import Facts
-from dpengine.predicate import Row
-from dpengine.schema import MISSING, Category, Column, ItemSet, Number, Schema
+from dpengine.declared.conditions import Row
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.statistics.counts import cut
 from dpengine.statistics.need import Spread
-from dpengine.unit import Unit
 
 MORE = 3  # steps that a range is longer, on each side
 ROWS, SET = "rows", "set"

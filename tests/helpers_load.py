@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
 from dpengine.loading import Loaded, load
 
 SECRET = b"k" * 32

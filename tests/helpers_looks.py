@@ -15,7 +15,7 @@ from dpengine.answers import Answer
 from dpengine.bounds import BETA
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.looks import Reading, read_together
 
 SCHEMA = dp.Schema({"salary": dp.Number(0, 100), "state": dp.Category(["TX", "CA", "NY"])})

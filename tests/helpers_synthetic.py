@@ -10,10 +10,10 @@ from itertools import product
 from typing import Any
 
 from dpengine.core.exact import exp_decimal
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Schema
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms.of_class import OfClass
-from dpengine.schema import Category, Schema
-from dpengine.unit import Unit
 
 
 def facts(sizes: tuple[int, ...], people: int, relation: str = "replace") -> Facts:

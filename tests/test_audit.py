@@ -26,10 +26,10 @@ from dpengine.audit.world import CASES, SEVERAL, build, key_of
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.unit import RELATIONS
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal, chance
 from dpengine.mechanisms import catalogue
 from dpengine.messages import CATALOGUES
-from dpengine.unit import RELATIONS
 
 # The exact auditor ----------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dpengine as dp
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
 from ui import presets
 from ui.declare_column import Card
 from ui.declare_kinds import same_range

@@ -30,6 +30,7 @@ from dpengine.accountant.costs import cost
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query, least_epsilon
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.loss import loss_as_json, loss_from_json
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.count import Count
@@ -40,7 +41,6 @@ from dpengine.mechanisms.top_item import TopItem
 from dpengine.promises import Blurred
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread
-from dpengine.unit import RELATIONS, Unit
 from tests.planted.checks import check_the_shape_is_public
 from tests.planted.questions import OneItemEach, SetSizedScore, Uncut, made
 

@@ -19,7 +19,7 @@ import pytest
 import dpengine as dp
 from dpengine.budget import questions, usual_delta
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect, suggest
+from dpengine.declared.dialect import Dialect, suggest
 from dpengine.loading import load
 from dpengine.messages import known
 from dpengine.messages.spoken import LANGUAGES, speaking

@@ -12,10 +12,10 @@ import pytest
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect
-from dpengine.facts import Facts
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import MOST_LISTED, Category, Column
 from dpengine.messages import known
-from dpengine.schema import MOST_LISTED, Category, Column
 from dpengine.workspace import Workspace
 from ui import presets
 from ui.declare_column import KEPT, MOST_TYPED, Card, column_of

@@ -17,7 +17,7 @@ from dpengine import laws
 from dpengine.accountant import zcdp
 from dpengine.bounds import BETA
 from dpengine.coins import SystemCoins
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.samples import SAMPLES

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from dpengine import scorer
+from dpengine.declared.schema import Category, Number
 from dpengine.features import LINEAR, Layout, Model
 from dpengine.messages import say
 from dpengine.messages.spoken import speaking
-from dpengine.schema import Category, Number
 
 RUN = "open('ran','w')#"
 COOKIES = [

@@ -10,8 +10,8 @@ from statistics import fmean, median, pstdev
 import pytest
 
 from data.make_samples import AGE_GROUPS, DISTRICT_SIZES, FILMS, REASONS, STATE_SIZES, WAYS, write_samples
+from dpengine.declared.unit import Unit
 from dpengine.samples import SAMPLES
-from dpengine.unit import Unit
 from dpengine.workspace import Workspace
 
 DATA = Path(__file__).resolve().parent.parent / "data"

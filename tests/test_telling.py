@@ -16,11 +16,11 @@ from dpengine import telling
 from dpengine.audit.world import model
 from dpengine.coins import SystemCoins
 from dpengine.contract import Query, Stepwise
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.schema import Category, Number, Schema
 from dpengine.statistics.need import Spread
-from dpengine.unit import Unit
 
 in_each_relation = pytest.mark.parametrize(
     ("case", "relation"),

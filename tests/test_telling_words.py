@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.messages.spoken import speaking
 from dpengine.table import new_request
 from ui import charts, report, svg

@@ -12,8 +12,8 @@ import pytest
 from helpers_page import plain
 
 import dpengine as dp
+from dpengine.declared.facts import Facts
 from dpengine.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE
-from dpengine.facts import Facts
 from dpengine.mechanisms.of_gradients import OfGradients
 from dpengine.messages.spoken import speaking
 from ui.train_preview import _figures_html, people_of

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as some
 
 import dpengine as dp
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.promises import Rank
 from ui.answer import bars_alt, bars_table
 from ui.exports import as_csv, safe

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from demos import truth
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.workspace import Workspace
 from ui import invite, room, wall, wall_facts, wall_picture, web
 from ui.room import GONE, WAITING, Dot, Room, Snapshot

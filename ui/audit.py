@@ -11,8 +11,8 @@ import streamlit as st
 
 from demos.neighbours import ANA, SCHEMA, Example, Table, settings
 from demos.twins import twins
+from dpengine.declared.schema import Category
 from dpengine.messages import plain, say
-from dpengine.schema import Category
 from ui import audit_chart, audit_state, audit_words, exports, frame, gloss
 from ui.audit_state import CARE, CHOICES, MOST, Drawn, Prepared
 

@@ -17,7 +17,7 @@ from demos.neighbours import EXAMPLES, UNITS, Example, settings
 from demos.twins import twins, watched
 from demos.watching import BulkCoins, Claim, View, Watched, claimed
 from dpengine.audit.empirical import Evidence, lower_bound
-from dpengine.unit import RELATIONS
+from dpengine.declared.unit import RELATIONS
 from ui.language import address
 
 STATE, DRAWN = "audit", "audit-drawn"

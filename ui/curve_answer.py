@@ -9,12 +9,12 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.declared.schema import Ordered
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day
 from dpengine.promises import Within
 from dpengine.rising import rising
-from dpengine.schema import Ordered
 from ui import curve_charts, exports, svg
 from ui.figures import cut, rounded
 from ui.wording import counts_rows

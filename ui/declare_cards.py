@@ -7,8 +7,8 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.unit import read_relation
 from dpengine.messages import say
-from dpengine.unit import read_relation
 from ui import declare_draft as drafts
 from ui import declare_kinds as kinds
 from ui import declare_price as price

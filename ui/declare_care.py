@@ -12,9 +12,9 @@ import dpengine as dp
 from dpengine.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.declared.unit import read_relation
 from dpengine.messages import say
 from dpengine.messages.figures import local
-from dpengine.unit import read_relation
 from ui import declare_draft as drafts
 from ui import declare_price as price
 from ui import numbers, odds

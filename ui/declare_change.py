@@ -9,7 +9,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
 from dpengine.messages import say
 from ui import declare_cards as cards
 from ui import declare_draft as drafts

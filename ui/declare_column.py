@@ -14,10 +14,10 @@ from functools import lru_cache
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Category, Column, ItemSet, Number, normal, round_step
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
-from dpengine.schema import Category, Column, ItemSet, Number, normal, round_step
 from ui import presets
 from ui.preset_lists import LISTS, NO, YES
 

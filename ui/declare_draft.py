@@ -16,7 +16,7 @@ import dpengine as dp
 from dpengine.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
 from ui.declare_column import UNKNOWN, Card, column_of
 
 STEPS = ("file", "names", "unit", "relation", "columns", "cards", "care")  # then "done"

@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import ENCODINGS, Dialect, suggest
+from dpengine.declared.dialect import ENCODINGS, Dialect, suggest
+from dpengine.declared.schema import Schema
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import current
 from dpengine.samples import SAMPLES
-from dpengine.schema import Schema
 from dpengine.survey import files_of, is_parquet, names_of, survey
 from ui import declare_upload as uploads
 from ui import nav

@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.exact import as_typed
-from dpengine.dates import ORDERS
+from dpengine.declared.date_column import ORDERS
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from ui import numbers, presets

@@ -11,8 +11,8 @@ from typing import Any
 import streamlit as st
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import MOST_LISTED, normal
 from dpengine.messages import say
-from dpengine.schema import MOST_LISTED, normal
 from ui.declare import kept, problem
 from ui.declare_column import Card, listed
 from ui.incoming import here

@@ -6,8 +6,8 @@ from html import escape
 
 import streamlit as st
 
+from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
-from dpengine.unit import MOST_ROWS_EACH
 from ui import declare_draft as drafts
 from ui.declare import complain, heading, kept, onwards
 from ui.declare_draft import Draft

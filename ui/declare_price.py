@@ -10,12 +10,12 @@ import dpengine as dp
 from dpengine.budget import questions
 from dpengine.contract import least_epsilon
 from dpengine.core.exact import up
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import MOST_STEPS, Category, Column, ItemSet, Number
+from dpengine.declared.unit import Relation
 from dpengine.messages import plain, say
 from dpengine.messages.figures import ungrouped
 from dpengine.promises import Promise
-from dpengine.schema import MOST_STEPS, Category, Column, ItemSet, Number
-from dpengine.unit import Relation
 from ui.figures import two_figures
 from ui.wording import percent, promise_words
 

@@ -8,10 +8,10 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import say
 from dpengine.registry import Record
-from dpengine.schema import Category, Column, ItemSet, Number
 from ui import answer, frame, gloss, job, nav, owner
 from ui import declare_buy as buy
 from ui import declare_change as change

@@ -13,9 +13,9 @@ import streamlit as st
 import dpengine as dp
 from dpengine.contract import Parameter
 from dpengine.core.exact import Unread, read_number, text_of
-from dpengine.dates import Date
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import say
-from dpengine.schema import Category, Column, ItemSet, Number
 from ui import density, numbers
 from ui.language import IN_ADDRESS, address, day_format
 

@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.of_rows import MOST_COLUMNS, OfRows
 from dpengine.messages import say
-from dpengine.schema import Category, Number
 from ui import addressed, frame, history, job, nav, numbers, owner, publish_preview, publish_result, spend
 from ui.state import workspace
 from ui.wording import percent, power_of_ten

@@ -9,11 +9,11 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.messages import plain, say
 from dpengine.published import Estimate, Published, reach_of
 from dpengine.rowwise import Blur
-from dpengine.schema import Category, Number
 from dpengine.telling import fills
 from ui import answer as answers
 from ui import charts, counted, exports, many, nav

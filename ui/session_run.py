@@ -11,9 +11,9 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.contract import canonical
+from dpengine.declared.schema import Number
 from dpengine.mechanisms.adaptive_session import State
 from dpengine.messages import say
-from dpengine.schema import Number
 from dpengine.sessions import Session, Taken
 from dpengine.table import new_request
 from ui import counted, form, frame, job, nav, owner, session_outward, session_said

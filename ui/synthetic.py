@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.declared.schema import Category
 from dpengine.mechanisms.of_class import MOST_COLUMNS, OfClass
 from dpengine.messages import say
-from dpengine.schema import Category
 from dpengine.synthetic import KEYS
 from ui import addressed, form, frame, history, job, numbers, owner, spend, synthetic_preview, synthetic_result
 from ui.wording import percent, short_promise

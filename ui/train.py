@@ -9,10 +9,10 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.declared.schema import Category
 from dpengine.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.of_gradients import REGIONS, OfGradients
 from dpengine.messages import say
-from dpengine.schema import Category
 from ui import (
     addressed,
     counted,

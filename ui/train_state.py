@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import dpengine as dp
-from dpengine.dates import Date
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, Number
 from dpengine.features import MOST_WIDE
-from dpengine.schema import Category, Number
 from ui import addressed
 
 PLACE = "train"

@@ -8,11 +8,11 @@ from math import exp
 from typing import Any
 
 import dpengine as dp
-from dpengine.dates import Date
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, Number
 from dpengine.features import CONSTANT
 from dpengine.mechanisms.of_gradients import OfGradients
 from dpengine.messages import plain, say
-from dpengine.schema import Category, Number
 from ui.figures import bare, rounded, rounded_range
 
 Interval = tuple[float, float]

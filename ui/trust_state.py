@@ -11,8 +11,8 @@ import streamlit as st
 import dpengine as dp
 from dpengine import trust
 from dpengine.core.exact import text_of
+from dpengine.declared.schema import Category
 from dpengine.mechanisms.shuffle_histogram import SOLUTIONS
-from dpengine.schema import Category
 from ui import spend
 from ui.language import address
 

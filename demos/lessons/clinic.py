@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from dpengine.budget import Budget
-from dpengine.facts import Facts
-from dpengine.schema import Category, Number, Schema
-from dpengine.unit import Unit
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Number, Schema
+from dpengine.declared.unit import Unit
 
 CLINIC = Path(__file__).resolve().parents[2] / "data" / "clinic.csv"
 ALLOWANCE = Budget("1", "1e-6")

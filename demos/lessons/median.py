@@ -12,10 +12,10 @@ from fractions import Fraction
 from statistics import median
 
 from dpengine.curves import two_medians
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms.quantile import Median
-from dpengine.schema import Number, Schema
-from dpengine.unit import Unit
 
 BEFORE = (0, 0, 0, 1, 1, 1, 1)
 AFTER = (0, 0, 0, 0, 1, 1, 1)

@@ -31,13 +31,13 @@ from dpengine.budget import Budget
 from dpengine.contract import Query
 from dpengine.core.errors import BudgetExceeded
 from dpengine.core.exact import down
+from dpengine.declared.conditions import Row
+from dpengine.declared.schema import Category, Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.laws import chance
 from dpengine.ledger import Ledger
 from dpengine.loss import Pure, Repeated
-from dpengine.predicate import Row
-from dpengine.schema import Category, Number, Schema
 from dpengine.table import Table
-from dpengine.unit import Unit
 from dpengine.workspace import Workspace
 
 CAP, DELTA = Fraction(3, 2), Fraction(1, 10**6)

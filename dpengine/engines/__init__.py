@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from dpengine.schema import Schema
+from dpengine.declared.schema import Schema
 from dpengine.statistics.need import Need
 
 Statistic = TypeVar("Statistic")

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.schema import ItemSet, Schema
+from dpengine.declared.schema import ItemSet, Schema
 from dpengine.statistics.need import Aggregate, CodedRows, Need, NoData
 from dpengine.statistics.view import View
 

@@ -35,15 +35,15 @@ from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above, read_number, text_of
-from dpengine.facts import Facts
+from dpengine.declared.conditions import Predicate
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Schema
 from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.mechanisms.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.messages import say
-from dpengine.predicate import Predicate
 from dpengine.promises import NearBest, Within
-from dpengine.schema import Schema
 from dpengine.statistics.need import AnyNeed, NoData
 from dpengine.telling import APART, FEW, NEARLY
 

@@ -20,11 +20,11 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import conditions
+from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.facts import Facts
 from dpengine.messages import say
-from dpengine.predicate import Predicate, read_predicate
 from dpengine.statistics.counts import Moments, RowCount
-from dpengine.wording import conditions
 
 KINDS = ("share", "average", "largest")
 MOST_OPTIONS = 50

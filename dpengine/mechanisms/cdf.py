@@ -37,7 +37,8 @@ from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
 from dpengine.laws import Finite
 from dpengine.layers import draw_layer
 from dpengine.loss import Exponential, Loss
@@ -46,7 +47,6 @@ from dpengine.promises import Within
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread
 from dpengine.telling import FEW
-from dpengine.wording import who
 
 MOST_POINTS = 400
 FEW_POINTS = 20  # always allowed

@@ -23,13 +23,13 @@ from typing import Any, ClassVar
 
 from dpengine.bounds import gaussian_mean_reach, sum_reach, total_reach
 from dpengine.contract import Card, Parameter, Released
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.statistics.counts import BinCounts
 from dpengine.telling import FEW, NEARLY
-from dpengine.wording import who
 
 MOST_LEAVES = 1_000
 EXACT_SUMS = 12  # noises whose sum is bounded by its exact law; more by Chernoff's bound

@@ -27,7 +27,7 @@ from dpengine.bounds import gaussian_mean_reach, total_reach
 from dpengine.contract import Released
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.mechanisms.of_models import OfModel, of_sums
 from dpengine.messages import say

@@ -31,7 +31,7 @@ from dpengine.contract import Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.cuts import Cut, cut
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_models import OfModel, of_sums

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Self, cast
 
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.features import LINEAR
 from dpengine.mechanisms.check_chances import CheckChances
 from dpengine.mechanisms.check_errors import CheckErrors

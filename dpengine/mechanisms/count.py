@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 from dpengine.statistics.counts import CellCounts, RowCount
 from dpengine.telling import APART, FEW
-from dpengine.wording import who
 
 
 @dataclass(frozen=True, kw_only=True)

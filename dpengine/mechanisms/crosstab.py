@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import combined, who
+from dpengine.declared.facts import Facts
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.messages import say
 from dpengine.statistics.counts import CellCounts
 from dpengine.telling import APART, FEW
-from dpengine.wording import combined, who
 
 MOST_CELLS = 10_000
 

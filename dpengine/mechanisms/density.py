@@ -42,16 +42,16 @@ from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, float_above, read_number, text_of
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Number
 from dpengine.laws import Independent, Normal
 from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.promises import Band
-from dpengine.schema import Number
 from dpengine.statistics.distributions import Distribution, PairDistribution
 from dpengine.statistics.need import Spread
 from dpengine.telling import SHAPE
-from dpengine.wording import who
 
 USUAL_POINTS = 100
 MOST_POINTS = {1: 200, 2: 100}

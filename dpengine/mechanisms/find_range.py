@@ -23,7 +23,7 @@ from dpengine.bounds import laplace_reach, least_count_error
 from dpengine.cells import BANDS, EDGES
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import say

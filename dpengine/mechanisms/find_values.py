@@ -40,7 +40,7 @@ from dpengine.coins import Coins, laplace_scale
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.amounts import read_delta
 from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.loss import Approximate, Loss
 from dpengine.messages import say
 from dpengine.promises import Within

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
 from dpengine.statistics.counts import MisfitCount

@@ -24,14 +24,14 @@ from dpengine.contract import Card, Parameter, Released
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_number
 from dpengine.cuts import Cut, cut
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, ItemSet, Ordered
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import stored
-from dpengine.schema import Category, ItemSet, Ordered
 from dpengine.statistics.counts import BinCounts, ItemCounts
 from dpengine.telling import APART, FEW
-from dpengine.wording import who
 
 USUAL_BINS = 10
 MOST_BINS = 1_000

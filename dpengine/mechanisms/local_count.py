@@ -25,7 +25,8 @@ from dpengine.bounds import swap_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released
 from dpengine.core.exact import ceiling
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
 from dpengine.laws import Finite
 from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins
@@ -33,7 +34,6 @@ from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.rowwise import Swap
 from dpengine.telling import FEW
-from dpengine.wording import who
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity
+from dpengine.declared.condition_words import who
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_numbers import OfNumbers
@@ -32,7 +33,6 @@ from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range
 from dpengine.statistics.counts import Moments
 from dpengine.telling import APART, FEW
-from dpengine.wording import who
 
 
 @dataclass(frozen=True, kw_only=True)

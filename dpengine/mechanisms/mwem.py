@@ -37,7 +37,7 @@ from dpengine.bounds import choice_gap, laplace_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Told
 from dpengine.core.exact import ln_above
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.laws import Finite, Laplace, above, chance, weighted
 from dpengine.loss import Exponential, Loss, Pure, Repeated, Together
 from dpengine.mechanisms.of_class import Floats, Integers, OfClass, in_rows, root_above, whole

@@ -30,13 +30,13 @@ from dpengine.bounds import least_count_error, total_reach
 from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import combined, who
+from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
+from dpengine.declared.facts import Facts
 from dpengine.messages import say
-from dpengine.predicate import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.promises import Within
 from dpengine.statistics.counts import CellCounts
 from dpengine.telling import NOISE
-from dpengine.wording import combined, who
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -21,13 +21,13 @@ from dpengine.bounds import sum_reach, total_reach
 from dpengine.contract import Averaged, Card, Parameter, Released
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Number
 from dpengine.features import MOST_WIDE, Model, model_from_json
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
-from dpengine.schema import Category, Number
 from dpengine.telling import FEW
-from dpengine.wording import who
 
 USUAL_PARTS = 10
 MOST_PARTS = 20

@@ -34,13 +34,13 @@ from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.amounts import read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Number
 from dpengine.laws import Independent
 from dpengine.loss import Approximate, Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.promises import Blurred
 from dpengine.rowwise import Blur, Row, Swap
-from dpengine.schema import MISSING, MOST_STEPS, Category, Number
 from dpengine.statistics.need import CodedRows
 from dpengine.telling import NOISE
 

@@ -20,16 +20,16 @@ from dpengine.bounds import least_count_error, mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Averaged, Card, Parameter, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import conditions, who
+from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.facts import Facts
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import say
-from dpengine.predicate import Predicate, read_predicate
 from dpengine.promises import Within
 from dpengine.ratios import ratio, ratio_range, share_told
 from dpengine.statistics.counts import HitCounts
 from dpengine.telling import APART, FEW
-from dpengine.wording import conditions, who
 
 NOBODY, ALL = Fraction(0), Fraction(100)
 

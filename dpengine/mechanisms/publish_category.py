@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpengine.contract import Card
+from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.of_rows import OfRows, card
-from dpengine.schema import Category, Number
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,8 @@ from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
 from dpengine.laws import Independent, weighted
 from dpengine.loss import Exponential, Loss, Together
 from dpengine.messages import plain, say
@@ -41,7 +42,6 @@ from dpengine.promises import Rank
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 from dpengine.telling import APART, FEW, fills
-from dpengine.wording import who
 
 FINEST_SHARE = 1_000
 MOST_SHARES = 20

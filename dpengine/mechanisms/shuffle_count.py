@@ -25,14 +25,14 @@ from dpengine.contract import Card, Parameter, Released
 from dpengine.core.amounts import LEAST_DELTA, read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
 from dpengine.laws import Finite
 from dpengine.loss import Approximate, Loss
 from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.telling import FEW
-from dpengine.wording import who
 
 CALIBRATIONS = ("tight", "lecture")
 

@@ -29,7 +29,8 @@ from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
 from dpengine.laws import Finite, Independent
 from dpengine.loss import Approximate, Loss
 from dpengine.mechanisms.of_people import check_people, sums_of_coins, too_few
@@ -38,7 +39,6 @@ from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.statistics.counts import BinCounts
 from dpengine.telling import APART, FEW
-from dpengine.wording import who
 
 CALIBRATIONS = ("joint", "halved", "lecture")
 SOLUTIONS = ("first", "second")

@@ -36,7 +36,7 @@ from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Told
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, ln_above
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.laws import Finite
 from dpengine.loss import Exponential
 from dpengine.mechanisms.multisets import MOST_SEQUENCES, enumerated, how_many

@@ -22,6 +22,7 @@ from dpengine.bounds import mean_reach
 from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.condition_words import who
 from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
@@ -29,7 +30,6 @@ from dpengine.messages import say
 from dpengine.promises import Within
 from dpengine.statistics.counts import Moments
 from dpengine.telling import APART, FEW
-from dpengine.wording import who
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,15 +30,15 @@ from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.facts import Facts
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category
 from dpengine.laws import Finite, flipped, weighted
 from dpengine.loss import Exponential, Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.promises import NearBest
-from dpengine.schema import Category
 from dpengine.statistics.counts import BinCounts, ItemCounts
 from dpengine.telling import APART, first_is_certain
-from dpengine.wording import who
 
 MOST_ITEMS = 20
 MOST_LISTED = 50_000

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.features import Layout
 from dpengine.mechanisms.of_gradients import SHARED, OfGradients
 from dpengine.telling import NOISE

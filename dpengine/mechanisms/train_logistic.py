@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category
 from dpengine.features import Layout
 from dpengine.mechanisms.of_gradients import SHARED, OfGradients
 from dpengine.messages import say
-from dpengine.schema import Category
 from dpengine.telling import NOISE
 
 

@@ -11,8 +11,8 @@ from math import prod
 
 import numpy as np
 
-from dpengine.predicate import EVERYONE, Predicate, Row
-from dpengine.schema import MISSING, Code
+from dpengine.declared.conditions import EVERYONE, Predicate, Row
+from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Aggregate, Found, placed
 from dpengine.statistics.view import Expression, View, total

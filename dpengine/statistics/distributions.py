@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from dpengine.predicate import EVERYONE, Predicate, Row
-from dpengine.schema import MISSING, Code
+from dpengine.declared.conditions import EVERYONE, Predicate, Row
+from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.need import Aggregate, Found, Spread
 from dpengine.statistics.view import Expression, View
 

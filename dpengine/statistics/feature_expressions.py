@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from dpengine.declared.schema import Category
 from dpengine.features import LOGISTIC, ROW_BITS, SHIFT, Layout, multiplier
-from dpengine.schema import Category
 from dpengine.statistics.view import Expression, View, integer
 
 WEIGHTS = "weights"

@@ -10,9 +10,9 @@ from operator import add
 
 import pyarrow as pa
 
+from dpengine.declared.conditions import EVERYONE, Predicate, Row
+from dpengine.declared.schema import Category
 from dpengine.features import LOGISTIC, MARGIN_UNITS, ROW_BITS, WEIGHT_BITS, Layout, toward_zero
-from dpengine.predicate import EVERYONE, Predicate, Row
-from dpengine.schema import Category
 from dpengine.statistics import feature_expressions as features
 from dpengine.statistics.need import Aggregate, Found
 from dpengine.statistics.view import Expression, View, total

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpengine.core.arrays import Integers
-from dpengine.predicate import EVERYONE, Predicate, Row
+from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.statistics.view import Expression, View
 
 Statistic = TypeVar("Statistic", covariant=True)

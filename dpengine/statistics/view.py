@@ -14,8 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpengine.predicate import AnyOf, Clause, Has, Predicate, Range
-from dpengine.schema import MISSING, Code
+from dpengine.declared.conditions import AnyOf, Clause, Has, Predicate, Range
+from dpengine.declared.schema import MISSING, Code
 
 Expression = Any  # of Ibis, which carries no types
 MOST_RUNS = 30  # Ibis takes half a millisecond for each literal: longer lists become a table

@@ -32,16 +32,16 @@ from dpengine import bandfloats, bands, layers
 from dpengine.coins import Coins, SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Number, Schema
+from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.laws import Finite
 from dpengine.mechanisms.cdf import MOST_POINTS, Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree, _shape, _sums
 from dpengine.rising import halfway, pooled, rising
 from dpengine.rivals import rival
-from dpengine.schema import Number, Schema
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread
-from dpengine.unit import RELATIONS, Unit
 
 
 def facts(grid: int, about: int, relation: str = "replace", rows: int = 1) -> Facts:

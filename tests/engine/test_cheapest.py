@@ -12,11 +12,11 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.cheapest import cheapest, closing
 from dpengine.contract import Query
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Schema
+from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.loss import Gaussian, Pure
 from dpengine.mechanisms import catalogue
-from dpengine.schema import Category, Schema
-from dpengine.unit import RELATIONS, Unit
 
 SCHEMA = Schema({"state": Category([f"s{place}" for place in range(51)])})
 RULE = Rule.make(Fraction(1), Fraction(1, 10**6))

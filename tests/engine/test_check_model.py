@@ -17,12 +17,12 @@ import dpengine as dp
 from dpengine.audit.world import HALF, model
 from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.unit import RELATIONS
 from dpengine.features import Layout, Model
 from dpengine.loss import Approximate, Gaussian, Pure
 from dpengine.mechanisms.check_chances import CheckChances
 from dpengine.mechanisms.check_errors import CheckErrors
 from dpengine.statistics import view
-from dpengine.unit import RELATIONS
 from dpengine.validity import flattery
 from dpengine.workspace import Workspace
 

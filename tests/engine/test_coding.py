@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from dpengine import loading
 from dpengine.coding import encode
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect
-from dpengine.schema import MISSING, Category, Column, Number, Schema, yes_no
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import MISSING, Category, Column, Number, Schema, yes_no
 
 COMMA = Dialect()
 CZECH = Dialect(separator=";", decimal=",", thousands=" ", encoding="windows-1250")

@@ -15,7 +15,7 @@ import pytest
 import dpengine as dp
 from dpengine.coding import encode
 from dpengine.core.errors import AllowanceError
-from dpengine.schema import MISSING, Schema
+from dpengine.declared.schema import MISSING, Schema
 from dpengine.workspace import Workspace
 
 BORN = dp.Date("1990-01-01", "1999-12-31")

@@ -18,14 +18,14 @@ from dpengine import kernels
 from dpengine.bounds import gaussian_mix_reach, gaussian_quantile
 from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.laws import Normal, chance, renyi
 from dpengine.mechanisms.density import Density
 from dpengine.resample import cut_off, sample
-from dpengine.schema import Category, Number, Schema
 from dpengine.statistics.distributions import Distribution, PairDistribution
 from dpengine.statistics.need import Spread
-from dpengine.unit import Unit
 
 SCHEMA = Schema(
     {

@@ -11,7 +11,7 @@ import pytest
 from helpers_load import BREAKS, COMMA, SECRET, put, quoted
 
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import PRESETS, Dialect, read_header, suggest
+from dpengine.declared.dialect import PRESETS, Dialect, read_header, suggest
 from dpengine.loading import load
 from dpengine.survey import names_of
 

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.conditions import AnyOf, Clause, Has, OneOf, Predicate, Range, Row, read_predicate
+from dpengine.declared.schema import MISSING, Category, ItemSet, Number, Schema
 from dpengine.engines import Engine
 from dpengine.engines.duck import DuckEngine, connect
-from dpengine.predicate import AnyOf, Clause, Has, OneOf, Predicate, Range, Row, read_predicate
-from dpengine.schema import MISSING, Category, ItemSet, Number, Schema
 from dpengine.statistics.counts import BinCounts, ConditionCounts, RowCount
 from dpengine.statistics.distributions import Distribution, PairDistribution
 from dpengine.statistics.need import Need, Spread

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpengine.declared.conditions import read_predicate
+from dpengine.declared.schema import Category, Number, Schema
 from dpengine.engines.duck import DuckEngine
-from dpengine.predicate import read_predicate
-from dpengine.schema import Category, Number, Schema
 from dpengine.statistics.counts import CellCounts, ConditionCounts, HitCounts, Moments, RowCount
 from dpengine.statistics.distributions import GroupDistributions
 from dpengine.statistics.need import Spread

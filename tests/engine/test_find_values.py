@@ -13,11 +13,11 @@ from battery import HEADER, POSSIBLE_ROWS, SCHEMA, allowed_failures, build, neig
 
 from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.loss import Approximate
 from dpengine.mechanisms.find_values import MOST_FOUND, FindValues, chance_of_new, least_threshold
 from dpengine.rawneeds import Values
-from dpengine.unit import RELATIONS, Unit
 from tests.helpers_found import check_found_values
 
 every_relation = pytest.mark.parametrize("relation", RELATIONS)

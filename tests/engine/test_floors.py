@@ -10,13 +10,13 @@ import pytest
 from helpers_floors import CLOSE, all_rows, apart, check_floors, least_worst
 
 from dpengine.answers import promise_as_json
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.mechanisms.publish_table import PublishTable
 from dpengine.promises import Blurred
 from dpengine.rowwise import Blur, Swap
-from dpengine.schema import Category, Number, Schema
-from dpengine.unit import Unit
 
 
 def published(epsilon: str, delta: str = "0", **columns: Category | Number) -> OfRows:

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 import dpengine as dp
 from dpengine.coding import encode
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect
+from dpengine.declared.conditions import EVERYONE, AnyOf, Has, OneOf, Predicate, Row, read_predicate
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Category, ItemSet, Number, Schema
+from dpengine.declared.unit import Unit
 from dpengine.engines.duck import DuckEngine, every_row
 from dpengine.itemsets import cut_sets
 from dpengine.loading import load
 from dpengine.persons import keep_rows
-from dpengine.predicate import EVERYONE, AnyOf, Has, OneOf, Predicate, Row, read_predicate
-from dpengine.schema import Category, ItemSet, Number, Schema
 from dpengine.statistics.counts import HitCounts, ItemCounts, RowCount, cut
 from dpengine.statistics.need import Need
-from dpengine.unit import Unit
 from dpengine.workspace import Workspace
 
 ENGINE = DuckEngine()

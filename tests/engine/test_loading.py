@@ -15,7 +15,7 @@ from helpers_load import BREAKS, CANARY, COMMA, SECRET, put, read, rows_of, writ
 
 from dpengine import marks
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import PRESETS, Dialect
+from dpengine.declared.dialect import PRESETS, Dialect
 from dpengine.loading import load
 
 # --- refusals: one code each, a sentence that says what to do, nothing left behind, no cell quoted

@@ -17,9 +17,9 @@ import dpengine as dp
 from dpengine.cells import BANDS, EDGES, band, misfit
 from dpengine.coding import encode
 from dpengine.coins import SystemCoins
+from dpengine.declared.unit import RELATIONS
 from dpengine.rawneeds import Bands, Values
 from dpengine.statistics.counts import MisfitCount
-from dpengine.unit import RELATIONS
 from dpengine.workspace import Workspace
 
 USUAL = dp.Dialect()

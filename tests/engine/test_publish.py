@@ -16,7 +16,7 @@ import dpengine as dp
 from dpengine import publishing
 from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.published import Published, reach_of, unbiased

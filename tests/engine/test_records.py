@@ -14,10 +14,10 @@ from helpers_load import BREAKS, COMMA, LINES, put, quoted, read, written
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from dpengine import dialect as dialect_module
 from dpengine import records
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import ENCODINGS, LONGEST_RECORD, Dialect
+from dpengine.declared import dialect as dialect_module
+from dpengine.declared.dialect import ENCODINGS, LONGEST_RECORD, Dialect
 
 
 def test_damaged_records_become_empty_rows(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from dpengine.accountant.history import History
 from dpengine.answers import claim_of
 from dpengine.chain import hash_of, verify
 from dpengine.coins import SystemCoins
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
 from dpengine.jobs import Jobs
 from dpengine.ledger import Ledger
 from dpengine.loss import Gaussian, Pure, Repeated, Together

@@ -18,11 +18,11 @@ from dpengine.coins import SystemCoins
 from dpengine.contract import least_epsilon
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of, exp_decimal
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Schema
+from dpengine.declared.unit import Unit
 from dpengine.laws import max_divergence
 from dpengine.mechanisms import catalogue
-from dpengine.schema import Category, Schema
-from dpengine.unit import Unit
 from tests.battery import allowed_failures
 
 DELTA = Fraction(1, 10**6)

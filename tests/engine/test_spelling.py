@@ -8,7 +8,7 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpengine.spelling import SPACES, trimmed, trimmed_sql
+from dpengine.declared.spelling import SPACES, trimmed, trimmed_sql
 
 
 def test_all_white_space_there_is() -> None:

@@ -25,6 +25,7 @@ from helpers_synthetic import class_of, facts, gap, mwem_law, off_by, small_data
 import dpengine as dp
 from dpengine.bounds import choice_gap
 from dpengine.coins import SystemCoins
+from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.laws import Finite
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.multisets import enumerated, how_many
@@ -32,7 +33,6 @@ from dpengine.mechanisms.mwem import MOST_ROUNDS, bound
 from dpengine.mechanisms.of_class import OfClass, in_rows
 from dpengine.mechanisms.small_database import MOST_MULTISETS, MOST_WORK, fits
 from dpengine.synthetic import Synthetic
-from dpengine.unit import RELATIONS, Unit
 
 CASES: list[tuple[tuple[int, ...], int]] = [
     ((2,), 1), ((2,), 4), ((3,), 3), ((6,), 2), ((2, 2), 4), ((2, 3), 3), ((6,), 4),

@@ -24,14 +24,14 @@ from dpengine.accountant.filter import Rule, Totals
 from dpengine.coins import SystemCoins
 from dpengine.contract import Path as Walk
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import Schema
+from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.engines.duck import DuckEngine
 from dpengine.excess import CALIBRATIONS
 from dpengine.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json
 from dpengine.loss import Gaussian
 from dpengine.mechanisms.of_gradients import OfGradients, spread
-from dpengine.schema import Schema
 from dpengine.statistics.gradient import GradientSum
-from dpengine.unit import RELATIONS, Unit
 from tests.planted.trained import change_at, check_all_steps_are_paid_for, check_gradients_at_weights
 
 KINDS: dict[str, dict[str, Any]] = {

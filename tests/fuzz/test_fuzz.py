@@ -22,9 +22,9 @@ from sections import add_rows
 import dpengine as dp
 from dpengine import survey
 from dpengine.answers import promise_as_json
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Schema
 from dpengine.mechanisms import catalogue
-from dpengine.schema import Schema
 from dpengine.sessions import refuse_hopeless
 from dpengine.workspace import Workspace
 
@@ -96,7 +96,7 @@ def brought(place: Path, path: Path, file: grown.File) -> list[Any]:
 
 
 def _suggest(path: Path) -> Any:
-    from dpengine.dialect import suggest
+    from dpengine.declared.dialect import suggest
 
     return suggest(path)
 

@@ -14,7 +14,7 @@ from leaks import bombs
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect
+from dpengine.declared.dialect import Dialect
 from dpengine.receipts import read_receipts
 from dpengine.survey import survey
 from ui import declare_upload

@@ -134,7 +134,7 @@ def _cache(canary: Canary, home: Path, scan: Scan) -> None:
 
 
 def duck_predicate(canary: Canary) -> Any:
-    from dpengine.predicate import Predicate, Range
+    from dpengine.declared.conditions import Predicate, Range
 
     return Predicate((Range("x", 0, int(canary.core)),))
 

@@ -27,10 +27,10 @@ from dpengine.audit.empirical import lower_bound
 from dpengine.audit.exact import ORDER
 from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
+from dpengine.declared.conditions import Row
+from dpengine.declared.schema import MISSING, Number, Schema
 from dpengine.laws import Finite, Laplace, Normal, chance
 from dpengine.mechanisms.sum import Sum
-from dpengine.predicate import Row
-from dpengine.schema import MISSING, Number, Schema
 from dpengine.statistics.counts import Moments, RowCount
 from dpengine.statistics.need import Need
 

@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 from helpers_load import CANARY, COMMA, LINES, SECRET, put, rows_of
 
-from dpengine import dialect as dialect_module
 from dpengine import records
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect
+from dpengine.declared import dialect as dialect_module
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.unit import Unit
 from dpengine.loading import load
 from dpengine.persons import PERSON, keep_rows
-from dpengine.unit import Unit
 from tests.planted.registry import Planted
 
 ReadRows = Callable[[bytes], list[Any]]

@@ -14,7 +14,7 @@ from typing import Any
 import dpengine as dp
 from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
-from dpengine.dialect import Dialect, suggest
+from dpengine.declared.dialect import Dialect, suggest
 from dpengine.survey import names_of, survey
 from dpengine.workspace import Workspace
 from tests.planted.registry import Planted

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 
 from dpengine.coding import _number
 from dpengine.coins import Coins, SystemCoins, laplace_scale
-from dpengine.dialect import Dialect
+from dpengine.declared.conditions import Row
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import MISSING, Number, Schema
 from dpengine.engines.duck import DuckEngine
-from dpengine.predicate import Row
-from dpengine.schema import MISSING, Number, Schema
 from dpengine.statistics.counts import Moments, RowCount
 from dpengine.statistics.need import Need
 from tests.planted.checks import (

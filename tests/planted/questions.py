@@ -13,6 +13,7 @@ from helpers_coins import SeededCoins
 
 from dpengine.coins import Coins
 from dpengine.contract import Query, Released
+from dpengine.declared.unit import Unit
 from dpengine.laws import Finite, Independent, Laplace
 from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
@@ -25,7 +26,6 @@ from dpengine.mechanisms.quantile import Blocks, Median
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
 from dpengine.statistics.need import Spread
-from dpengine.unit import Unit
 from tests.helpers_found import check_found_values
 from tests.planted.checks import (
     check_all_that_is_told_comes_from_the_draw,

@@ -6,10 +6,10 @@ from helpers_cuts import check_cuts_are_told
 
 from dpengine.audit.world import SEVERAL
 from dpengine.cuts import Cut
+from dpengine.declared.conditions import Predicate
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.sum import Sum
-from dpengine.predicate import Predicate
 from tests.planted.questions import made
 from tests.planted.registry import Planted
 

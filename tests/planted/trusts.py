@@ -15,14 +15,14 @@ from dpengine.audit.exact import hockey_stick
 from dpengine.coins import Coins, SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
-from dpengine.facts import Facts
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Schema
+from dpengine.declared.unit import Unit
 from dpengine.laws import Finite, Law
 from dpengine.mechanisms.of_people import sums_of_coins
 from dpengine.mechanisms.shuffle_count import ShuffleCount
 from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
-from dpengine.schema import Category, Schema
 from dpengine.shuffle import Bits
-from dpengine.unit import Unit
 from tests.planted.registry import Planted
 
 ONE, DELTA = Fraction(1), Fraction(1, 10**6)

@@ -18,8 +18,8 @@ from sections import add_rows
 
 from dpengine.audit.recorder import Recorder
 from dpengine.coins import SystemCoins
+from dpengine.declared.spelling import trimmed
 from dpengine.mechanisms import catalogue
-from dpengine.spelling import trimmed
 from tests.planted import recorded
 from tests.planted.recorded import check_the_recorder_finds_nothing
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
+from dpengine.declared.conditions import Predicate
 from dpengine.messages import plain, say
-from dpengine.predicate import Predicate
 
 
 def who(where: Predicate, by: str | None = None, rows: bool = False) -> str:

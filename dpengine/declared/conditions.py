@@ -14,8 +14,8 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
-from dpengine.dates import Date
-from dpengine.schema import MISSING, Category, Code, ItemSet, Number, Ordered, Schema
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import MISSING, Category, Code, ItemSet, Number, Ordered, Schema
 
 NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
 CATEGORY_OPS = ("in", "not in", "=")

@@ -17,7 +17,7 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
-from dpengine.dates import Date
+from dpengine.declared.date_column import Date
 from dpengine.messages import hidden
 
 MISSING = -1  # the code of a missing Number

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import LONGEST_NAME, visible
+from dpengine.declared.spelling import trimmed
 from dpengine.messages import say
-from dpengine.schema import LONGEST_NAME, visible
-from dpengine.spelling import trimmed
 
 ENCODINGS = ("utf-8", "windows-1250", "windows-1252", "iso-8859-1", "utf-16")
 SEPARATORS = (",", ";", "\t", "|")  # what `suggest` tries; others can be declared

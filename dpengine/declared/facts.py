@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.dates import Date
-from dpengine.predicate import Predicate
-from dpengine.schema import Number, Schema
-from dpengine.unit import Relation, Unit
+from dpengine.declared.conditions import Predicate
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Number, Schema
+from dpengine.declared.unit import Relation, Unit
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,9 @@ from bench.accuracy import (
     top_tables,
 )
 from bench.tasks import EPSILON, GRID
-from dpengine.coins import SystemCoins
 from dpengine.contract import Query
 from dpengine.declared.facts import Facts
+from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
 
 COINS = SystemCoins()

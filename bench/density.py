@@ -19,13 +19,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine import kernels
-from dpengine.coins import SystemCoins
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.engines.duck import DuckEngine
 from dpengine.mechanisms.density import Density
+from dpengine.noise import density_table
+from dpengine.noise.coins import SystemCoins
 
 SCHEMA = Schema({"age": Number(0, 120, missing=0), "income": Number(0, 20_000, missing=0)})
 PARTS = ("table", "read", "sums", "draw", "told")
@@ -53,8 +53,8 @@ def measure(columns: list[str], points: int, path: Path, rows: int) -> dict[str,
     engine, coins = DuckEngine(), SystemCoins()
 
     def made() -> Any:
-        kernels.table.cache_clear()
-        return [kernels.table(axis) for axis in query.axes]
+        density_table.table.cache_clear()
+        return [density_table.table(axis) for axis in query.axes]
 
     found: dict[str, float] = {}
     _, found["table"] = _least(made)

@@ -14,7 +14,7 @@ import numpy as np
 
 from bench.measure import once, timed
 from bench.tasks import BUILD, EPSILON, ROOT, SEED
-from dpengine.coins import SystemCoins
+from dpengine.noise.coins import SystemCoins
 
 TIMES = 5
 CANDIDATES = 10**6

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from bench.measure import peak_mb
-from dpengine.coins import SystemCoins
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.multisets import how_many
 from dpengine.mechanisms.of_class import OfClass
+from dpengine.noise.coins import SystemCoins
 
 DRAWS = 5
 TIMED: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [

@@ -360,8 +360,8 @@ def large(rows: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from dpengine.coins import SystemCoins
     from dpengine.engines.duck import DuckEngine
+    from dpengine.noise.coins import SystemCoins
 
     home = BUILD / "training"
     home.mkdir(parents=True, exist_ok=True)

@@ -29,11 +29,11 @@ from dpengine import calibration, validity
 from dpengine.bearing import points_above
 from dpengine.budget import usual_delta
 from dpengine.calibration import Calibration
-from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.messages import say
 from dpengine.messages.figures import local
+from dpengine.noise.coins import SystemCoins
 from dpengine.validity import Width
 
 LEAST_PEOPLE, MOST_PEOPLE = 200, 20_000

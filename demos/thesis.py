@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.bounds import total_reach
-from dpengine.coins import Coins, SystemCoins
-from dpengine.rowwise import Swap, least_scale, thesis_floor, thesis_scale
+from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.noise.row_noise import Swap, least_scale, thesis_floor, thesis_scale
+from dpengine.noise.tails import total_reach
 
 PEOPLE = Path(__file__).resolve().parent.parent / "data" / "residents.csv"
 LOW, HIGH = 1504, 4500

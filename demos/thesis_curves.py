@@ -25,11 +25,11 @@ from functools import lru_cache
 import numpy as np
 
 from dpengine import resample
-from dpengine.coins import Coins, SystemCoins
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.density import Density
+from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.statistics.need import Spread
 
 DELTA, WIDTH, EACH = 0.1, "0.6", 100

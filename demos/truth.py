@@ -13,10 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dpengine.coins import SystemCoins
 from dpengine.contract import Query, Released
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Column, Number
+from dpengine.noise.coins import SystemCoins
 
 _DATA = Path(__file__).resolve().parent.parent / "data"
 FILES = {name: _DATA / f"{name}.csv" for name in ("clinic", "residents", "town")}  # one row is one person in each

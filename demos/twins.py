@@ -17,11 +17,9 @@ import numpy as np
 
 from demos.neighbours import Example
 from demos.watching import Cell, View, Watched, WatchedValues, watch
-from dpengine.coins import Coins
 from dpengine.contract import Query
 from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
-from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.find_range import FindRange
@@ -39,6 +37,8 @@ from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.small_database import SmallDatabase
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.statistics.need import Spread
 
 

@@ -22,10 +22,8 @@ from typing import Any
 
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
-from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
 from dpengine.declared.conditions import Row
-from dpengine.laws import Finite, Independent, Laplace, Law, Normal, above, chance
 from dpengine.loss import Gaussian
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.find_values import FindValues, Found
@@ -33,6 +31,8 @@ from dpengine.mechanisms.fit_check import FitCheck
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.of_class import OfClass
 from dpengine.mechanisms.sum import Sum
+from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance
 
 MOST_RUNS = 40  # cells of a picture along a line
 MOST_NAMED = 60  # outcomes that are told one by one

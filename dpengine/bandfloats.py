@@ -7,9 +7,9 @@ Error       u = 2^−53. A term of the kernel, d factors r/i, is off by at most 
             k terms at most k, and terms below 2^−1000 of the largest, told no farther apart, less than one. So a step
             multiplies the truth by a number within (1+u)^±N, N = 2d + k + 3, and all of them together within
             (1+u)^±ΣN; 2u·ΣN < 2^−30 is checked, and W lies within that part of v(m)·m!.
-Use         Bounds are all that is needed to choose a layer, but for draws that fall between them (`layers`); then, and
-            for the sequence itself, `bands` counts exactly. In a band of k integers a step takes k² float operations,
-            not k² products of long integers.
+Use         Bounds are all that is needed to choose a layer, but for draws that fall between them (`layered_choice`);
+            then, and for the sequence itself, `bands` counts exactly. In a band of k integers a step takes k² float
+            operations, not k² products of long integers.
 """
 
 from __future__ import annotations

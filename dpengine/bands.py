@@ -22,8 +22,8 @@ from operator import mul
 
 import numpy as np
 
-from dpengine.coins import Coins
 from dpengine.core.arrays import Integers
+from dpengine.noise.coins import Coins
 from dpengine.statistics.need import Spread
 
 

@@ -13,12 +13,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpengine import fits
-from dpengine.bounds import BETA
 from dpengine.calibration import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
 from dpengine.messages import say
 from dpengine.messages.figures import local
+from dpengine.noise.tails import BETA
 from dpengine.validity import Width, exactly, golden, information, split
 
 

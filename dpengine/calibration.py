@@ -22,18 +22,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpengine import bounds, fits
+from dpengine import fits
 from dpengine.accountant import filter
 from dpengine.accountant import lecture as strong
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.bounds import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import PICO, ceiling, down, ln_above, up
 from dpengine.loss import Gaussian, Loss, Pure, Together
+from dpengine.noise import tails
+from dpengine.noise.tails import BETA
 
 if TYPE_CHECKING:
-    from dpengine.coins import Coins
+    from dpengine.noise.coins import Coins
 
 MOST_PEOPLE = 10**12
 MOST_ANSWERS = 10**6
@@ -73,7 +74,7 @@ class Calibration:
 
     def reach(self, beta: Fraction) -> int:
         """No answer's noise exceeds so many steps, but for β in all: a union over the answers."""
-        tail = bounds.laplace_reach if self.kind == LAPLACE else bounds.gaussian_reach
+        tail = tails.laplace_reach if self.kind == LAPLACE else tails.gaussian_reach
         return tail(self.amount, beta / self.answers)
 
     def alpha_at(self, beta: Fraction) -> Fraction:

@@ -1,7 +1,7 @@
 """Several paid answers to one question, read together. Post-processing of what was released: free.
 
 **Averaging.** The draws of one question at one ε are the same integers plus independent discrete Laplace noise, so
-their mean is the truth plus a mean of noises, whose exact law `bounds.sum_reach` knows (for Gaussian noise a bound on
+their mean is the truth plus a mean of noises, whose exact law `tails.sum_reach` knows (for Gaussian noise a bound on
 its tail is used). Parts of a ratio (hits and misses, a sum and a count) are averaged before they are divided.
 
 **However often one looks.** A person decides after looking whether to look again, and at which ε. Number the ε by

@@ -4,8 +4,8 @@ that was paid for (thesis, Thm 4.3), so it may be asked anything, any number of 
 All ranges are about the *table* behind the published one, and hold except with chance β; several numbers at once by a
 union bound. With n rows, published as y_i:
 
-Mean        (1/n)Σy_i has no bias; its error is a mean of n discrete Laplace variables (`bounds.total_reach`).
-Share       of a listed value: (c − np)/(1−λ), unbiased (`bounds.swap_reach`).
+Mean        (1/n)Σy_i has no bias; its error is a mean of n discrete Laplace variables (`tails.total_reach`).
+Share       of a listed value: (c − np)/(1−λ), unbiased (`tails.swap_reach`).
 Rows in a   of a number, from a to b on the published grid: discrete Laplace noise has an inverse with three terms, as
 its
 bin         generating function is (1−r)²/((1−rz)(1−r/z)). So with e(y) = 1 for a ≤ y ≤ b
@@ -32,13 +32,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dpengine.bounds import bernstein_reach, swap_reach, total_reach
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.of_rows import OfRows
+from dpengine.noise.row_noise import Blur, Swap
+from dpengine.noise.tails import bernstein_reach, swap_reach, total_reach
 from dpengine.publishing import codes_of, file_digest
-from dpengine.rowwise import Blur, Swap
 
 Integers = npt.NDArray[np.int64]
 MOST_BINS = 1_000

@@ -17,11 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.coins import Coins
 from dpengine.contract import Told
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.of_rows import OfRows
-from dpengine.rowwise import Blur
+from dpengine.noise.coins import Coins
+from dpengine.noise.row_noise import Blur
 
 Integers = npt.NDArray[np.int64]
 

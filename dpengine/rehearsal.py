@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query, Released
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Number
+from dpengine.noise.coins import Coins, SystemCoins
 
 
 def coins() -> Coins:

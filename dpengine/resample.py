@@ -12,9 +12,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.mechanisms.density import Density
+from dpengine.noise.coins import SystemCoins
 
 Floats = npt.NDArray[np.float64]
 MOST_VALUES = 100_000

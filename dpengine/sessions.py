@@ -21,7 +21,6 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.answers import cuts_as_json, make_step_receipt, promise_as_json, released_as_json
-from dpengine.coins import Coins
 from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
@@ -34,6 +33,7 @@ from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.messages.spoken import stored
+from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed
 from dpengine.workers import carried, in_hand
 

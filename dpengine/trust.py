@@ -19,7 +19,6 @@ from functools import lru_cache
 from math import sqrt
 from typing import Any
 
-from dpengine import binomials
 from dpengine.accountant.filter import Rule
 from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_DELTA
@@ -31,6 +30,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.local_count import LocalCount
 from dpengine.mechanisms.shuffle_count import ShuffleCount
 from dpengine.mechanisms.shuffle_histogram import SOLUTIONS, ShuffleHistogram
+from dpengine.noise import binomial
 from dpengine.promises import Blurred, Within
 
 MODELS = ("central", "lecture", "tight", "local")
@@ -134,8 +134,8 @@ def of_all(found: tuple[Way, ...]) -> AllowanceError | None:
 def lecture(people: int, kind: str, epsilon: Fraction, delta: Fraction) -> Lecture:
     """As the mechanisms calibrate it: for bars each sum at half of ε and δ."""
     part = (epsilon, delta) if kind == "count" else (epsilon / 2, delta / 2)
-    p = binomials.lecture_chance(people, *part)
-    return Lecture(p, binomials.excess(people, p, part[0]) if p < 1 else None, *part)
+    p = binomial.lecture_chance(people, *part)
+    return Lecture(p, binomial.excess(people, p, part[0]) if p < 1 else None, *part)
 
 
 def usual_delta(rule: Rule) -> Fraction:
@@ -150,7 +150,7 @@ def usual_epsilon(facts: Facts, rule: Rule) -> str:
     """The least of a few at which so many people hide each other."""
     delta = usual_delta(rule)
     for text in USUAL_EPSILON:
-        least = binomials.least_people(Fraction(text), delta, 2)
+        least = binomial.least_people(Fraction(text), delta, 2)
         if least is not None and least <= facts.about:
             return text
     return USUAL_EPSILON[-1]

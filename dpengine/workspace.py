@@ -30,7 +30,6 @@ from dpengine.arrivals import Arriving
 from dpengine.budget import Budget
 from dpengine.chain import Verdict
 from dpengine.coding import encode
-from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.space import refuse_full
@@ -45,6 +44,7 @@ from dpengine.jobs import Jobs
 from dpengine.ledger import Act, BudgetRecord, Entry, Ledger
 from dpengine.loading import Loaded, load
 from dpengine.mechanisms import catalogue
+from dpengine.noise.coins import SystemCoins
 from dpengine.persons import RULE, SPACES_ALONE, keep_rows
 from dpengine.rawneeds import Bands, RawNeed, Values
 from dpengine.receipts import Finding, check, read_receipts

@@ -27,11 +27,11 @@ from dpengine.audit.world import (
     key_of,
     neighbours,
 )
-from dpengine.coins import SystemCoins
 from dpengine.contract import Query
 from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
-from dpengine.laws import Finite, Independent, Laplace, Law, Normal, chance
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance
 
 __all__ = [
     "CASES", "DATA_SUPPORT", "FALSE_ALARM", "HEADER", "POSSIBLE_ROWS", "PUBLIC_SUPPORT", "SCHEMA", "SEVERAL",

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from dpengine.coins import Coins, gaussian_scale, laplace_scale
+from dpengine.noise.coins import Coins, gaussian_scale, laplace_scale
 
 
 class BitCoins(Coins):

@@ -12,11 +12,11 @@ from scipy.stats import binom
 import dpengine as dp
 from dpengine import looks
 from dpengine.answers import Answer
-from dpengine.bounds import BETA
-from dpengine.coins import SystemCoins
 from dpengine.contract import Query
 from dpengine.declared.facts import Facts
 from dpengine.looks import Reading, read_together
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.tails import BETA
 
 SCHEMA = dp.Schema({"salary": dp.Number(0, 100), "state": dp.Category(["TX", "CA", "NY"])})
 FACTS = Facts("people", SCHEMA, dp.Unit.rows(), "replace", 1000)

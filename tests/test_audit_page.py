@@ -21,11 +21,11 @@ from demos.neighbours import EXAMPLES, OTHER_NOISE, Example, settings
 from demos.twins import TWINS, FloatNoise, twins, watched
 from demos.watching import BulkCoins, claimed
 from dpengine.audit.exact import hockey_stick
-from dpengine.coins import SystemCoins
 from dpengine.declared.unit import RELATIONS
-from dpengine.laws import max_divergence
 from dpengine.mechanisms import catalogue
 from dpengine.messages import known
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.laws import max_divergence
 from ui import audit_state, audit_words
 from ui.audit_state import CARE, Drawn, draw_more, evidence, prepared
 

@@ -27,7 +27,6 @@ from battery import (
 )
 
 from dpengine.accountant.costs import cost
-from dpengine.coins import SystemCoins
 from dpengine.contract import Query, least_epsilon
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS, Unit
@@ -38,6 +37,7 @@ from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.proportion import Proportion
 from dpengine.mechanisms.quantile import Quantile
 from dpengine.mechanisms.top_item import TopItem
+from dpengine.noise.coins import SystemCoins
 from dpengine.promises import Blurred
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread

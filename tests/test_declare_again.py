@@ -11,8 +11,8 @@ import pytest
 from helpers_declare import CANARY, ROOT, Page, own_home  # noqa: F401 - the fixture
 
 import dpengine as dp
-from dpengine.coins import SystemCoins
 from dpengine.messages import say
+from dpengine.noise.coins import SystemCoins
 
 pytestmark = pytest.mark.usefixtures("home", "still")
 

@@ -13,7 +13,7 @@ from battery import allowed_failures
 
 from dpengine.audit import divergence
 from dpengine.audit.divergence import variational
-from dpengine.laws import Laplace, Normal, chance, renyi
+from dpengine.noise.laws import Laplace, Normal, chance, renyi
 
 ORDER = Fraction(11, 2)
 PLACES = range(-50, 51)

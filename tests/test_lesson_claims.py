@@ -13,10 +13,11 @@ import pytest
 from helpers_ledger import ask, opened
 
 from demos.lessons import averaging, clinic, definition, differencing, median
-from dpengine import fits, laws
-from dpengine.coins import Coins
+from dpengine import fits
 from dpengine.core.errors import BudgetExceeded
 from dpengine.loss import Loss, Pure
+from dpengine.noise import laws
+from dpengine.noise.coins import Coins
 from dpengine.samples import SAMPLES
 from ui import lesson_averaging, lesson_coin, lesson_definition, lesson_differencing, lesson_median, lessons
 

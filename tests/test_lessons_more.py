@@ -13,13 +13,13 @@ import pytest
 
 import dpengine as dp
 from demos.lessons import bells, descent, dice, edges, film, trust
-from dpengine import laws
 from dpengine.accountant import zcdp
-from dpengine.bounds import BETA
-from dpengine.coins import SystemCoins
 from dpengine.declared.facts import Facts
 from dpengine.loss import Gaussian
 from dpengine.messages import say
+from dpengine.noise import laws
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.tails import BETA
 from dpengine.samples import SAMPLES
 from dpengine.statistics.need import Spread
 from ui import lessons

@@ -17,11 +17,11 @@ import pytest
 from battery import PUBLIC_SUPPORT, build, case_name
 
 from dpengine.audit.sections import ROOT
-from dpengine.coins import SystemCoins
 from dpengine.contract import Averaged
 from dpengine.declared.unit import RELATIONS
-from dpengine.laws import Laplace, Normal
 from dpengine.mechanisms import catalogue
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.laws import Laplace, Normal
 from tests.planted import registry
 from tests.planted.checks import (
     SOME_ROWS,

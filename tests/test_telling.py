@@ -14,12 +14,12 @@ from battery import CASES, allowed_failures, build, case_name
 
 from dpengine import telling
 from dpengine.audit.world import model
-from dpengine.coins import SystemCoins
 from dpengine.contract import Query, Stepwise
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
+from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
 
 in_each_relation = pytest.mark.parametrize(

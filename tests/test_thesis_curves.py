@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from demos.thesis_curves import DELTA, EPSILONS, delta_of, figures, levels, people, question
-from dpengine.coins import SystemCoins
+from dpengine.noise.coins import SystemCoins
 
 DRAWS = 200
 

@@ -7,8 +7,8 @@ from html import escape
 from math import sqrt
 
 from demos.lessons import trust as demo
-from dpengine import binomials
 from dpengine.messages import plain
+from dpengine.noise import binomial
 from ui import picture
 from ui.lesson import Given, Lesson, Setting, View, words
 from ui.trust_pictures import bars, pile
@@ -22,7 +22,7 @@ def view(given: Given) -> View:
     people = int(given["people"])
     found = demo.errors(demo.Settings(people))
     told = {model: plain(round(found[model])) for model in demo.SHOWN}
-    p = binomials.least_chance(people, demo.EPSILON, demo.DELTA)
+    p = binomial.least_chance(people, demo.EPSILON, demo.DELTA)
     assert p is not None
     stages = demo.play()
     return View(
@@ -36,7 +36,7 @@ def view(given: Given) -> View:
 
 
 def _theorem(people: int, p: Fraction) -> str:
-    lecture = binomials.lecture_chance(people, demo.EPSILON, demo.DELTA)
+    lecture = binomial.lecture_chance(people, demo.EPSILON, demo.DELTA)
     facts = {"p": _short(p), "lecture": _short(lecture), "small": demo.CHANCE, "delta": power_of_ten(demo.DELTA)}
     return tell("theorem", epsilon=demo.EPSILON, deviation=f"{sqrt(people * p * (1 - p)):.3g}", **facts)
 

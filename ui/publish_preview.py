@@ -16,8 +16,8 @@ from dpengine.core.exact import down, text_of
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
+from dpengine.noise.row_noise import Blur, Swap, expected_error, thesis_scale
 from dpengine.promises import Blurred
-from dpengine.rowwise import Blur, Swap, expected_error, thesis_scale
 from ui.figures import two_figures
 from ui.wording import chance, points
 

@@ -12,8 +12,8 @@ import dpengine as dp
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.messages import plain, say
+from dpengine.noise.row_noise import Blur
 from dpengine.published import Estimate, Published, reach_of
-from dpengine.rowwise import Blur
 from dpengine.telling import fills
 from ui import answer as answers
 from ui import charts, counted, exports, many, nav

@@ -15,9 +15,9 @@ from functools import cached_property
 from demos.lessons.clinic import ALLOWANCE, facts, patients
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, fits, spent
-from dpengine.coins import Coins, SystemCoins
 from dpengine.core.exact import exp_decimal
 from dpengine.mechanisms.count import Count
+from dpengine.noise.coins import Coins, SystemCoins
 
 WAYS = ("open", "ledger")
 TIMES = (1, 2, 5, 10, 20, 50, 100, 200, 500)

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.accountant import renyi
-from dpengine.coins import Coins, SystemCoins
+from dpengine.noise.coins import Coins, SystemCoins
 
 FLATS = 1_000
 LATTICE = 2**20  # integers for a slope of length 1

@@ -27,10 +27,10 @@ import numpy as np
 from demos.lessons.clinic import ALLOWANCE, facts, patients
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, spent
-from dpengine.bounds import sum_tail
-from dpengine.coins import Coins, SystemCoins
 from dpengine.core.exact import exp_decimal
 from dpengine.mechanisms.count import Count
+from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.noise.tails import sum_tail
 
 PERSONS = (152, 163, 168)  # blood pressures that one patient alone has
 WAYS = ("exact", "noise", "ledger")

@@ -16,8 +16,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpengine import laws
-from dpengine.bounds import BETA, choice_gap, laplace_reach
+from dpengine.noise import laws
+from dpengine.noise.tails import BETA, choice_gap, laplace_reach
 
 FILMS = (
     "The Paper Lighthouse", "Seven Quiet Rivers", "Midnight Orchard", "A Map of Rain", "The Clockmaker's Daughter",

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine import shuffle, trust
-from dpengine.coins import Coins, SystemCoins
-from dpengine.shuffle import Bits
+from dpengine import trust
+from dpengine.noise import shuffle_model
+from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.noise.shuffle_model import Bits
 
 NAMES = ("Ana", "Bo", "Cleo", "Dan", "Eve", "Finn", "Gita", "Hugo", "Ines", "Jan", "Kim", "Lea")
 HOLDS = (1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0)  # who has what is asked about
@@ -32,8 +33,8 @@ class Stages:
 
 def play(coins: Coins | None = None) -> Stages:
     coins = coins or SystemCoins()
-    sent = shuffle.randomise(_bits(), CHANCE, coins)
-    pile = shuffle.shuffled(sent, coins)
+    sent = shuffle_model.randomise(_bits(), CHANCE, coins)
+    pile = shuffle_model.shuffled(sent, coins)
     return Stages(tuple((int(bit), int(coin)) for bit, coin in sent), tuple(int(one) for one in pile))
 
 

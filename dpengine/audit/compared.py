@@ -27,12 +27,12 @@ from dpengine.accountant import renyi as rules
 from dpengine.accountant.costs import Cost, cost
 from dpengine.audit.exact import ORDER, hockey_stick, laws_of
 from dpengine.audit.recorder import WHOLE, Event, Finding, Run
-from dpengine.coins import Integers
 from dpengine.contract import Query
 from dpengine.core.exact import decimal_of
-from dpengine.laws import Finite, Independent, Laplace, Law, max_divergence, renyi
 from dpengine.loss import loss_from_json
 from dpengine.mechanisms.of_rows import OfRows
+from dpengine.noise.coins import Integers
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, max_divergence, renyi
 
 _SLACK = 1e-9  # of floats beside a claim
 

@@ -9,7 +9,7 @@ convolution; coordinates on which the two tables agree drop out.
     Normal    L = (d² − 2dz)/(2σ²), on a window |z| ≤ t with t² ≥ 140σ². Beyond lies less than 2e^-70, since the noise
               is σ²-subgaussian (Canonne, Kamath, Steinke 2020, Lemma 5); it is counted whole into the upper end.
     Wide      Normals of one large variance v (WIDE): L = (|d|² − 2⟨d, Z⟩)/(2v). Each Z is within 1 of a continuous
-              N(0, v) (`bounds.gaussian_mix_reach`), so L is within |d|₁/v of N(m, 2m), m = |d|²/(2v), which
+              N(0, v) (`tails.gaussian_mix_reach`), so L is within |d|₁/v of N(m, 2m), m = |d|²/(2v), which
               is cut into cells; both are told as `fuzz`. What floats round, and what lies beyond seven deviations
               (less than 10^-11), is lost.
 
@@ -34,8 +34,8 @@ from dpengine.accountant.costs import cost
 from dpengine.audit.world import key_of, neighbours
 from dpengine.contract import Query
 from dpengine.core.exact import decimal_of, exp_decimal
-from dpengine.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
 from dpengine.mechanisms.find_values import FindValues, Found
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
 
 TOLERANCE = Decimal("1e-20")
 ORDER = Fraction(11, 2)  # about the order that a budget of ε = 1, δ = 10^-6 freezes

@@ -34,9 +34,9 @@ from dpengine.core.exact import down
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.laws import chance
 from dpengine.ledger import Ledger
 from dpengine.loss import Pure, Repeated
+from dpengine.noise.laws import chance
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 

@@ -18,13 +18,13 @@ from dpengine.audit.divergence import Witnessed
 from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
 from dpengine.audit.exact import ORDER, Worst, epsilon_at, laws_of, worst
 from dpengine.audit.world import CASES, SEVERAL, build
-from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
 from dpengine.core.exact import text_of
 from dpengine.declared.unit import Unit
 from dpengine.loss import counted
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say
+from dpengine.noise.coins import Coins, SystemCoins
 
 UNITS: dict[str, Unit] = {"rows": Unit.rows(), "people": SEVERAL}
 SEEN_DELTA = Fraction(1, 1000)  # at which a loss without a finite ε is told and looked for

@@ -27,13 +27,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.answers import Answer
-from dpengine.coins import Coins, Integers, SystemCoins
 from dpengine.contract import Query, canonical
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.find_values import FindValues
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.mechanisms.shuffle_count import ShuffleCount
 from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
+from dpengine.noise.coins import Coins, Integers, SystemCoins
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 

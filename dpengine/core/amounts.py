@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from dpengine.bounds import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
+from dpengine.noise.tails import BETA
 
 LEAST_EPSILON = Fraction(1, 10_000)
 MOST_EPSILON = Fraction(50)

@@ -29,8 +29,6 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from dpengine.accountant import lecture
-from dpengine.bounds import gaussian_reach, laplace_reach
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
@@ -38,11 +36,13 @@ from dpengine.core.exact import ceiling, ln_above, read_number, text_of
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
-from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.mechanisms.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
+from dpengine.noise.tails import gaussian_reach, laplace_reach
 from dpengine.promises import NearBest, Within
 from dpengine.statistics.need import AnyNeed, NoData
 from dpengine.telling import APART, FEW, NEARLY

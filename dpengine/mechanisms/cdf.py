@@ -2,8 +2,8 @@
 
 Guarantee   ε-DP under both relations, in one ε-bounded-range part.
 Theorem     small databases for threshold queries: Blum, Ligett, Roth 2008, Thm 3.1, by the exponential mechanism
-            (McSherry and Talwar 2007, Thm 6) over all sequences of m grid points, drawn exactly: `layers` chooses how
-            far off, `bands` counts and draws the sequences that are (`bandfloats`: about how many).
+            (McSherry and Talwar 2007, Thm 6) over all sequences of m grid points, drawn exactly: `layered_choice`
+            chooses how far off, `bands` counts and draws the sequences that are (`bandfloats`: about how many).
 Statistic   C_j rows at or below grid point j, n rows in all; a sequence with M_j points at or below j has the integer
             score −⌈max_j |m·C_j − n·M_j|/m⌉.
 Sensitivity one row more, with value v, adds m·[v ≤ j] − M_j to m·C_j − n·M_j, and 0 ≤ M_j ≤ m; another value in its
@@ -32,17 +32,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpengine import bandfloats, bands
-from dpengine.bounds import choice_gap
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.laws import Finite
-from dpengine.layers import draw_layer
 from dpengine.loss import Exponential, Loss
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite
+from dpengine.noise.layered_choice import draw_layer
+from dpengine.noise.tails import choice_gap
 from dpengine.promises import Within
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread

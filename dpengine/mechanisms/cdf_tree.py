@@ -21,12 +21,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from dpengine.bounds import gaussian_mean_reach, sum_reach, total_reach
 from dpengine.contract import Card, Parameter, Released
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.messages import say
+from dpengine.noise.tails import gaussian_mean_reach, sum_reach, total_reach
 from dpengine.promises import Within
 from dpengine.statistics.counts import BinCounts
 from dpengine.telling import FEW, NEARLY

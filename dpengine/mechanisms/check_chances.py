@@ -23,7 +23,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from dpengine.bounds import gaussian_mean_reach, total_reach
 from dpengine.contract import Released
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above
@@ -31,8 +30,9 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.of_counts import OfCounts
 from dpengine.mechanisms.of_models import OfModel, of_sums
 from dpengine.messages import say
+from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
+from dpengine.noise.tails import gaussian_mean_reach, total_reach
 from dpengine.promises import Within
-from dpengine.ratios import ratio, ratio_range, share_told
 from dpengine.statistics.model_checks import ONE, HitsByMargin
 
 ALL = Fraction(100)

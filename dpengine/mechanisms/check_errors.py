@@ -25,19 +25,19 @@ from itertools import pairwise
 from math import sqrt
 from typing import Any
 
-from dpengine.bounds import mean_reach, total_reach
-from dpengine.coins import Coins
 from dpengine.contract import Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.cuts import Cut, cut
 from dpengine.declared.facts import Facts
-from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_models import OfModel, of_sums
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.ratio_intervals import ratio, ratio_range
+from dpengine.noise.tails import mean_reach, total_reach
 from dpengine.promises import Within
-from dpengine.ratios import ratio, ratio_range
 from dpengine.statistics.model_checks import ONE, ErrorSums
 
 USUAL_STEPS = 256

@@ -7,7 +7,7 @@ Theorem     the Gaussian mechanism on the coefficients of the curve in the kerne
 Curve       f(x) = Σ φ_h(x − v_i), φ_h the normal density of bandwidth h, at G public grid points over the declared
             range; of two columns, products of two such kernels at G × G points. Divided by n where n is public;
             elsewhere it counts people per unit and n stays private.
-Statistic   Σ of what each row adds to a public table's integer coefficients (`kernels`): exact integers, computed
+Statistic   Σ of what each row adds to a public table's integer coefficients (`density_table`): exact integers, computed
             without a float that could round. One person with at most m rows moves it, in squared ℓ2 norm, by at most
                 add/remove    m²·max|U_v|²
                 replace-one   m²·max|U_v − U_w|², and where a row may not count (a filter, a missing value, fewer rows
@@ -18,9 +18,9 @@ Draw        every coefficient + Z, Pr[Z=z] ∝ exp(−z²/(2σ²)), σ² = Δ²/
 Answer      back to the grid is post-processing of the draw. B·Bᵀ = K + τ, so each grid point, the first one too, gets
             noise of variance σ²(1 + τ) in units of the kernel's height (less what belongs to coefficients that are 0 in
             every table). The curve itself is kept, because another machine may find other eigenvectors.
-Accuracy    at a point, noise |Σ B_ji·Z_i| ≤ t except with β (`bounds.gaussian_mix_reach`), at all points by a union
-            bound; and n times the bias of one row (`kernels.Axis.bias`). n is at most people × m; under add/remove the
-            declared number of people stands for it. Nothing of it is read off the table of the data.
+Accuracy    at a point, noise |Σ B_ji·Z_i| ≤ t except with β (`tails.gaussian_mix_reach`), at all points by a union
+            bound; and n times the bias of one row (`density_table.Axis.bias`). n is at most people × m; under
+            add/remove the declared number of people stands for it. Nothing of it is read off the table of the data.
 Cost        one scan; G ≤ 200 or 100 × 100 coefficients to draw.
 """
 
@@ -36,18 +36,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine import kernels
-from dpengine.bounds import gaussian_mix_reach
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, float_above, read_number, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
-from dpengine.laws import Independent, Normal
 from dpengine.loss import Gaussian
 from dpengine.messages import say
+from dpengine.noise import density_table
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Normal
+from dpengine.noise.tails import gaussian_mix_reach
 from dpengine.promises import Band
 from dpengine.statistics.distributions import Distribution, PairDistribution
 from dpengine.statistics.need import Spread
@@ -145,20 +145,20 @@ class Density(Query):
         )
 
     @cached_property
-    def axes(self) -> tuple[kernels.Axis, ...]:
+    def axes(self) -> tuple[density_table.Axis, ...]:
         many, parts = len(self.columns), _PARTS[len(self.columns)]
         mixing = many * (parts.bit_length() - 1)
         spare = _ROOM - mixing - 1 - ceiling(self.facts.unit.at_most / self.epsilon).bit_length()
-        bits = min(kernels.MOST_BITS if many == 1 else 20, self.rows.bit_length() + _CLOSE, spare // many)
+        bits = min(density_table.MOST_BITS if many == 1 else 20, self.rows.bit_length() + _CLOSE, spare // many)
         return tuple(
-            kernels.Axis(width / column.diameter, self.points, column.size, bits, parts)
+            density_table.Axis(width / column.diameter, self.points, column.size, bits, parts)
             for width, column in zip(self.widths, self.declared, strict=True)
         )
 
     @cached_property
-    def tables(self) -> tuple[kernels.Table, ...]:
+    def tables(self) -> tuple[density_table.Table, ...]:
         """Kept by the question itself: what is summed, what is bounded and what is noised is one table."""
-        return tuple(kernels.table(axis) for axis in self.axes)
+        return tuple(density_table.table(axis) for axis in self.axes)
 
     @property
     def scale(self) -> int:
@@ -180,12 +180,12 @@ class Density(Query):
 
     def measured(self, value: Spread) -> tuple[int, ...]:
         codes = (value.codes,) if len(self.columns) == 1 else np.divmod(value.codes, self.declared[1].size)
-        return kernels.coefficients(self.tables, kernels.binned(self.tables, tuple(codes), value.counts))
+        return density_table.coefficients(self.tables, density_table.binned(self.tables, tuple(codes), value.counts))
 
     def sensitivity(self) -> Sensitivity:
-        found = kernels.longest_of(self.tables)
+        found = density_table.longest_of(self.tables)
         if self.facts.relation == "replace":
-            apart = kernels.farthest_of(self.tables)
+            apart = density_table.farthest_of(self.tables)
             found = apart if self.people is not None else max(apart, found)
         return Sensitivity("l2sq", found * (self.facts.unit.at_most * self.scale) ** 2)
 
@@ -211,7 +211,7 @@ class Density(Query):
 
     @property
     def _most_move(self) -> float:
-        """A bound on what one row moves, from `kernels.Axis`: of kernels of height 1."""
+        """A bound on what one row moves, from `density_table.Axis`: of kernels of height 1."""
         longest, several = prod(axis.most_long for axis in self.axes), len(self.axes) > 1
         if self.facts.relation == "add_remove":
             return longest
@@ -224,7 +224,7 @@ class Density(Query):
         steps = 2.0 ** sum(axis.bits for axis in self.axes) * self.scale  # of the table's integers: one row
         variance = Fraction((self._most_move * self.facts.unit.at_most * steps) ** 2) / (2 * self.rho)
         total = math.sqrt(self.points ** len(self.axes))
-        some = 1 + kernels.SLACK
+        some = 1 + density_table.SLACK
         noise = gaussian_mix_reach(variance, some, total * some, beta) / steps
         bias = prod(1 + axis.bias for axis in self.axes) - 1
         rows = self.people or self.rows
@@ -260,7 +260,7 @@ class Density(Query):
     def finish(self, raw: tuple[int, ...]) -> Released:
         reach = float(self.promise().alpha)
         places = 3 - math.floor(math.log10(reach))
-        found = kernels.curve(self.tables, raw).ravel() * (self.height / (self.people or 1))
+        found = density_table.curve(self.tables, raw).ravel() * (self.height / (self.people or 1))
         told = [round(float(one), places) for one in found]
         each = dict(zip(self.labels(), told, strict=True))
         return Released(

@@ -19,14 +19,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine.bounds import laplace_reach, least_count_error
 from dpengine.cells import BANDS, EDGES
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.declared.facts import Facts
-from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.tails import laplace_reach, least_count_error
 from dpengine.promises import Within
 from dpengine.rawneeds import Bands
 from dpengine.telling import FOUND

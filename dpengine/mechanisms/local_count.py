@@ -20,19 +20,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine import shuffle
-from dpengine.bounds import swap_reach
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released
 from dpengine.core.exact import ceiling
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.laws import Finite
 from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins
 from dpengine.messages import say
+from dpengine.noise import shuffle_model
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite
+from dpengine.noise.row_noise import Swap
+from dpengine.noise.tails import swap_reach
 from dpengine.promises import Within
-from dpengine.rowwise import Swap
 from dpengine.telling import FEW
 
 
@@ -77,7 +77,7 @@ class LocalCount(OfBits):
         return Within(Fraction(ceiling(self.reach())), 1, self.beta, Fraction(0))
 
     def draw(self, value: int, coins: Coins) -> int:
-        told = shuffle.answer_locally(shuffle.holders(value, self.facts.about), self.row.chance, coins)
+        told = shuffle_model.answer_locally(shuffle_model.holders(value, self.facts.about), self.row.chance, coins)
         return int(np.count_nonzero(told))
 
     def law(self, value: int) -> Finite | None:

@@ -21,16 +21,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine.bounds import mean_reach
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity
 from dpengine.declared.condition_words import who
-from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_numbers import OfNumbers
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.ratio_intervals import ratio, ratio_range
+from dpengine.noise.tails import mean_reach
 from dpengine.promises import Within
-from dpengine.ratios import ratio, ratio_range
 from dpengine.statistics.counts import Moments
 from dpengine.telling import APART, FEW
 

@@ -33,14 +33,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine.bounds import choice_gap, laplace_reach
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Told
 from dpengine.core.exact import ln_above
 from dpengine.declared.facts import Facts
-from dpengine.laws import Finite, Laplace, above, chance, weighted
 from dpengine.loss import Exponential, Loss, Pure, Repeated, Together
 from dpengine.mechanisms.of_class import Floats, Integers, OfClass, in_rows, root_above, whole
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Laplace, above, chance, weighted
+from dpengine.noise.tails import choice_gap, laplace_reach
 from dpengine.telling import NOISE
 
 MOST_ROUNDS = 150  # a weight falls by e^4 in a round at most, so none leaves the floats

@@ -18,17 +18,17 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine.bounds import laplace_reach, least_choice_gap
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.laws import Finite, Laplace, above
 from dpengine.loss import Loss, Pure
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Laplace, above
+from dpengine.noise.tails import laplace_reach, least_choice_gap
 from dpengine.promises import NearBest
 from dpengine.statistics.counts import ConditionCounts
 from dpengine.telling import APART, first_is_certain

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.bounds import least_count_error, total_reach
 from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number
@@ -34,6 +33,7 @@ from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.messages import say
+from dpengine.noise.tails import least_count_error, total_reach
 from dpengine.promises import Within
 from dpengine.statistics.counts import CellCounts
 from dpengine.telling import NOISE

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine.bounds import gaussian_mean_reach, least_count_error, mean_reach
-from dpengine.coins import Coins
 from dpengine.contract import Averaged, Released, Sensitivity
-from dpengine.laws import Independent, Laplace, Normal
 from dpengine.loss import Gaussian, Loss, Pure, Together
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace, Normal
+from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
 from dpengine.promises import Within
 
 MOST_PARTS = 100  # of one loss in the ledger; beyond it, one part of ε, which is dearer and as true

@@ -57,7 +57,6 @@ from math import isqrt
 from typing import Any, ClassVar
 
 from dpengine import excess
-from dpengine.coins import Coins
 from dpengine.contract import Parameter, Path, Released, Sensitivity, Stepwise, Told
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of, up
@@ -66,9 +65,10 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, Setting
 from dpengine.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
-from dpengine.laws import Independent, Laplace, Normal
 from dpengine.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.promises import Excess
 from dpengine.statistics.gradient import GradientSum
 from dpengine.statistics.need import AnyNeed

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine.bounds import sum_reach, total_reach
 from dpengine.contract import Averaged, Card, Parameter, Released
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
@@ -27,6 +26,7 @@ from dpengine.declared.schema import Category, Number
 from dpengine.features import MOST_WIDE, Model, model_from_json
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
+from dpengine.noise.tails import sum_reach, total_reach
 from dpengine.telling import FEW
 
 USUAL_PARTS = 10

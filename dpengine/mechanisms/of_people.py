@@ -9,10 +9,10 @@ from fractions import Fraction
 from math import comb
 from typing import Any
 
-from dpengine import binomials
 from dpengine.contract import Query, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
+from dpengine.noise import binomial
 from dpengine.statistics.counts import RowCount
 
 MOST_PEOPLE = 10_000_000  # messages are held in memory
@@ -48,7 +48,7 @@ def check_people(query: Query) -> None:
 
 def too_few(epsilon: Fraction, delta: Fraction, sums: int = 1) -> AllowanceError:
     """Even coins of ½ do not keep (ε, δ): how many people would."""
-    least = binomials.least_people(epsilon, delta, sums, MOST_PEOPLE)
+    least = binomial.least_people(epsilon, delta, sums, MOST_PEOPLE)
     if least is None:
         return AllowanceError("shuffle.never", most=MOST_PEOPLE)
     return AllowanceError("shuffle.few", least=least)

@@ -5,14 +5,14 @@ Guarantee   (ε, δ)-DP under replace-one, for the published table and for whate
             row is one person: with an id column a person's number of rows would show.
 Loss        k columns, each at (ε/k, δ/k): a person's row passes k independent row mechanisms.
 Statistic   the codes of all rows. One person changes one row, a cell by at most its column's D.
-Draw        `rowwise.Blur` for a number, `rowwise.Swap` for a listed value. A number may first be rounded to a coarser
-            public grid of G steps: each row by itself, so nothing changes but D = G. A row without a number counts as
-            one in the middle of the range: an empty cell must not show.
+Draw        `row_noise.Blur` for a number, `row_noise.Swap` for a listed value. A number may first be rounded to a
+            coarser public grid of G steps: each row by itself, so nothing changes but D = G. A row without a number
+            counts as one in the middle of the range: an empty cell must not show.
 Order       the order of a file may tell what its rows hold (it may be sorted), so the changed rows are put in a
             uniformly random order, in which they are published. It depends on no value: the law of the published
             table is a function of the *multiset* of rows, and for any one order of them the row mechanisms' (ε, δ)
             holds.
-Accuracy    of a cell: its expected error, beside what nobody can beat who keeps ε and δ for the whole row (`rowwise`;
+Accuracy    of a cell: its expected error, beside what nobody can beat who keeps ε and δ for the whole row (`row_noise`;
             thesis, Thms 5.3 and 5.5). Of an average over all n rows: Chernoff's
             bound on the sum of n independent errors (`published.py`).
 Cost        one pass; the codes are held in memory, so rows × columns are bounded.
@@ -28,19 +28,19 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.bounds import swap_reach, total_reach
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.amounts import read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Number
-from dpengine.laws import Independent
 from dpengine.loss import Approximate, Loss, Pure, Together
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent
+from dpengine.noise.row_noise import Blur, Row, Swap
+from dpengine.noise.tails import swap_reach, total_reach
 from dpengine.promises import Blurred
-from dpengine.rowwise import Blur, Row, Swap
 from dpengine.statistics.need import CodedRows
 from dpengine.telling import NOISE
 

@@ -16,18 +16,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpengine.bounds import least_count_error, mean_reach
-from dpengine.coins import Coins
 from dpengine.contract import Averaged, Card, Parameter, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
+from dpengine.noise.tails import least_count_error, mean_reach
 from dpengine.promises import Within
-from dpengine.ratios import ratio, ratio_range, share_told
 from dpengine.statistics.counts import HitCounts
 from dpengine.telling import APART, FEW
 

@@ -26,18 +26,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine.bounds import choice_gap, least_rank_error
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.laws import Independent, weighted
 from dpengine.loss import Exponential, Loss, Together
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import stored
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, weighted
+from dpengine.noise.tails import choice_gap, least_rank_error
 from dpengine.promises import Rank
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread

@@ -1,8 +1,8 @@
 """How many people meet a condition, where only a shuffler is trusted.
 
-Guarantee   (ε, δ)-DP under replace-one for the permuted messages, if everybody is honest (`shuffle`).
+Guarantee   (ε, δ)-DP under replace-one for the permuted messages, if everybody is honest (`shuffle_model`).
 Theorem     lecture 8: send the bit and a coin of probability p; Cheu, Smith, Ullman, Zeber, Zhilyaev 2019 for the
-            model. Here p is the least that keeps (ε, δ) exactly (`binomials`), ½ at most; refused where ½ does not.
+            model. Here p is the least that keeps (ε, δ) exactly (`binomial`), ½ at most; refused where ½ does not.
             The lecture's own p = 48·ln(2/δ)/(ε²n) is offered where it keeps (ε, δ), and refused where not: near 1 its
             noise vanishes.
 Statistic   everybody's bit. One person changes the sum by 1.
@@ -19,18 +19,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from dpengine import binomials, shuffle
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released
 from dpengine.core.amounts import LEAST_DELTA, read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.laws import Finite
 from dpengine.loss import Approximate, Loss
 from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.messages import say
+from dpengine.noise import binomial, shuffle_model
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite
 from dpengine.promises import Within
 from dpengine.telling import FEW
 
@@ -79,10 +79,10 @@ class ShuffleCount(OfBits):
         """p: with which every person's coin comes up."""
         n = self.facts.about
         if self.calibration == "lecture":
-            if not binomials.lecture_holds(n, self.epsilon, self.delta):
+            if not binomial.lecture_holds(n, self.epsilon, self.delta):
                 raise AllowanceError("shuffle.lecture", people=n)
-            return binomials.lecture_chance(n, self.epsilon, self.delta)
-        found = binomials.least_chance(n, self.epsilon, self.delta)
+            return binomial.lecture_chance(n, self.epsilon, self.delta)
+        found = binomial.least_chance(n, self.epsilon, self.delta)
         if found is None:
             raise too_few(self.epsilon, self.delta)
         return found
@@ -95,7 +95,7 @@ class ShuffleCount(OfBits):
         return Approximate(self.epsilon, self.delta)
 
     def reach(self) -> tuple[int, int]:
-        return binomials.reach(self.facts.about, self.chance, self.beta)
+        return binomial.reach(self.facts.about, self.chance, self.beta)
 
     def promise(self) -> Within:
         low, high = self.reach()
@@ -103,8 +103,8 @@ class ShuffleCount(OfBits):
         return Within(Fraction(ceiling(max(middle - low, high - middle))), 1, self.beta, Fraction(0))
 
     def draw(self, value: int, coins: Coins) -> int:
-        sent = shuffle.randomise(shuffle.holders(value, self.facts.about), self.chance, coins)
-        return shuffle.count_ones(shuffle.shuffled(sent, coins))
+        sent = shuffle_model.randomise(shuffle_model.holders(value, self.facts.about), self.chance, coins)
+        return shuffle_model.count_ones(shuffle_model.shuffled(sent, coins))
 
     def law(self, value: int) -> Finite | None:
         noise = sums_of_coins(self.facts.about, self.chance)

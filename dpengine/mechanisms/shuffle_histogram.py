@@ -1,8 +1,8 @@
 """How many people hold each listed value, where only a shuffler is trusted: one bit sum for each value.
 
-Guarantee   (ε, δ)-DP under replace-one for all permuted messages, if everybody is honest (`shuffle`).
+Guarantee   (ε, δ)-DP under replace-one for all permuted messages, if everybody is honest (`shuffle_model`).
 Theorem     lecture 8, first and second solution. A person leaves one value and enters another: two sums change.
-            *joint*: p is the least that keeps (ε, δ) for both changes together, exactly (`binomials.excess_of_two`).
+            *joint*: p is the least that keeps (ε, δ) for both changes together, exactly (`binomial.excess_of_two`).
             *halved*: each sum by itself at (ε/2, δ/2), as the lecture has it. *lecture*: so, and with the lecture's p.
 Statistic   the number of people with each value.
 Draw        for value after value: everybody's messages, shuffled, and how many of them are ones.
@@ -24,18 +24,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from dpengine import binomials, shuffle
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.laws import Finite, Independent
 from dpengine.loss import Approximate, Loss
 from dpengine.mechanisms.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
+from dpengine.noise import binomial, shuffle_model
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Independent
 from dpengine.promises import Within
 from dpengine.statistics.counts import BinCounts
 from dpengine.telling import APART, FEW
@@ -106,11 +106,11 @@ class ShuffleHistogram(Query):
     def chance(self) -> Fraction:
         n, half, part = self.facts.about, self.epsilon / 2, self.delta / 2
         if self.calibration == "lecture":
-            if not binomials.lecture_holds(n, half, part):
+            if not binomial.lecture_holds(n, half, part):
                 raise AllowanceError("shuffle.lecture", people=n)
-            return binomials.lecture_chance(n, half, part)
+            return binomial.lecture_chance(n, half, part)
         asked = (half, part, 1) if self.calibration == "halved" else (self.epsilon, self.delta, 2)
-        found = binomials.least_chance(n, *asked)
+        found = binomial.least_chance(n, *asked)
         if found is None:
             raise too_few(*asked)
         return found
@@ -132,12 +132,12 @@ class ShuffleHistogram(Query):
         return Approximate(self.epsilon, self.delta)
 
     def reach(self) -> tuple[int, int]:
-        return binomials.reach(self.facts.about, self.chance, self.beta / self.size)
+        return binomial.reach(self.facts.about, self.chance, self.beta / self.size)
 
     @property
     def rare(self) -> int:
         """u: a value held by more people is told as 0 with chance at most β/(2|D|)."""
-        return binomials.rare(self.facts.about, self.chance, self.beta / (2 * self.size)) - 1
+        return binomial.rare(self.facts.about, self.chance, self.beta / (2 * self.size)) - 1
 
     def promise(self) -> Within:
         low, high = self.reach()
@@ -160,8 +160,8 @@ class ShuffleHistogram(Query):
         people, turned = self.facts.about, self.solution == "second"
         sums = []
         for count in value:
-            sent = shuffle.randomise(shuffle.holders(count, people), self.chance, coins, inverted=turned)
-            sums.append(shuffle.count_ones(shuffle.shuffled(sent, coins)))
+            sent = shuffle_model.randomise(shuffle_model.holders(count, people), self.chance, coins, inverted=turned)
+            sums.append(shuffle_model.count_ones(shuffle_model.shuffled(sent, coins)))
         return tuple(sums)
 
     def law(self, value: tuple[int, ...]) -> Independent | None:

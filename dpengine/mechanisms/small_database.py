@@ -31,16 +31,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine.bounds import choice_gap
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Told
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, ln_above
 from dpengine.declared.facts import Facts
-from dpengine.laws import Finite
 from dpengine.loss import Exponential
 from dpengine.mechanisms.multisets import MOST_SEQUENCES, enumerated, how_many
 from dpengine.mechanisms.of_class import Integers, OfClass, root_above, whole
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite
+from dpengine.noise.tails import choice_gap
 from dpengine.telling import NOISE
 
 MOST_MULTISETS = 1_000_000

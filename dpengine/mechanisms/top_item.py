@@ -24,8 +24,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpengine.bounds import choice_gap, flip_gap, least_choice_gap
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
@@ -33,9 +31,11 @@ from dpengine.core.exact import read_number
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
-from dpengine.laws import Finite, flipped, weighted
 from dpengine.loss import Exponential, Loss, Pure, Together
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, flipped, weighted
+from dpengine.noise.tails import choice_gap, flip_gap, least_choice_gap
 from dpengine.promises import NearBest
 from dpengine.statistics.counts import BinCounts, ItemCounts
 from dpengine.telling import APART, first_is_certain

@@ -18,17 +18,17 @@ from fractions import Fraction
 from math import isqrt, sqrt
 from typing import Any, ClassVar
 
-from dpengine.bounds import mean_reach
-from dpengine.coins import Coins
 from dpengine.contract import Card, Parameter, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import who
-from dpengine.laws import Independent, Laplace
 from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.ratio_intervals import ratio, ratio_range
+from dpengine.noise.tails import mean_reach
 from dpengine.promises import Within
-from dpengine.ratios import ratio, ratio_range
 from dpengine.statistics.counts import Moments
 from dpengine.telling import FEW
 

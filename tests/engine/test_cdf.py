@@ -28,16 +28,17 @@ from planted.curves import (
 )
 
 import dpengine as dp
-from dpengine import bandfloats, bands, layers
-from dpengine.coins import Coins, SystemCoins
+from dpengine import bandfloats, bands
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import RELATIONS, Unit
-from dpengine.laws import Finite
 from dpengine.mechanisms.cdf import MOST_POINTS, Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree, _shape, _sums
+from dpengine.noise import layered_choice
+from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.noise.laws import Finite
 from dpengine.rising import halfway, pooled, rising
 from dpengine.rivals import rival
 from dpengine.statistics.distributions import Distribution
@@ -156,7 +157,7 @@ def test_a_sequence_in_the_band_is_drawn_uniformly(counts: tuple[int, ...]) -> N
 def test_the_exact_law_of_a_layer() -> None:
     """What one round keeps, from the segments themselves and the geometric law summed far out, is the law stated."""
     rate, last = RATE, len(WAYS) - 1
-    parts = layers._split(nearly, 0, last, rate)
+    parts = layered_choice._split(nearly, 0, last, rate)
     assert max(part.end - part.first for part in parts) > 1 and parts[-1].end - parts[-1].first > 1
     assert [part.first for part in parts] == [0, *(part.end for part in parts[:-1])] and parts[-1].end == last + 1
     kept = [Decimal(0)] * len(WAYS)
@@ -165,7 +166,7 @@ def test_the_exact_law_of_a_layer() -> None:
         assert part.most >= WAYS[part.end - 1] and part.least <= WAYS[part.first]
         weight = exp_decimal(-rate * part.first) - (exp_decimal(-rate * part.end) if part.end <= last else 0)
         for away in range(700):
-            layer = layers._within(part, away, last)
+            layer = layered_choice._within(part, away, last)
             kept[layer] += weight * (1 - ratio) * ratio**away * WAYS[layer]
     told = [one / sum(kept) for one in kept]
     assert max(abs(a - b) for a, b in zip(told, law_of_layers(), strict=True)) < Decimal("1e-25")
@@ -187,9 +188,9 @@ class Bits(Told):
 def test_segments_are_told_apart_at_their_very_edges(rate: Fraction) -> None:
     """Points a part in 10^60 to either side of an edge, where the first 128 bits are the same, fall to either side."""
     ends, most = [(0, 3, 5), (3, 4, 7), (4, 40, 10**30), (40, 10_001, 10**600)], 10_000
-    parts = [layers.Segment(first, end, 0, count) for first, end, count in ends]
+    parts = [layered_choice.Segment(first, end, 0, count) for first, end, count in ends]
     digits = 700
-    weights = [sum(layers._weighed(part, part.most, part.most, most, rate, digits)) for part in parts]
+    weights = [sum(layered_choice._weighed(part, part.most, part.most, most, rate, digits)) for part in parts]
     sums = [Fraction(0)]
     for weight in weights:
         sums.append(sums[-1] + Fraction(weight))
@@ -197,19 +198,19 @@ def test_segments_are_told_apart_at_their_very_edges(rate: Fraction) -> None:
     for place in range(1, len(parts)):
         edge = sums[place] / sums[-1]
         if edge > hair:
-            assert layers._pick(parts, most, rate, Bits(edge - hair)) == place - 1
+            assert layered_choice._pick(parts, most, rate, Bits(edge - hair)) == place - 1
         if edge + hair < 1:
-            assert layers._pick(parts, most, rate, Bits(edge + hair)) == next(
+            assert layered_choice._pick(parts, most, rate, Bits(edge + hair)) == next(
                 at for at in range(place, len(parts)) if sums[at + 1] / sums[-1] > edge + hair
             )
 
 
 def test_bounds_of_a_segment_hold_the_truth_at_any_precision() -> None:
     for rate, first, end in ((Fraction(1, 3), 7, 9), (Fraction(1, 20_000), 3, 4), (Fraction(25), 0, 10**6)):
-        part = layers.Segment(first, end, 0, 1)
-        low, high = layers._weighed(part, 1, 1, 10**7, rate, 200)
+        part = layered_choice.Segment(first, end, 0, 1)
+        low, high = layered_choice._weighed(part, 1, 1, 10**7, rate, 200)
         for digits in (5, 20, 50):
-            below, above = layers._weighed(part, 1, 1, 10**7, rate, digits)
+            below, above = layered_choice._weighed(part, 1, 1, 10**7, rate, digits)
             assert below <= low <= high <= above
 
 

@@ -15,13 +15,13 @@ from battery import POSSIBLE_ROWS, allowed_failures, build, check_sensitivity
 
 import dpengine as dp
 from dpengine.audit.world import HALF, model
-from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS
 from dpengine.features import Layout, Model
 from dpengine.loss import Approximate, Gaussian, Pure
 from dpengine.mechanisms.check_chances import CheckChances
 from dpengine.mechanisms.check_errors import CheckErrors
+from dpengine.noise.coins import SystemCoins
 from dpengine.statistics import view
 from dpengine.validity import flattery
 from dpengine.workspace import Workspace

@@ -22,8 +22,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import bdtr, bdtrc  # scipy.stats takes seconds to load
 
-from dpengine import coins as door
-from dpengine.coins import Coins, SystemCoins, gaussian_scale, laplace_scale
+from dpengine.noise import coins as door
+from dpengine.noise.coins import Coins, SystemCoins, gaussian_scale, laplace_scale
 from tests.helpers_coins import ScriptedCoins, ScriptEnded, SeededCoins
 from tests.planted.checks import Recorded
 
@@ -491,5 +491,5 @@ def test_seeded_coins_repeat_themselves() -> None:
 
 
 def test_importing_the_door_does_not_load_opendp() -> None:
-    code = "import sys, dpengine.coins; sys.exit(any(name.startswith('opendp') for name in sys.modules))"
+    code = "import sys, dpengine.noise.coins; sys.exit(any(name.startswith('opendp') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 from battery import FALSE_ALARM, allowed_failures
 
-from dpengine import kernels
-from dpengine.bounds import gaussian_mix_reach, gaussian_quantile
-from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.laws import Normal, chance, renyi
 from dpengine.mechanisms.density import Density
+from dpengine.noise import density_table
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.laws import Normal, chance, renyi
+from dpengine.noise.tails import gaussian_mix_reach, gaussian_quantile
 from dpengine.resample import cut_off, sample
 from dpengine.statistics.distributions import Distribution, PairDistribution
 from dpengine.statistics.need import Spread
@@ -172,7 +172,7 @@ def test_without_noise_only_the_stated_bias_is_left() -> None:
     for query in AXES.values():
         value = some(query, 1_000, rng)
         bias = math.prod(1 + axis.bias for axis in query.axes) - 1
-        exact = kernels.curve(query.tables, query.measured(value)).ravel() * query.height / 1_000
+        exact = density_table.curve(query.tables, query.measured(value)).ravel() * query.height / 1_000
         assert np.abs(exact - plain_curve(query, value)).max() <= bias * query.height
 
 
@@ -200,7 +200,7 @@ def test_laws_of_wide_noise_are_the_sums() -> None:
 def test_price_and_promise_need_neither_data_nor_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is promised is the same on machines that find other eigenvectors."""
     query = made(["age", "pay"])
-    monkeypatch.setattr(kernels, "table", None)
+    monkeypatch.setattr(density_table, "table", None)
     assert query.promise().amount > 0 and query.loss().rho == Fraction(1, 4)
     assert made(["age"], relation="add_remove").loss().rho == Fraction(1, 2)
     assert made(["age"], relation="add_remove").promise().nominal

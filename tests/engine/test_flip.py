@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc
 
-from dpengine import coins as door
-from dpengine.bounds import choice_gap, flip_gap
-from dpengine.coins import SystemCoins
-from dpengine.laws import Finite, flipped, max_divergence, weighted
+from dpengine.noise import coins as door
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.laws import Finite, flipped, max_divergence, weighted
+from dpengine.noise.tails import choice_gap, flip_gap
 from tests.planted.checks import Recorded
 
 FALSE_ALARM = 1e-6

@@ -15,8 +15,8 @@ from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.mechanisms.publish_table import PublishTable
+from dpengine.noise.row_noise import Blur, Swap
 from dpengine.promises import Blurred
-from dpengine.rowwise import Blur, Swap
 
 
 def published(epsilon: str, delta: str = "0", **columns: Category | Number) -> OfRows:

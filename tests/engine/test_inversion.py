@@ -14,9 +14,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpengine import inversion
-from dpengine.coins import SystemCoins
-from dpengine.inversion import BASE, WORD, Digit, Words, dyadic_above, geometric, tables
+from dpengine.noise import bulk_geometric
+from dpengine.noise.bulk_geometric import BASE, WORD, Digit, Words, dyadic_above, geometric, tables
+from dpengine.noise.coins import SystemCoins
 from tests.engine.test_coins import laplace_law, rejected
 from tests.helpers_coins import ScriptedCoins, SeededCoins
 
@@ -54,14 +54,14 @@ def test_over_all_words_every_digit_has_its_chance(scale: Fraction) -> None:
 
 
 def test_the_enumeration_would_notice_a_rounded_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = inversion._cut
-    monkeypatch.setattr(inversion, "_cut", lambda digit, d: exact(digit, d) & ~0xFFF)  # as good as 52 bits
-    inversion.tables.cache_clear()
+    exact = bulk_geometric._cut
+    monkeypatch.setattr(bulk_geometric, "_cut", lambda digit, d: exact(digit, d) & ~0xFFF)  # as good as 52 bits
+    bulk_geometric.tables.cache_clear()
     try:
         with pytest.raises(AssertionError):
             test_over_all_words_every_digit_has_its_chance(Fraction(37, 10))
     finally:
-        inversion.tables.cache_clear()
+        bulk_geometric.tables.cache_clear()
 
 
 @pytest.mark.parametrize("scale", SCALES[3:], ids=str)

@@ -16,11 +16,11 @@ import pytest
 
 import dpengine as dp
 from dpengine.answers import Answer, claim_of, drawn_as_json
-from dpengine.bounds import BETA, gaussian_mean_reach, laplace_reach, mean_reach, sum_reach, sum_tail
 from dpengine.contract import Averaged
-from dpengine.laws import Laplace, Normal, chance
 from dpengine.looks import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
 from dpengine.messages import say
+from dpengine.noise.laws import Laplace, Normal, chance
+from dpengine.noise.tails import BETA, gaussian_mean_reach, laplace_reach, mean_reach, sum_reach, sum_tail
 from dpengine.statistics.need import Spread
 from dpengine.workspace import Workspace
 from tests.helpers_looks import FACTS, SCHEMA, answer, count_at, failed, failures, most_failures, noises

@@ -16,8 +16,8 @@ from battery import allowed_failures, build
 import dpengine as dp
 from dpengine.cells import BANDS, EDGES, band, misfit
 from dpengine.coding import encode
-from dpengine.coins import SystemCoins
 from dpengine.declared.unit import RELATIONS
+from dpengine.noise.coins import SystemCoins
 from dpengine.rawneeds import Bands, Values
 from dpengine.statistics.counts import MisfitCount
 from dpengine.workspace import Workspace

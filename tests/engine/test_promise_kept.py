@@ -15,8 +15,8 @@ import pytest
 from battery import FALSE_ALARM, allowed_failures
 
 from dpengine import whatif
-from dpengine.bounds import BETA
 from dpengine.contract import Query, least_epsilon
+from dpengine.noise.tails import BETA
 from dpengine.promises import NearBest, Rank, Within
 from dpengine.statistics.need import Spread
 from tests.planted.checks import Pooled

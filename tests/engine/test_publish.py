@@ -14,14 +14,14 @@ import pytest
 
 import dpengine as dp
 from dpengine import publishing
-from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.of_rows import OfRows
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.row_noise import Blur
 from dpengine.published import Published, reach_of, unbiased
 from dpengine.publishing import publish
-from dpengine.rowwise import Blur
 from tests.battery import allowed_failures
 
 PEOPLE = 600

@@ -11,23 +11,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpengine import binomials, shuffle
 from dpengine.audit.exact import hockey_stick
-from dpengine.binomials import excess, excess_of_two, least_chance, least_people, lecture_chance, lecture_holds
-from dpengine.coins import SystemCoins
 from dpengine.contract import least_epsilon
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
-from dpengine.laws import max_divergence
 from dpengine.mechanisms import catalogue
+from dpengine.noise import binomial, shuffle_model
+from dpengine.noise.binomial import excess, excess_of_two, least_chance, least_people, lecture_chance, lecture_holds
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.laws import max_divergence
 from tests.battery import allowed_failures
 
 DELTA = Fraction(1, 10**6)
 ONE, TENTH = Fraction(1), Fraction(1, 10)
-STEP = Fraction(1, 2**binomials.BITS)
+STEP = Fraction(1, 2**binomial.BITS)
 
 
 def deviation(n: int, p: Fraction) -> float:
@@ -93,16 +93,16 @@ def test_joint_calibration_of_two_sums() -> None:
     assert excess_of_two(n, joint, ONE) <= decimal_of(DELTA) < excess_of_two(n, joint - STEP, ONE)
     assert excess_of_two(n, halved, ONE) < decimal_of(DELTA), "halving is safe"
     beta = Fraction(1, 20)
-    assert (binomials.rare(n, joint, beta) - 1, binomials.rare(n, halved, beta) - 1) == (54, 113)
+    assert (binomial.rare(n, joint, beta) - 1, binomial.rare(n, halved, beta) - 1) == (54, 113)
 
 
 def test_tails_are_those_of_the_binomial() -> None:
     n, p, beta = 30, Fraction(1, 4), Fraction(1, 10)
-    low, high = binomials.reach(n, p, beta)
+    low, high = binomial.reach(n, p, beta)
     below, over = (sum(plain(n, p, x) for x in places) for places in (range(low), range(high + 1, n + 1)))
     assert below <= beta / 2 < below + plain(n, p, low)
     assert over <= beta / 2 < over + plain(n, p, high)
-    u = binomials.rare(n, p, beta)
+    u = binomial.rare(n, p, beta)
     assert sum(plain(n, p, x) for x in range(u, n + 1)) <= beta < sum(plain(n, p, x) for x in range(u - 1, n + 1))
 
 
@@ -110,29 +110,29 @@ def test_tails_are_those_of_the_binomial() -> None:
 
 
 def test_the_analyser_takes_messages_and_nothing_else() -> None:
-    assert list(inspect.signature(shuffle.count_ones).parameters) == ["messages"]
-    assert "people" not in inspect.signature(shuffle.shuffled).parameters
+    assert list(inspect.signature(shuffle_model.count_ones).parameters) == ["messages"]
+    assert "people" not in inspect.signature(shuffle_model.shuffled).parameters
 
 
 def test_messages_are_the_bit_and_a_coin() -> None:
-    truth = shuffle.holders(3, 10)
-    sent = shuffle.randomise(truth, Fraction(1, 2), SystemCoins())
+    truth = shuffle_model.holders(3, 10)
+    sent = shuffle_model.randomise(truth, Fraction(1, 2), SystemCoins())
     assert sent.shape == (10, 2) and (sent[:, 0] == truth).all()
-    turned = shuffle.randomise(truth, Fraction(1, 2), SystemCoins(), inverted=True)
+    turned = shuffle_model.randomise(truth, Fraction(1, 2), SystemCoins(), inverted=True)
     assert (turned[:, 0] == ~truth).all()
 
 
 def test_after_the_shuffle_nobody_can_be_found() -> None:
     """Where the one true bit of four people stands among the eight messages: anywhere, alike."""
-    coins, truth = SystemCoins(), shuffle.holders(1, 4)
+    coins, truth = SystemCoins(), shuffle_model.holders(1, 4)
     draws = 4_000
     places = np.zeros(8)
     for _ in range(draws):
-        sent = shuffle.randomise(truth, Fraction(0), coins)
-        places += shuffle.shuffled(sent, coins)
+        sent = shuffle_model.randomise(truth, Fraction(0), coins)
+        places += shuffle_model.shuffled(sent, coins)
     spread = 6 * sqrt(draws / 8 * 7 / 8)  # six deviations: 2e-9 each
     assert (abs(places - draws / 8) < spread).all()
-    unshuffled = shuffle.randomise(truth, Fraction(0), coins).reshape(-1) * draws
+    unshuffled = shuffle_model.randomise(truth, Fraction(0), coins).reshape(-1) * draws
     assert (abs(unshuffled - draws / 8) > spread).any(), "without the shuffle it would be seen"
 
 
@@ -252,7 +252,7 @@ def test_what_cannot_be_done_is_one_sentence(key: str, people: int, parameters: 
         build(key, people, **parameters)
     assert refused.value.code == code and str(refused.value).endswith(".")
     if code == "shuffle.few":
-        told = str(binomials.least_people(ONE, DELTA, 1 if key == "shuffle_count" else 2))
+        told = str(binomial.least_people(ONE, DELTA, 1 if key == "shuffle_count" else 2))
         assert told in str(refused.value), "the least number of people is said"
 
 

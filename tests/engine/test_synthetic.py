@@ -23,15 +23,15 @@ from battery import (
 from helpers_synthetic import class_of, facts, gap, mwem_law, off_by, small_database_law
 
 import dpengine as dp
-from dpengine.bounds import choice_gap
-from dpengine.coins import SystemCoins
 from dpengine.declared.unit import RELATIONS, Unit
-from dpengine.laws import Finite
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.multisets import enumerated, how_many
 from dpengine.mechanisms.mwem import MOST_ROUNDS, bound
 from dpengine.mechanisms.of_class import OfClass, in_rows
 from dpengine.mechanisms.small_database import MOST_MULTISETS, MOST_WORK, fits
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.laws import Finite
+from dpengine.noise.tails import choice_gap
 from dpengine.synthetic import Synthetic
 
 CASES: list[tuple[tuple[int, ...], int]] = [

@@ -21,7 +21,6 @@ from dpengine import excess
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.coins import SystemCoins
 from dpengine.contract import Path as Walk
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
@@ -31,6 +30,7 @@ from dpengine.excess import CALIBRATIONS
 from dpengine.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json
 from dpengine.loss import Gaussian
 from dpengine.mechanisms.of_gradients import OfGradients, spread
+from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.gradient import GradientSum
 from tests.planted.trained import change_at, check_all_steps_are_paid_for, check_gradients_at_weights
 

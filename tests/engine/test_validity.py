@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from dpengine import bearing, calibration, validity
-from dpengine.bounds import BETA
 from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration
-from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.tails import BETA
 from dpengine.validity import golden, information, jung, lecture, rogers, split
 
 BOUNDS: dict[str, Callable[..., validity.Width | None]] = {

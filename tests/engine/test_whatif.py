@@ -15,9 +15,9 @@ from dpengine.accountant.history import History
 from dpengine.budget import Budget
 from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
-from dpengine.laws import Laplace, chance
 from dpengine.loss import Exponential, Pure
 from dpengine.messages import known
+from dpengine.noise.laws import Laplace, chance
 
 GRAIN = Fraction(1, whatif.GRAIN)
 MILLIONTH = Fraction(1, 10**6)

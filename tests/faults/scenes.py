@@ -14,9 +14,9 @@ import pandas as pd
 
 import dpengine as dp
 from dpengine import backup, jobs, recover
-from dpengine.coins import SystemCoins
 from dpengine.jobs import carry_release
 from dpengine.ledger import Ledger
+from dpengine.noise.coins import SystemCoins
 from dpengine.publishing import file_digest
 from dpengine.recover import look
 from dpengine.workspace import Workspace

@@ -21,8 +21,8 @@ import pytest
 from leaks import exits, refusals, stage, tally, walk
 
 import dpengine as dp
-from dpengine.coins import Coins
 from dpengine.core.errors import AllowanceError
+from dpengine.noise.coins import Coins
 from dpengine.statement import ROW_COLUMNS
 
 SIDES = ("one", "two")  # of one length: the workspace's path is on the Data page

@@ -18,10 +18,10 @@ from battery import CASES, DATA_SUPPORT, build, case_name, neighbours
 from leaks import stage, tally
 
 import dpengine as dp
-from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
-from dpengine.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.mechanisms.of_rows import OfRows
+from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.statistics.need import Spread
 
 RELATIONS = ("add_remove", "replace")

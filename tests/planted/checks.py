@@ -25,12 +25,12 @@ from battery import (
 from dpengine.accountant.costs import cost
 from dpengine.audit.empirical import lower_bound
 from dpengine.audit.exact import ORDER
-from dpengine.coins import Coins, SystemCoins
 from dpengine.contract import Query
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import MISSING, Number, Schema
-from dpengine.laws import Finite, Laplace, Normal, chance
 from dpengine.mechanisms.sum import Sum
+from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.noise.laws import Finite, Laplace, Normal, chance
 from dpengine.statistics.counts import Moments, RowCount
 from dpengine.statistics.need import Need
 

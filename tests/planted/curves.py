@@ -13,11 +13,12 @@ from unittest.mock import patch
 import numpy as np
 from battery import FALSE_ALARM, _tail, check_law_against_loss, check_sensitivity
 
-from dpengine import bands, layers
-from dpengine.coins import SystemCoins
+from dpengine import bands
 from dpengine.core.exact import exp_decimal
 from dpengine.mechanisms.cdf import Cdf
 from dpengine.mechanisms.cdf_tree import CdfTree
+from dpengine.noise import layered_choice
+from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
 from tests.planted.checks import check_samples_follow_the_law
 from tests.planted.questions import made
@@ -106,15 +107,15 @@ def check_layers_follow_their_law(draw: Layers, draws: int = 1_500) -> None:
 
 def last_one_cut(*given: Any) -> int:
     """The last segment is drawn modulo its length like the others: its last layer does not reach to infinity."""
-    with patch.object(layers, "_within", lambda part, away, most: part.first + away % (part.end - part.first)):
-        return layers.draw_layer(*given)
+    with patch.object(layered_choice, "_within", lambda part, away, most: part.first + away % (part.end - part.first)):
+        return layered_choice.draw_layer(*given)
 
 
 def always_kept(*given: Any) -> int:
     """Layers are not thinned out by how many candidates they hold."""
     between, _, known, most, _, rate, coins = given
-    parts = layers._split(between, known, most, rate)
-    return layers._within(parts[layers._pick(parts, most, rate, coins)], coins.geometric(1 / rate), most)
+    parts = layered_choice._split(between, known, most, rate)
+    return layered_choice._within(parts[layered_choice._pick(parts, most, rate, coins)], coins.geometric(1 / rate), most)
 
 
 class DoubleRate(Cdf):
@@ -151,9 +152,9 @@ PLANTED = [
     Planted("a run of cells in one step", "The first cell of a run need not end inside the band.",
             check_bands_hold_what_they_should, "another number", bands.how_many, runs_in_one_step),
     Planted("a last layer that ends", "The last layer is drawn modulo its segment, not to infinity.",
-            check_layers_follow_their_law, "do not follow", layers.draw_layer, last_one_cut),
+            check_layers_follow_their_law, "do not follow", layered_choice.draw_layer, last_one_cut),
     Planted("layers never thinned", "A layer is kept however few columns it holds.",
-            check_layers_follow_their_law, "do not follow", layers.draw_layer, always_kept, long=True),
+            check_layers_follow_their_law, "do not follow", layered_choice.draw_layer, always_kept, long=True),
     Planted("a synthetic column twice as close", "The column follows the table twice as closely as it paid for.",
             check_law_against_loss, "exceeds", RIGHT, made(DoubleRate, COLUMN)),
     Planted("a column from the next band", "Law and price are right, and the column is drawn one layer farther out.",

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
-from dpengine.coins import SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect, suggest
+from dpengine.noise.coins import SystemCoins
 from dpengine.survey import names_of, survey
 from dpengine.workspace import Workspace
 from tests.planted.registry import Planted

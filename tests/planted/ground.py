@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.coding import _number
-from dpengine.coins import Coins, SystemCoins, laplace_scale
 from dpengine.declared.conditions import Row
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Number, Schema
 from dpengine.engines.duck import DuckEngine
+from dpengine.noise.coins import Coins, SystemCoins, laplace_scale
 from dpengine.statistics.counts import Moments, RowCount
 from dpengine.statistics.need import Need
 from tests.planted.checks import (

@@ -18,16 +18,16 @@ from battery import check_law_against_loss, check_sensitivity
 from helpers_floors import check_floors
 
 import dpengine as dp
-from dpengine.coins import Coins, SystemCoins
 from dpengine.core.exact import ln_above, up
 from dpengine.jobs import carry_release
 from dpengine.mechanisms.of_rows import OfRows
 from dpengine.mechanisms.publish_category import PublishCategory
 from dpengine.mechanisms.publish_number import PublishNumber
 from dpengine.mechanisms.publish_table import PublishTable
+from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.noise.row_noise import Blur, Row, Swap
 from dpengine.promises import Blurred
 from dpengine.publishing import publish
-from dpengine.rowwise import Blur, Row, Swap
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
 from tests.planted.ledgers import charged_after
 from tests.planted.questions import made

@@ -11,10 +11,8 @@ import numpy as np
 from battery import SCHEMA, SEVERAL, check_law_against_loss, check_sensitivity, facts
 from helpers_coins import SeededCoins
 
-from dpengine.coins import Coins
 from dpengine.contract import Query, Released
 from dpengine.declared.unit import Unit
-from dpengine.laws import Finite, Independent, Laplace
 from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.asks import Average
@@ -25,6 +23,8 @@ from dpengine.mechanisms.mean import Mean
 from dpengine.mechanisms.quantile import Blocks, Median
 from dpengine.mechanisms.sum import Sum
 from dpengine.mechanisms.top_item import TopItem
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Independent, Laplace
 from dpengine.statistics.need import Spread
 from tests.helpers_found import check_found_values
 from tests.planted.checks import (

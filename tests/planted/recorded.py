@@ -20,13 +20,13 @@ from recorded.play import loaded, played
 
 import dpengine as dp
 from dpengine import coding, jobs, persons
-from dpengine.coins import Coins
 from dpengine.contract import Query, Released
 from dpengine.ledger import Ledger
 from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.sum import Sum
+from dpengine.noise.coins import Coins
 from tests.planted.registry import Planted
 
 SCHEMA = dp.Schema({"x": dp.Number(0, 9), "c": dp.Category(["a", "b"], unknown="b", missing="b")})

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from dpengine import binomials, shuffle
 from dpengine.audit.exact import hockey_stick
-from dpengine.coins import Coins, SystemCoins
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
-from dpengine.laws import Finite, Law
 from dpengine.mechanisms.of_people import sums_of_coins
 from dpengine.mechanisms.shuffle_count import ShuffleCount
 from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
-from dpengine.shuffle import Bits
+from dpengine.noise import binomial, shuffle_model
+from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.noise.laws import Finite, Law
+from dpengine.noise.shuffle_model import Bits
 from tests.planted.registry import Planted
 
 ONE, DELTA = Fraction(1), Fraction(1, 10**6)
@@ -48,7 +48,7 @@ def check_the_coin_keeps_its_delta(chosen: Calibration) -> None:
         p = chosen.coin(people, ONE, DELTA)
         if p is None:
             continue
-        left = (binomials.excess if chosen.sums == 1 else binomials.excess_of_two)(people, p, ONE)
+        left = (binomial.excess if chosen.sums == 1 else binomial.excess_of_two)(people, p, ONE)
         assert left <= decimal_of(DELTA), f"the coin keeps δ = {float(left):.2g} only, with {people} people"
 
 
@@ -61,7 +61,7 @@ def lecture(people: int, epsilon: Fraction, delta: Fraction) -> Fraction | None:
 
 
 def below_one(people: int, epsilon: Fraction, delta: Fraction) -> Fraction | None:
-    p = binomials.lecture_chance(people, epsilon, delta)
+    p = binomial.lecture_chance(people, epsilon, delta)
     return p if p < 1 else None
 
 
@@ -71,7 +71,7 @@ def joint(people: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 
 def of_one_sum(people: int, epsilon: Fraction, delta: Fraction) -> Fraction | None:
     """Each sum by itself at the full ε and δ, as if a person changed one of them only."""
-    return binomials.least_chance(people, epsilon, delta)
+    return binomial.least_chance(people, epsilon, delta)
 
 
 Shuffle = Callable[[Bits, Coins], Bits]
@@ -79,9 +79,9 @@ Shuffle = Callable[[Bits, Coins], Bits]
 
 def check_the_analyser_gets_a_shuffled_pile(shuffler: Shuffle) -> None:
     """Where the one true bit of four people stands: anywhere alike, or a deviation of six (2·10⁻⁹ each)."""
-    coins, truth, places = SystemCoins(), shuffle.holders(1, 4), np.zeros(8)
+    coins, truth, places = SystemCoins(), shuffle_model.holders(1, 4), np.zeros(8)
     for _ in range(DRAWS):
-        places += shuffler(shuffle.randomise(truth, Fraction(0), coins), coins)
+        places += shuffler(shuffle_model.randomise(truth, Fraction(0), coins), coins)
     spread = 6 * sqrt(DRAWS / 8 * 7 / 8)
     assert (abs(places - DRAWS / 8) < spread).all(), "a place in the pile tells who sent it"
 
@@ -145,7 +145,7 @@ PLANTED = [
     ),
     Planted(
         "an analyser that gets unshuffled messages", "The place of a message tells who sent it.",
-        check_the_analyser_gets_a_shuffled_pile, "who sent it", shuffle.shuffled, unshuffled,
+        check_the_analyser_gets_a_shuffled_pile, "who sent it", shuffle_model.shuffled, unshuffled,
     ),
     Planted(
         "the source's reversed sign", "The second solution takes the noise's mean away where it must add it.",

@@ -17,9 +17,9 @@ from recorded.play import Count, loaded, play, played
 from sections import add_rows
 
 from dpengine.audit.recorder import Recorder
-from dpengine.coins import SystemCoins
 from dpengine.declared.spelling import trimmed
 from dpengine.mechanisms import catalogue
+from dpengine.noise.coins import SystemCoins
 from tests.planted import recorded
 from tests.planted.recorded import check_the_recorder_finds_nothing
 

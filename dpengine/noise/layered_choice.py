@@ -24,7 +24,7 @@ from fractions import Fraction
 from functools import cache
 from math import inf, log
 
-from dpengine.coins import Coins
+from dpengine.noise.coins import Coins
 
 DIGITS = 50
 ROUGH = 20  # digits, where only work is decided

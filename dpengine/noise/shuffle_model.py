@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.coins import Coins
+from dpengine.noise.coins import Coins
 
 Bits = npt.NDArray[np.bool_]
 

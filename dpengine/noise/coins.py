@@ -1,7 +1,7 @@
 """The only door to randomness. Integers leave it, drawn exactly from the law that was asked for.
 
 Additive noise comes from OpenDP's exact samplers; where there is a row of noise for every row of a table, from an
-equally exact inversion in bulk (`inversion.py`). Selection is drawn here, because its running time must not tell
+equally exact inversion in bulk (`bulk_geometric.py`). Selection is drawn here, because its running time must not tell
 which score won: every draw does the same array work and asks for the same number of bits, except with a probability
 below 2^-39 (a million blocks), when a comparison is too close for floats and is settled in exact arithmetic.
 """
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.core.exact import ceiling, exp_decimal, float_above, floor, ln_above
-from dpengine.inversion import WORD, Words, geometric
+from dpengine.noise.bulk_geometric import WORD, Words, geometric
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

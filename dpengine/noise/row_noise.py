@@ -37,10 +37,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.coins import Coins
 from dpengine.core.exact import ceiling, decimal_of, down, exp_decimal, ln_above, up
-from dpengine.inversion import dyadic_above
-from dpengine.laws import Finite, Laplace
+from dpengine.noise.bulk_geometric import dyadic_above
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Laplace
 
 Integers = npt.NDArray[np.int64]
 

@@ -26,8 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine import calibration, validity
+from dpengine.accountant.budget import usual_delta
 from dpengine.bearing import points_above
-from dpengine.budget import usual_delta
 from dpengine.calibration import Calibration
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of

@@ -22,9 +22,9 @@ from typing import Any
 
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
+from dpengine.accountant.loss import Gaussian
 from dpengine.contract import Query
 from dpengine.declared.conditions import Row
-from dpengine.loss import Gaussian
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.find_values import FindValues, Found
 from dpengine.mechanisms.fit_check import FitCheck

@@ -11,7 +11,7 @@ from dpengine.messages import say
 COMMANDS: dict[str, str] = {
     "audit": "dpengine.audit.report",
     "backup": "dpengine.backup",
-    "fits": "dpengine.fits",
+    "fits": "dpengine.accountant.how_many_fit",
     "recover": "dpengine.recover",
     "verify": "dpengine.verify",
 }

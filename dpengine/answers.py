@@ -9,10 +9,10 @@ from typing import Any
 
 from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
+from dpengine.accountant.loss import loss_as_json
 from dpengine.contract import Averaged, Path, Query, Released, Stepwise
 from dpengine.core.exact import text_of
 from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
-from dpengine.loss import loss_as_json
 from dpengine.messages.spoken import stored
 from dpengine.promises import Blurred, Promise
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine import fits
+from dpengine.accountant import how_many_fit
 from dpengine.calibration import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
@@ -48,14 +48,14 @@ def most_answers(people: int, width: Fraction, beta: Fraction = BETA, yes_no: bo
     """How many questions so many people bear at this width, at most MOST_ANSWERS; 0 when not even one."""
     _check_width(width)
     check(people, 1, beta)
-    return fits.largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
+    return how_many_fit.largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
 
 
 def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:
     """How many people so many questions need at this width; None when more than anybody has."""
     _check_width(width)
     check(1, answers, beta)
-    short = fits.largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
+    short = how_many_fit.largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
     return short + 1 if short < MOST_PEOPLE else None
 
 
@@ -66,7 +66,7 @@ def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
     def splitting(answers: int) -> bool:
         return split(people, answers, beta, yes_no).width < planned(people, answers, beta).width
 
-    return fits.largest(lambda k: k == 0 or splitting(k), 0, min(people, MOST_ANSWERS))
+    return how_many_fit.largest(lambda k: k == 0 or splitting(k), 0, min(people, MOST_ANSWERS))
 
 
 def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> str:

@@ -22,14 +22,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpengine import fits
-from dpengine.accountant import filter
+from dpengine.accountant import filter, how_many_fit
 from dpengine.accountant import lecture as strong
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import PICO, ceiling, down, ln_above, up
-from dpengine.loss import Gaussian, Loss, Pure, Together
 from dpengine.noise import tails
 from dpengine.noise.tails import BETA
 
@@ -117,7 +116,7 @@ def laplace(
     def admitted(pico: int) -> bool:
         return filter.fits(rule, totals, cost(Pure(Fraction(pico, PICO)), rule.alpha), answers) >= answers
 
-    most = fits.largest(lambda pico: pico == 0 or admitted(pico), 0, ceiling(rule.epsilon * PICO))
+    most = how_many_fit.largest(lambda pico: pico == 0 or admitted(pico), 0, ceiling(rule.epsilon * PICO))
     if most == 0:
         raise AllowanceError("validity.no_room", answers=answers)
     amount = steps / Fraction(most, PICO)

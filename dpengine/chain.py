@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import admits, price
+from dpengine.accountant.loss import loss_from_json
 from dpengine.contract import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.entries import (
@@ -29,7 +30,6 @@ from dpengine.entries import (
     charge_totals,
     questions_of,
 )
-from dpengine.loss import loss_from_json
 from dpengine.messages import say
 
 START = "0" * 64  # what the first row is chained to

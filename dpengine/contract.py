@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from dpengine.accountant.loss import Loss, Together
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
@@ -22,7 +23,6 @@ from dpengine.cuts import Cut, of_question
 from dpengine.declared.conditions import EVERYONE, Predicate, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import RELATIONS, Relation, Unit
-from dpengine.loss import Loss, Together
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Law

@@ -20,10 +20,11 @@ from typing import Any
 from sqlite_utils import Database
 
 from dpengine import acts, repeats, steps
+from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, admits, price, spent
+from dpengine.accountant.loss import Loss
 from dpengine.acts import Act
-from dpengine.budget import MOST_EPSILON
 from dpengine.chain import START, Verdict, hash_of, verify
 from dpengine.contract import canonical
 from dpengine.core.errors import AllowanceError, BudgetExceeded
@@ -45,7 +46,6 @@ from dpengine.entries import (
 )
 from dpengine.ledgerfile import SCHEMA, LedgerFile, head_of
 from dpengine.ledgerfile import sound_rows as _sound_rows
-from dpengine.loss import Loss
 
 __all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 

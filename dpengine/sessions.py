@@ -20,6 +20,7 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.how_many_fit import largest
 from dpengine.answers import cuts_as_json, make_step_receipt, promise_as_json, released_as_json
 from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
@@ -27,7 +28,6 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, text_of
 from dpengine.declared.facts import Facts
 from dpengine.entries import Burned, Entry
-from dpengine.fits import largest
 from dpengine.jobs import PATIENCE, Jobs, JobState
 from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue

@@ -9,12 +9,12 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.how_many_fit import largest
 from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.excess import COORDINATE
-from dpengine.fits import largest
 from dpengine.mechanisms.of_gradients import OfGradients
 
 _GRAIN = 10**6  # ε is tried in millionths

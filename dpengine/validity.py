@@ -51,10 +51,10 @@ from statistics import NormalDist
 
 from dpengine.accountant import renyi
 from dpengine.accountant.history import history_of
+from dpengine.accountant.loss import Gaussian, Loss
 from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration, check
 from dpengine.core.exact import exp_decimal, ln_below, up
 from dpengine.declared.unit import Relation
-from dpengine.loss import Gaussian, Loss
 from dpengine.noise.tails import BETA
 
 GRAIN = 10**6  # widths are rounded up to this

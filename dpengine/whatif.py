@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine import fits
+from dpengine.accountant import how_many_fit
+from dpengine.accountant.budget import MOST_EPSILON as MOST_ALLOWANCE
+from dpengine.accountant.budget import Budget
 from dpengine.accountant.filter import Rule
 from dpengine.answers import round_up_two
-from dpengine.budget import MOST_EPSILON as MOST_ALLOWANCE
-from dpengine.budget import Budget
 from dpengine.contract import Query, least_epsilon
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
@@ -120,7 +120,7 @@ def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
     if key not in offered() or find not in FIND:
         raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
     people = 1 if find == "people" else whole(given["n"], "people", MOST_PEOPLE)
-    questions = 1 if find == "questions" else whole(given["k"], "questions", fits.MOST)
+    questions = 1 if find == "questions" else whole(given["k"], "questions", how_many_fit.MOST)
     allowance = Fraction(1) if find == "epsilon" else number(given["e"], say("whatif.field.epsilon"))
     if not 0 < allowance <= MOST_ALLOWANCE:
         raise AllowanceError("whatif.epsilon_range", most=MOST_ALLOWANCE)
@@ -214,11 +214,11 @@ def solve(setting: Setting) -> Solved:
         least = least_epsilon(query, setting.wish, best)
         if least is None:
             raise _out_of_reach(query.at(best), budget.epsilon, setting.wish)
-        found = fits.how_many(rule, query.at(least).loss())["filter"]
+        found = how_many_fit.how_many(rule, query.at(least).loss())["filter"]
         return Solved("questions", query.at(least), budget, found)
     each = most_each(rule, query, questions)
     if each is None:
-        most = fits.how_many(rule, query.at(LEAST_EPSILON).loss())["filter"]
+        most = how_many_fit.how_many(rule, query.at(LEAST_EPSILON).loss())["filter"]
         raise AllowanceError("whatif.too_many", epsilon=budget.epsilon, most=most)
     query = query.at(each)
     if setting.find == "promise":
@@ -235,10 +235,10 @@ def most_each(rule: Rule, query: Query, questions: int, accounting: str = "filte
     """The most ε (in millionths) that each of so many questions may take; None where even the least is too much."""
 
     def fit(grains: int) -> bool:
-        return fits.holds(accounting, rule, query.at(Fraction(grains, GRAIN)).loss(), questions)
+        return how_many_fit.holds(accounting, rule, query.at(Fraction(grains, GRAIN)).loss(), questions)
 
     least = int(LEAST_EPSILON * GRAIN)
-    return Fraction(fits.largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
+    return Fraction(how_many_fit.largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
 
 
 def least_allowance(query: Query, delta: Fraction, questions: int) -> Fraction | None:
@@ -247,7 +247,7 @@ def least_allowance(query: Query, delta: Fraction, questions: int) -> Fraction |
     Adding up always bears it, so it is at most their sum.
     """
     high = ceiling(query.epsilon * questions * GRAIN)
-    found = next_true(lambda grains: fits.holds("filter", _rule(grains, delta), query.loss(), questions), high) or high
+    found = next_true(lambda grains: how_many_fit.holds("filter", _rule(grains, delta), query.loss(), questions), high) or high
     return Fraction(found, GRAIN) if found <= MOST_ALLOWANCE * GRAIN else None
 
 
@@ -264,7 +264,7 @@ def next_true(true: Callable[[int], bool], high: int) -> int | None:
     """The least number from 1 to `high` for which it is true, if it stays true from there on; None when at none."""
     if not true(high):
         return None
-    return 1 + fits.largest(lambda n: n == 0 or not true(n), 0, high - 1)
+    return 1 + how_many_fit.largest(lambda n: n == 0 or not true(n), 0, high - 1)
 
 
 def depends_on_people(query: Query) -> bool:
@@ -282,7 +282,7 @@ def _no_help(query: Query, setting: Setting) -> AllowanceError:
     if least is None:
         return AllowanceError("whatif.people_no_help")
     allowance = least_allowance(query.at(least), setting.budget.delta, setting.questions)
-    fit = fits.how_many(setting.budget.rule(), query.at(least).loss())["filter"]
+    fit = how_many_fit.how_many(setting.budget.rule(), query.at(least).loss())["filter"]
     if allowance is None:
         return AllowanceError("whatif.people_no_help")
     code = "whatif.people_but_questions" if fit else "whatif.people_but_epsilon"

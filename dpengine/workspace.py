@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from dpengine import arrivals, owner, revision
+from dpengine.accountant.budget import Budget
 from dpengine.answers import Answer, Job
 from dpengine.arrivals import Arriving
-from dpengine.budget import Budget
 from dpengine.chain import Verdict
 from dpengine.coding import encode
 from dpengine.core.errors import AllowanceError

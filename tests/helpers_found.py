@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
 
+from dpengine.accountant.loss import Approximate
 from dpengine.audit import exact
-from dpengine.loss import Approximate
 from dpengine.mechanisms.find_values import FindValues
 
 

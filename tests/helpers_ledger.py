@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from dpengine.accountant.filter import Rule
+from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger import Ledger
-from dpengine.loss import Loss, Pure
 
 MILLIONTH = Fraction(1, 10**6)
 USUAL = Rule.make(Fraction(1), MILLIONTH)

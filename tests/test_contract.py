@@ -27,10 +27,10 @@ from battery import (
 )
 
 from dpengine.accountant.costs import cost
+from dpengine.accountant.loss import loss_as_json, loss_from_json
 from dpengine.contract import Query, least_epsilon
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS, Unit
-from dpengine.loss import loss_as_json, loss_from_json
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.histogram import Histogram

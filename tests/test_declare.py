@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.budget import questions, usual_delta
+from dpengine.accountant.budget import questions, usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect, suggest
 from dpengine.loading import load

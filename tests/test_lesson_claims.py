@@ -13,9 +13,9 @@ import pytest
 from helpers_ledger import ask, opened
 
 from demos.lessons import averaging, clinic, definition, differencing, median
-from dpengine import fits
+from dpengine.accountant import how_many_fit
+from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import BudgetExceeded
-from dpengine.loss import Loss, Pure
 from dpengine.noise import laws
 from dpengine.noise.coins import Coins
 from dpengine.samples import SAMPLES
@@ -112,7 +112,7 @@ def test_private_answers_are_the_count_mechanism_s() -> None:
 def test_the_averages_are_counted_as_the_rule_and_plain_adding_up_do(tmp_path: Path) -> None:
     rule = clinic.ALLOWANCE.rule()
     for epsilon in ("0.01", "0.05", "0.1", "0.5"):
-        many = fits.how_many(rule, Pure(F(epsilon)))
+        many = how_many_fit.how_many(rule, Pure(F(epsilon)))
         found = averaging.run(averaging.Settings("ledger", averaging.TIMES[-1], F(epsilon)))
         assert (found.most, found.most_basic) == (many["filter"], many["basic"])
         assert found.given == found.most and found.refused and found.spent <= 1

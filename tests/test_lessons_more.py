@@ -14,8 +14,8 @@ import pytest
 import dpengine as dp
 from demos.lessons import bells, descent, dice, edges, film, trust
 from dpengine.accountant import zcdp
+from dpengine.accountant.loss import Gaussian
 from dpengine.declared.facts import Facts
-from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.noise import laws
 from dpengine.noise.coins import SystemCoins
@@ -195,7 +195,7 @@ def test_four_times_the_questions_leak_twice_as_much() -> None:
 @pytest.mark.parametrize("epsilon", bells.EPSILONS, ids=str)
 def test_the_exact_mark_is_what_dp_accounting_finds(epsilon: F) -> None:
     from dpengine.accountant import pld
-    from dpengine.loss import Pure
+    from dpengine.accountant.loss import Pure
 
     for k in (1, 10, 100, 1000):
         theirs = pld.epsilon_of([Pure(epsilon)] * k, F(1, 10**6))

@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.budget import usual_delta
+from dpengine.accountant.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.unit import read_relation

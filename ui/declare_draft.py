@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
-from dpengine.budget import usual_delta
+from dpengine.accountant.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import dpengine as dp
-from dpengine.budget import questions
+from dpengine.accountant.budget import questions
 from dpengine.contract import least_epsilon
 from dpengine.core.exact import up
 from dpengine.declared.facts import Facts

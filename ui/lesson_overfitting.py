@@ -10,7 +10,7 @@ import streamlit as st
 from demos import overfitting as demo
 from demos.overfitting import Outcome, points
 from dpengine import bearing
-from dpengine.budget import usual_delta
+from dpengine.accountant.budget import usual_delta
 from dpengine.core.exact import ceiling
 from dpengine.messages import say
 from ui import charts, exports, nav, picture

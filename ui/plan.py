@@ -9,9 +9,9 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.accountant.loss import loss_as_json
 from dpengine.contract import canonical
 from dpengine.core.exact import text_of
-from dpengine.loss import loss_as_json
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.plan import Line, Planner, Priced, Relief, tidy

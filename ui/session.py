@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.loss import Gaussian
+from dpengine.accountant.loss import Gaussian
 from dpengine.mechanisms.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.figures import local

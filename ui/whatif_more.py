@@ -7,7 +7,8 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine import curves, fits, whatif
+from dpengine import curves, whatif
+from dpengine.accountant import how_many_fit
 from dpengine.core.exact import text_of
 from dpengine.mechanisms.quantile import Median
 from dpengine.messages import plain, say
@@ -72,7 +73,7 @@ def _odds(given: dict[str, str], budget: dp.Budget, relation: str) -> str:
 
 def _ways(found: whatif.Solved) -> None:
     """The same allowance under four accountings."""
-    counts = fits.how_many(found.budget.rule(), found.query.loss())
+    counts = how_many_fit.how_many(found.budget.rule(), found.query.loss())
     rows = "".join(
         f"<tr><td><b>{escape(say(f'whatif.way.{name}'))}</b><br><span class='muted'>"
         f"{gloss.text(say(f'whatif.way_means.{name}'))}</span></td><td class='number'>{plain(count)}</td></tr>"

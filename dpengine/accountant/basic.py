@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpengine.accountant.history import History, history_of
-from dpengine.loss import Loss
+from dpengine.accountant.loss import Loss
 
 
 def epsilon_of(entries: History | Sequence[Loss], delta: Fraction) -> Fraction | None:

@@ -24,9 +24,9 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpengine.accountant import renyi
+from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Simple, counted
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
-from dpengine.loss import Approximate, Exponential, Gaussian, Loss, Pure, Simple, counted
 
 
 @dataclass(frozen=True)

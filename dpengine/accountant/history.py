@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import counted_parts, delta_of_part, epsilon_of_part
+from dpengine.accountant.loss import Exponential, Gaussian, Loss, Simple
 from dpengine.core.exact import PICO, up
-from dpengine.loss import Exponential, Gaussian, Loss, Simple
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpengine.accountant.history import History, history_of
+from dpengine.accountant.loss import Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import PICO, ceiling, down, ln_below, up
-from dpengine.loss import Loss
 
 
 def epsilon_of(entries: History | Sequence[Loss], delta: Fraction) -> Fraction | None:

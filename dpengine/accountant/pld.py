@@ -26,8 +26,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.accountant.costs import checked_parts, delta_of_part, epsilon_of_part
+from dpengine.accountant.loss import Loss
 from dpengine.core.exact import float_above, up
-from dpengine.loss import Loss
 
 _FINEST, _COARSEST = 1e-6, 1e-3  # of the grid of losses
 _STEPS = 50_000  # about how many grid points the whole plan may span

@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from dpengine.accountant import renyi
 from dpengine.accountant.history import History, history_of
+from dpengine.accountant.loss import Loss
 from dpengine.core.exact import up
-from dpengine.loss import Loss
 
 
 def epsilon_of(entries: History | Sequence[Loss], delta: Fraction) -> Fraction | None:

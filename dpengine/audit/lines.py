@@ -13,6 +13,7 @@ from typing import Any
 
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
+from dpengine.accountant.loss import counted
 from dpengine.audit import divergence
 from dpengine.audit.divergence import Witnessed
 from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
@@ -21,7 +22,6 @@ from dpengine.audit.world import CASES, SEVERAL, build
 from dpengine.contract import Query
 from dpengine.core.exact import text_of
 from dpengine.declared.unit import Unit
-from dpengine.loss import counted
 from dpengine.mechanisms import catalogue
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, SystemCoins

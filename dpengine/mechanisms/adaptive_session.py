@@ -29,6 +29,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from dpengine.accountant import lecture
+from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
@@ -36,7 +37,6 @@ from dpengine.core.exact import ceiling, ln_above, read_number, text_of
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
-from dpengine.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.mechanisms.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.noisy_argmax import NoisyArgmax
 from dpengine.messages import say

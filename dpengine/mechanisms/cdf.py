@@ -32,12 +32,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpengine import bandfloats, bands
+from dpengine.accountant.loss import Exponential, Loss
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.loss import Exponential, Loss
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite

@@ -25,12 +25,12 @@ from itertools import pairwise
 from math import sqrt
 from typing import Any
 
+from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.contract import Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.cuts import Cut, cut
 from dpengine.declared.facts import Facts
-from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_models import OfModel, of_sums
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

@@ -36,13 +36,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpengine.accountant.loss import Gaussian
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, float_above, read_number, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
-from dpengine.loss import Gaussian
 from dpengine.messages import say
 from dpengine.noise import density_table
 from dpengine.noise.coins import Coins

@@ -19,10 +19,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.cells import BANDS, EDGES
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.declared.facts import Facts
-from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace

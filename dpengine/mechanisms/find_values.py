@@ -35,11 +35,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from dpengine.accountant.loss import Approximate, Loss
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.amounts import read_delta
 from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
 from dpengine.declared.facts import Facts
-from dpengine.loss import Approximate, Loss
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, laplace_scale
 from dpengine.noise.tails import laplace_reach

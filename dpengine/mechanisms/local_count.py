@@ -20,11 +20,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpengine.accountant.loss import Loss, Pure
 from dpengine.contract import Card, Parameter, Released
 from dpengine.core.exact import ceiling
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins
 from dpengine.messages import say
 from dpengine.noise import shuffle_model

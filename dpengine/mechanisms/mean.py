@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.contract import Card, Parameter, Released, Sensitivity
 from dpengine.declared.condition_words import who
-from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_numbers import OfNumbers
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

@@ -33,10 +33,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpengine.accountant.loss import Exponential, Loss, Pure, Repeated, Together
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Told
 from dpengine.core.exact import ln_above
 from dpengine.declared.facts import Facts
-from dpengine.loss import Exponential, Loss, Pure, Repeated, Together
 from dpengine.mechanisms.of_class import Floats, Integers, OfClass, in_rows, root_above, whole
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Laplace, above, chance, weighted

@@ -18,12 +18,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dpengine.accountant.loss import Loss, Pure
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.loss import Loss, Pure
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
 from dpengine.noise.coins import Coins

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.contract import Averaged, Released, Sensitivity
-from dpengine.loss import Gaussian, Loss, Pure, Together
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach

@@ -57,6 +57,7 @@ from math import isqrt
 from typing import Any, ClassVar
 
 from dpengine import excess
+from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.contract import Parameter, Path, Released, Sensitivity, Stepwise, Told
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of, up
@@ -65,7 +66,6 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, Setting
 from dpengine.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
-from dpengine.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal

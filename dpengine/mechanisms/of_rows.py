@@ -28,13 +28,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.accountant.loss import Approximate, Loss, Pure, Together
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.amounts import read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Number
-from dpengine.loss import Approximate, Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.contract import Averaged, Card, Parameter, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.loss import Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace

@@ -26,13 +26,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.loss import Exponential, Loss, Together
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import stored
 from dpengine.noise.coins import Coins

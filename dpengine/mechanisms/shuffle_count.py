@@ -19,13 +19,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+from dpengine.accountant.loss import Approximate, Loss
 from dpengine.contract import Card, Parameter, Released
 from dpengine.core.amounts import LEAST_DELTA, read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.loss import Approximate, Loss
 from dpengine.mechanisms.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.messages import say
 from dpengine.noise import binomial, shuffle_model

@@ -24,12 +24,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+from dpengine.accountant.loss import Approximate, Loss
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.loss import Approximate, Loss
 from dpengine.mechanisms.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.shuffle_count import read_shuffle_delta
 from dpengine.messages import say

@@ -31,11 +31,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpengine.accountant.loss import Exponential
 from dpengine.contract import Card, Parameter, Released, Sensitivity, Told
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, ln_above
 from dpengine.declared.facts import Facts
-from dpengine.loss import Exponential
 from dpengine.mechanisms.multisets import MOST_SEQUENCES, enumerated, how_many
 from dpengine.mechanisms.of_class import Integers, OfClass, root_above, whole
 from dpengine.noise.coins import Coins

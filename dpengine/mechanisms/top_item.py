@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpengine.accountant.loss import Exponential, Loss, Pure, Together
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
@@ -31,7 +32,6 @@ from dpengine.core.exact import read_number
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
-from dpengine.loss import Exponential, Loss, Pure, Together
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, flipped, weighted

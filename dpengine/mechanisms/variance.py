@@ -18,10 +18,10 @@ from fractions import Fraction
 from math import isqrt, sqrt
 from typing import Any, ClassVar
 
+from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.contract import Card, Parameter, Released, Sensitivity
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import who
-from dpengine.loss import Loss, Pure, Together
 from dpengine.mechanisms.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, fits, price, spent
+from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import PICO
-from dpengine.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 from dpengine.messages import known
 
 MILLIONTH = Fraction(1, 10**6)

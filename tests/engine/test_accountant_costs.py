@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from dpengine.accountant import costs, renyi
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.history import History
+from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 from dpengine.core import exact
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import PICO, down, exp_decimal, ln_above, ln_below, text_of, up
-from dpengine.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 
 MILLIONTH = Fraction(1, 10**6)
 ONE_PICO = Fraction(1, PICO)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from dpengine.accountant import basic, lecture, renyi, zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.history import History
+from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import PICO, ln_below
-from dpengine.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 
 MILLIONTH = Fraction(1, 10**6)
 ONE_PICO = Fraction(1, PICO)

@@ -11,9 +11,9 @@ from dpengine import calibration
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.loss import Gaussian, Pure, Together
 from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration
 from dpengine.core.errors import AllowanceError
-from dpengine.loss import Gaussian, Pure, Together
 from dpengine.noise.coins import SystemCoins
 
 RULE = calibration.rule_of(F(1), F(1, 10**6))

@@ -10,12 +10,12 @@ import pytest
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.loss import Gaussian, Pure
 from dpengine.cheapest import cheapest, closing
 from dpengine.contract import Query
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import RELATIONS, Unit
-from dpengine.loss import Gaussian, Pure
 from dpengine.mechanisms import catalogue
 
 SCHEMA = Schema({"state": Category([f"s{place}" for place in range(51)])})

@@ -14,11 +14,11 @@ import pytest
 from battery import POSSIBLE_ROWS, allowed_failures, build, check_sensitivity
 
 import dpengine as dp
+from dpengine.accountant.loss import Approximate, Gaussian, Pure
 from dpengine.audit.world import HALF, model
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS
 from dpengine.features import Layout, Model
-from dpengine.loss import Approximate, Gaussian, Pure
 from dpengine.mechanisms.check_chances import CheckChances
 from dpengine.mechanisms.check_errors import CheckErrors
 from dpengine.noise.coins import SystemCoins

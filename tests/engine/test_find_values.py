@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from battery import HEADER, POSSIBLE_ROWS, SCHEMA, allowed_failures, build, neighbours
 
+from dpengine.accountant.loss import Approximate
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import RELATIONS, Unit
-from dpengine.loss import Approximate
 from dpengine.mechanisms.find_values import MOST_FOUND, FindValues, chance_of_new, least_threshold
 from dpengine.noise.coins import SystemCoins
 from dpengine.rawneeds import Values

@@ -19,10 +19,10 @@ import pytest
 
 import dpengine as dp
 from dpengine import __main__, copies, verify
+from dpengine.accountant.loss import Pure
 from dpengine.answers import claim_of
 from dpengine.chain import hash_of
 from dpengine.entries import COLUMNS
-from dpengine.loss import Pure
 from dpengine.receipts import Finding, check, read_receipts
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import raises

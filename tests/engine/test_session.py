@@ -22,12 +22,12 @@ from dpengine import bearing, copies
 from dpengine.accountant import filter
 from dpengine.accountant.costs import checked_parts, cost
 from dpengine.accountant.history import History
+from dpengine.accountant.loss import Gaussian, Pure, Repeated, Together
 from dpengine.answers import claim_of
 from dpengine.chain import hash_of, verify
 from dpengine.declared.facts import Facts
 from dpengine.jobs import Jobs
 from dpengine.ledger import Ledger
-from dpengine.loss import Gaussian, Pure, Repeated, Together
 from dpengine.mechanisms.adaptive_session import AdaptiveSession, State
 from dpengine.mechanisms.asks import Average, Share
 from dpengine.noise.coins import SystemCoins

@@ -21,6 +21,7 @@ from dpengine import excess
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.loss import Gaussian
 from dpengine.contract import Path as Walk
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
@@ -28,7 +29,6 @@ from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.engines.duck import DuckEngine
 from dpengine.excess import CALIBRATIONS
 from dpengine.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json
-from dpengine.loss import Gaussian
 from dpengine.mechanisms.of_gradients import OfGradients, spread
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.gradient import GradientSum

@@ -8,14 +8,15 @@ from math import exp
 
 import pytest
 
-from dpengine import curves, fits, whatif
+from dpengine import curves, whatif
 from dpengine.__main__ import main
+from dpengine.accountant import how_many_fit
+from dpengine.accountant.budget import Budget
 from dpengine.accountant.filter import Rule
 from dpengine.accountant.history import History
-from dpengine.budget import Budget
+from dpengine.accountant.loss import Exponential, Pure
 from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
-from dpengine.loss import Exponential, Pure
 from dpengine.messages import known
 from dpengine.noise.laws import Laplace, chance
 
@@ -39,7 +40,7 @@ def solved(key: str, relation: str, find: str) -> tuple[whatif.Setting, whatif.S
 
 
 def fit(rule: Rule, query: Query, count: int) -> bool:
-    return fits.holds("filter", rule, query.loss(), count)
+    return how_many_fit.holds("filter", rule, query.loss(), count)
 
 
 def test_the_questions_offered_come_from_the_cards() -> None:
@@ -156,7 +157,7 @@ def test_what_is_needed_is_enough() -> None:
 def test_without_delta_spends_add_up() -> None:
     found = whatif.solve(whatif.read(TYPED | {"q": "count", "d": "0"}))
     assert found.query.epsilon == Fraction(1, 10)
-    assert fits.how_many(found.budget.rule(), Pure(Fraction(1, 100))) == {
+    assert how_many_fit.how_many(found.budget.rule(), Pure(Fraction(1, 100))) == {
         "basic": 100, "lecture": 0, "zcdp": 0, "filter": 100,
     }  # fmt: skip
 
@@ -168,14 +169,14 @@ NUMBERS = {"basic": (100, 20, 10), "lecture": (317, 12, 3), "zcdp": (487, 19, 4)
 def test_as_many_fit_as_the_tests_of_each_rule_say() -> None:
     sizes = [Fraction("0.01"), Fraction("0.05"), Fraction("0.1")]
     for name, counts in NUMBERS.items():
-        assert tuple(fits.how_many(ALL_SLACK, Pure(size))[name] for size in sizes) == counts
+        assert tuple(how_many_fit.how_many(ALL_SLACK, Pure(size))[name] for size in sizes) == counts
     for rule, counts in ((ALL_SLACK, (1948, 77, 19)), (Budget("1", "1e-6").rule(), (1930, 77, 19))):
-        assert tuple(fits.how_many(rule, Exponential(size))["filter"] for size in sizes) == counts
+        assert tuple(how_many_fit.how_many(rule, Exponential(size))["filter"] for size in sizes) == counts
 
 
 def test_so_many_entries_at_once_are_so_many_one_by_one() -> None:
     loss = whatif.read(TYPED | {"q": "median"}).query.at(Fraction(1, 7)).loss()
-    assert fits._times(History.of([loss]), 7) == History.of([loss] * 7)
+    assert how_many_fit._times(History.of([loss]), 7) == History.of([loss] * 7)
 
 
 def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -192,7 +193,7 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
 def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() -> None:
     query = whatif.read(TYPED | {"q": "count"}).query
     rule = Budget("1", "1e-6").rule()
-    by = {name: dict(curves.along_questions(rule, query, name)) for name in fits.ACCOUNTINGS}
+    by = {name: dict(curves.along_questions(rule, query, name)) for name in how_many_fit.ACCOUNTINGS}
     growth = {name: float(curve[1000] / curve[100]) for name, curve in by.items()}
     assert growth["basic"] == pytest.approx(10, rel=0.01)
     for name in ("lecture", "zcdp", "filter"):

@@ -15,9 +15,9 @@ import pytest
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, fits
+from dpengine.accountant.loss import Pure
 from dpengine.core.errors import BudgetExceeded
 from dpengine.ledger import Ledger, Standing
-from dpengine.loss import Pure
 from tests.faults.counts import note
 from tests.faults.stage import Stage
 from tests.helpers_ledger import USUAL, ask, end_child, opened, start_child

@@ -14,8 +14,8 @@ from dpengine import looks
 from dpengine.accountant import costs
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, spent
+from dpengine.accountant.loss import Exponential, Gaussian, Pure
 from dpengine.core.exact import down, up
-from dpengine.loss import Exponential, Gaussian, Pure
 from tests.helpers_filter import (
     CAP,
     DELTA,

@@ -11,9 +11,9 @@ import numpy as np
 from battery import SCHEMA, SEVERAL, check_law_against_loss, check_sensitivity, facts
 from helpers_coins import SeededCoins
 
+from dpengine.accountant.loss import Loss, Pure
 from dpengine.contract import Query, Released
 from dpengine.declared.unit import Unit
-from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.asks import Average
 from dpengine.mechanisms.count import Count

@@ -20,9 +20,9 @@ from recorded.play import loaded, played
 
 import dpengine as dp
 from dpengine import coding, jobs, persons
+from dpengine.accountant.loss import Loss, Pure
 from dpengine.contract import Query, Released
 from dpengine.ledger import Ledger
-from dpengine.loss import Loss, Pure
 from dpengine.mechanisms.count import Count
 from dpengine.mechanisms.histogram import Histogram
 from dpengine.mechanisms.sum import Sum

@@ -9,7 +9,7 @@ import numpy as np
 from battery import check_law_against_loss, check_samples_against_law, check_sensitivity
 from helpers_synthetic import facts, small_database_law
 
-from dpengine.loss import Exponential, Loss, Pure, Together
+from dpengine.accountant.loss import Exponential, Loss, Pure, Together
 from dpengine.mechanisms.multisets import enumerated
 from dpengine.mechanisms.mwem import Mwem
 from dpengine.mechanisms.of_class import Integers

@@ -9,9 +9,9 @@ from typing import Any
 
 from battery import check_law_against_loss, check_sensitivity, facts, neighbours
 
+from dpengine.accountant.loss import Gaussian, Pure, Repeated
 from dpengine.contract import Query
 from dpengine.features import ROW_BITS, WEIGHT_BITS, Weights
-from dpengine.loss import Gaussian, Pure, Repeated
 from dpengine.mechanisms.of_gradients import OfGradients
 from dpengine.mechanisms.train_linear import TrainLinear
 from dpengine.mechanisms.train_logistic import TrainLogistic

@@ -9,9 +9,9 @@ from typing import Any
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule
+from dpengine.accountant.loss import Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.loss import Pure
 
 MOST_EPSILON = Fraction(100)
 

@@ -15,13 +15,13 @@ from functools import partial
 from types import MappingProxyType, ModuleType
 
 from dpengine.accountant import basic, filter, lecture, zcdp
+from dpengine.accountant.budget import Budget
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
-from dpengine.budget import Budget
+from dpengine.accountant.loss import Exponential, Loss, Pure
 from dpengine.core.amounts import read_epsilon
 from dpengine.core.exact import text_of
-from dpengine.loss import Exponential, Loss, Pure
 from dpengine.messages import say
 
 FIXED: MappingProxyType[str, ModuleType] = MappingProxyType({"basic": basic, "lecture": lecture, "zcdp": zcdp})

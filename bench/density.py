@@ -22,10 +22,10 @@ import pyarrow.parquet as pq
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.engines.duck import DuckEngine
 from dpengine.mechanisms.density import Density
 from dpengine.noise import density_table
 from dpengine.noise.coins import SystemCoins
+from dpengine.statistics.engines.duck import DuckEngine
 
 SCHEMA = Schema({"age": Number(0, 120, missing=0), "income": Number(0, 20_000, missing=0)})
 PARTS = ("table", "read", "sums", "draw", "told")

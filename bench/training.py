@@ -68,7 +68,7 @@ def census(people: int, seed: int) -> Columns:
 
 
 def vectors(table: Columns, names: tuple[str, ...]) -> Any:
-    """Rows in the unit ball, as `dpengine.features` scales them, in floats: what the other tool is given."""
+    """Rows in the unit ball, as `dpengine.statistics.features` scales them, in floats: what the other tool is given."""
     parts = [np.ones((len(table["age"]), 1))]
     for name in names:
         if name in NUMBERS:
@@ -96,7 +96,7 @@ class Arrays:
     """Computes `gradient.GradientSum` over arrays of codes: whole numbers below 2^53, so floats hold them exactly."""
 
     def __init__(self, layout: Any, codes: Columns) -> None:
-        from dpengine.features import ROW_BITS, SHIFT, multiplier
+        from dpengine.statistics.features import ROW_BITS, SHIFT, multiplier
 
         def centred(code: Any, size: int, most: int) -> Any:
             value = (2 * code - (size - 1)) * multiplier(most, size)
@@ -119,7 +119,7 @@ class Arrays:
             self.target = (codes[layout.target] == layout.yes[0]).astype(float)
 
     def __call__(self, need: Any) -> tuple[int, ...]:
-        from dpengine.features import MARGIN_UNITS, WEIGHT_BITS
+        from dpengine.statistics.features import MARGIN_UNITS, WEIGHT_BITS
 
         margin, finest = self.rows @ np.array(need.weights, dtype=float), 2.0**need.bits
         if self.layout.kind == "linear":
@@ -191,7 +191,7 @@ def checked(query: Any, codes: Columns) -> Arrays:
 
 
 def weights_of(query: Any, read: Callable[[Any], Any]) -> Any:
-    from dpengine.features import WEIGHT_BITS
+    from dpengine.statistics.features import WEIGHT_BITS
 
     path = query.descend(read, Quick(), lambda *_: None, lambda: False)
     return np.array(path.weights) / 2**WEIGHT_BITS
@@ -301,7 +301,7 @@ def rates() -> None:
     from dataclasses import replace
 
     from dpengine import excess
-    from dpengine.features import WEIGHT_BITS
+    from dpengine.statistics.features import WEIGHT_BITS
 
     names = ("age", "hours", "years")
     truth = np.array([0.2, 0.9, -0.6, 0.4])
@@ -360,8 +360,8 @@ def large(rows: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from dpengine.engines.duck import DuckEngine
     from dpengine.noise.coins import SystemCoins
+    from dpengine.statistics.engines.duck import DuckEngine
 
     home = BUILD / "training"
     home.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ from dpengine.statistics.need import Spread
 
 @dataclass(frozen=True)
 class Run:
-    """`cells` grid points from `first` on, after each of which M must lie within [low, high]."""
+    """`raw_cells` grid points from `first` on, after each of which M must lie within [low, high]."""
 
     first: int
     cells: int
@@ -39,7 +39,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Step:
-    """A transition: `cells` cells that new points may fall into, and w after it, from M = low on."""
+    """A transition: `raw_cells` cells that new points may fall into, and w after it, from M = low on."""
 
     first: int
     cells: int

@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.cells import misfit, number_reader
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.date_column import Date
@@ -27,6 +26,7 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema, normal
 from dpengine.loading import parquet, written
 from dpengine.persons import PERSON
+from dpengine.statistics.raw_cells import misfit, number_reader
 
 FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … say it for each column
 _WORDS = ("nan", "inf", "-inf")

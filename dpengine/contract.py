@@ -28,8 +28,8 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Law
 from dpengine.noise.tails import BETA
 from dpengine.promises import Promise
-from dpengine.rawneeds import RawNeed
 from dpengine.statistics.need import AnyNeed
+from dpengine.statistics.raw_needs import RawNeed
 from dpengine.telling import APART, FEW, alike, fills
 
 Told = Callable[[int, int], None]  # so many of so many

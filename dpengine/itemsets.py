@@ -18,10 +18,10 @@ import pyarrow as pa
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import ItemSet, Schema
-from dpengine.engines.duck import connect
 from dpengine.loading import parquet, written
 from dpengine.persons import PERSON
 from dpengine.statistics.counts import cut_name
+from dpengine.statistics.engines.duck import connect
 
 BATCH = 61_440  # rows at once
 

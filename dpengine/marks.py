@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.spelling import trimmed_sql
-from dpengine.engines.duck import connect
+from dpengine.statistics.engines.duck import connect
 from dpengine.survey import files_of
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently

@@ -18,7 +18,7 @@ import duckdb
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.spelling import trimmed_sql
 from dpengine.declared.unit import Unit
-from dpengine.engines.duck import connect
+from dpengine.statistics.engines.duck import connect
 
 PERSON = "person"
 SPACES_ALONE, RULE = 1, 2  # by which rule a table tells people apart; it stays what it was when the table came in

@@ -12,8 +12,8 @@ from typing import Any
 from dpengine.core.exact import text_of
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, normal
-from dpengine.features import CONSTANT, LOGISTIC, Model
 from dpengine.messages import say
+from dpengine.statistics.features import CONSTANT, LOGISTIC, Model
 
 WIDE = 100
 

@@ -36,8 +36,6 @@ from dpengine.core.space import refuse_full
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import ItemSet, Schema
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.engines.duck import DuckEngine, every_row
-from dpengine.engines.raw import read_raw
 from dpengine.hold import Hold
 from dpengine.itemsets import cut_sets
 from dpengine.jobs import Jobs
@@ -46,11 +44,13 @@ from dpengine.loading import Loaded, load
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins
 from dpengine.persons import RULE, SPACES_ALONE, keep_rows
-from dpengine.rawneeds import Bands, RawNeed, Values
 from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
+from dpengine.statistics.engines.duck import DuckEngine, every_row
+from dpengine.statistics.engines.raw_parquet import read_raw
 from dpengine.statistics.need import AnyNeed
+from dpengine.statistics.raw_needs import Bands, RawNeed, Values
 from dpengine.table import Table, closed_kind
 
 LONGEST_NAME = 80

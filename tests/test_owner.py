@@ -17,9 +17,9 @@ import dpengine as dp
 from dpengine import acts, owner
 from dpengine.accountant.filter import spent
 from dpengine.chain import hash_of
-from dpengine.engines import duck
 from dpengine.ledger import Ledger
 from dpengine.statement import ROW_COLUMNS
+from dpengine.statistics.engines import duck
 from dpengine.workers import Worker
 from dpengine.workspace import Workspace
 from tests.engine.test_ledger_edits import _append, tampered

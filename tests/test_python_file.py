@@ -12,9 +12,9 @@ import pytest
 
 from dpengine import scorer
 from dpengine.declared.schema import Category, Number
-from dpengine.features import LINEAR, Layout, Model
 from dpengine.messages import say
 from dpengine.messages.spoken import speaking
+from dpengine.statistics.features import LINEAR, Layout, Model
 
 RUN = "open('ran','w')#"
 COOKIES = [

@@ -8,9 +8,9 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.features import LOGISTIC, Model
 from dpengine.mechanisms.of_models import OfModel
 from dpengine.messages import say
+from dpengine.statistics.features import LOGISTIC, Model
 from dpengine.validity import flattery
 from ui import answer as answers
 from ui import charts, counted, gloss, history, job, spend

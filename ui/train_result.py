@@ -13,9 +13,9 @@ import dpengine as dp
 from dpengine import scorer
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
-from dpengine.features import WEIGHT_BITS, Model
 from dpengine.mechanisms.of_gradients import OfGradients
 from dpengine.messages import say
+from dpengine.statistics.features import WEIGHT_BITS, Model
 from ui import answer as answers
 from ui import charts, counted, train_check, train_words
 from ui.figures import bare

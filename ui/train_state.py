@@ -7,7 +7,7 @@ from typing import Any
 import dpengine as dp
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number
-from dpengine.features import MOST_WIDE
+from dpengine.statistics.features import MOST_WIDE
 from ui import addressed
 
 PLACE = "train"

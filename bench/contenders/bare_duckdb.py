@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from bench.tasks import BINS, GRID, HIGH, LOW
-from dpengine.engines.duck import SETTINGS
+from dpengine.statistics.engines.duck import SETTINGS
 
 QUESTIONS = {
     # The counts on the grid, from which a median is read off: faster than `median(c0)`, so the harder one to match.

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any, Self, cast
 
 from dpengine.declared.facts import Facts
-from dpengine.features import LINEAR
 from dpengine.mechanisms.check_chances import CheckChances
 from dpengine.mechanisms.check_errors import CheckErrors
 from dpengine.mechanisms.of_models import OfModel, read_model
+from dpengine.statistics.features import LINEAR
 
 
 class CheckModel(OfModel):

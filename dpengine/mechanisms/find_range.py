@@ -20,7 +20,6 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
-from dpengine.cells import BANDS, EDGES
 from dpengine.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.declared.facts import Facts
 from dpengine.messages import say
@@ -28,7 +27,8 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace
 from dpengine.noise.tails import laplace_reach, least_count_error
 from dpengine.promises import Within
-from dpengine.rawneeds import Bands
+from dpengine.statistics.raw_cells import BANDS, EDGES
+from dpengine.statistics.raw_needs import Bands
 from dpengine.telling import FOUND
 
 

@@ -44,7 +44,7 @@ from dpengine.messages import say
 from dpengine.noise.coins import Coins, laplace_scale
 from dpengine.noise.tails import laplace_reach
 from dpengine.promises import Within
-from dpengine.rawneeds import Values
+from dpengine.statistics.raw_needs import Values
 from dpengine.telling import FOUND
 
 MOST_FOUND = 1_000

@@ -23,10 +23,10 @@ from dpengine.core.exact import read_number
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
-from dpengine.features import MOST_WIDE, Model, model_from_json
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
 from dpengine.noise.tails import sum_reach, total_reach
+from dpengine.statistics.features import MOST_WIDE, Model, model_from_json
 from dpengine.telling import FEW
 
 USUAL_PARTS = 10

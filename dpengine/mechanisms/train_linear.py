@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 from dpengine.contract import Card, Parameter
 from dpengine.declared.facts import Facts
-from dpengine.features import Layout
 from dpengine.mechanisms.of_gradients import SHARED, OfGradients
+from dpengine.statistics.features import Layout
 from dpengine.telling import NOISE
 
 

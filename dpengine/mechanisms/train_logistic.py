@@ -15,9 +15,9 @@ from dpengine.contract import Card, Parameter
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
-from dpengine.features import Layout
 from dpengine.mechanisms.of_gradients import SHARED, OfGradients
 from dpengine.messages import say
+from dpengine.statistics.features import Layout
 from dpengine.telling import NOISE
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from dpengine.declared.schema import Category
-from dpengine.features import LOGISTIC, ROW_BITS, SHIFT, Layout, multiplier
+from dpengine.statistics.features import LOGISTIC, ROW_BITS, SHIFT, Layout, multiplier
 from dpengine.statistics.view import Expression, View, integer
 
 WEIGHTS = "weights"

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import Category
-from dpengine.features import LOGISTIC, MARGIN_UNITS, ROW_BITS, WEIGHT_BITS, Layout, toward_zero
 from dpengine.statistics import feature_expressions as features
+from dpengine.statistics.features import LOGISTIC, MARGIN_UNITS, ROW_BITS, WEIGHT_BITS, Layout, toward_zero
 from dpengine.statistics.need import Aggregate, Found
 from dpengine.statistics.view import Expression, View, total
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import AnyOf, Clause, Has, OneOf, Predicate, Range, Row, read_predicate
 from dpengine.declared.schema import MISSING, Category, ItemSet, Number, Schema
-from dpengine.engines import Engine
-from dpengine.engines.duck import DuckEngine, connect
 from dpengine.statistics.counts import BinCounts, ConditionCounts, RowCount
 from dpengine.statistics.distributions import Distribution, PairDistribution
+from dpengine.statistics.engines import Engine
+from dpengine.statistics.engines.duck import DuckEngine, connect
 from dpengine.statistics.need import Need, Spread
 
 SCHEMA = Schema({"x; --": Number(0, 9), 'big "one"': Number(0, 10**6), "city": Category(["A", "B", "C"])})
@@ -161,5 +161,5 @@ def test_ibis_waits_until_data_are_read() -> None:
     import subprocess
     import sys
 
-    code = "import sys, dpengine.coding, dpengine.engines.duck; sys.exit('ibis' in sys.modules)"
+    code = "import sys, dpengine.coding, dpengine.statistics.engines.duck; sys.exit('ibis' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

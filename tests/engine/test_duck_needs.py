@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.schema import Category, Number, Schema
-from dpengine.engines.duck import DuckEngine
 from dpengine.statistics.counts import CellCounts, ConditionCounts, HitCounts, Moments, RowCount
 from dpengine.statistics.distributions import GroupDistributions
+from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.need import Spread
 
 SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "d": Category(["p", "q"])})

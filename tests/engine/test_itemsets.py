@@ -19,11 +19,11 @@ from dpengine.declared.conditions import EVERYONE, AnyOf, Has, OneOf, Predicate,
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.engines.duck import DuckEngine, every_row
 from dpengine.itemsets import cut_sets
 from dpengine.loading import load
 from dpengine.persons import keep_rows
 from dpengine.statistics.counts import HitCounts, ItemCounts, RowCount, cut
+from dpengine.statistics.engines.duck import DuckEngine, every_row
 from dpengine.statistics.need import Need
 from dpengine.workspace import Workspace
 

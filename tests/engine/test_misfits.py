@@ -14,12 +14,12 @@ import pytest
 from battery import allowed_failures, build
 
 import dpengine as dp
-from dpengine.cells import BANDS, EDGES, band, misfit
 from dpengine.coding import encode
 from dpengine.declared.unit import RELATIONS
 from dpengine.noise.coins import SystemCoins
-from dpengine.rawneeds import Bands, Values
 from dpengine.statistics.counts import MisfitCount
+from dpengine.statistics.raw_cells import BANDS, EDGES, band, misfit
+from dpengine.statistics.raw_needs import Bands, Values
 from dpengine.workspace import Workspace
 
 USUAL = dp.Dialect()
@@ -179,7 +179,7 @@ def test_a_delta_above_the_reserve_is_refused_by_the_ledger(workspace: Workspace
 
 
 def test_raw_needs_mean_what_the_engine_reads(workspace: Workspace, tmp_path: Path) -> None:
-    from dpengine.engines.raw import read_raw
+    from dpengine.statistics.engines.raw_parquet import read_raw
 
     cells = ["5", " 5 ", None, "-3.5", "x", "İ", "i̇", "tab\t", "1e99", "5"] * 3
     pq.write_table(pa.table({"a": ["9"] * 30, "b": pa.array(cells, pa.string())}), tmp_path / "raw", row_group_size=7)

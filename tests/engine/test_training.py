@@ -26,11 +26,11 @@ from dpengine.contract import Path as Walk
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import RELATIONS, Unit
-from dpengine.engines.duck import DuckEngine
 from dpengine.excess import CALIBRATIONS
-from dpengine.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json
 from dpengine.mechanisms.of_gradients import OfGradients, spread
 from dpengine.noise.coins import SystemCoins
+from dpengine.statistics.engines.duck import DuckEngine
+from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json
 from dpengine.statistics.gradient import GradientSum
 from tests.planted.trained import change_at, check_all_steps_are_paid_for, check_gradients_at_weights
 

@@ -30,12 +30,12 @@ from dpengine.core.amounts import read_delta, read_epsilon
 from dpengine.core.exact import read_typed
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.unit import Unit
-from dpengine.features import model_from_json
 from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.published import Published
 from dpengine.receipts import MOST_BYTES, read_receipts
 from dpengine.resample import sample
+from dpengine.statistics.features import model_from_json
 from dpengine.verify import _bytes
 from ui import declare_cards, declare_change, declare_draft, declare_lists, declare_task, declare_upload
 from ui.declare_column import Card, column_of

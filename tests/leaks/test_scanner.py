@@ -18,8 +18,8 @@ from leaks import exits, stage, walk
 from leaks.canaries import Canary, Scan, day, number, text
 
 import dpengine as dp
-from dpengine.engines import duck
 from dpengine.statistics.counts import RowCount
+from dpengine.statistics.engines import duck
 from ui import exports
 
 WORD, DIGITS, DAY = Canary("word", text()), Canary("digits", str(number())), Canary("day", day())

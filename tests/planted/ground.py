@@ -16,9 +16,9 @@ from dpengine.coding import _number
 from dpengine.declared.conditions import Row
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Number, Schema
-from dpengine.engines.duck import DuckEngine
 from dpengine.noise.coins import Coins, SystemCoins, laplace_scale
 from dpengine.statistics.counts import Moments, RowCount
+from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.need import Need
 from tests.planted.checks import (
     check_no_cell_moves_a_sum_too_far,

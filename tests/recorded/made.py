@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
-from dpengine.features import WEIGHT_BITS
+from dpengine.statistics.features import WEIGHT_BITS
 
 ODD_NUMBERS = [
     "", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "x", "1,5", " 7 ", "٣", "0x10", "-0", "1e-9",

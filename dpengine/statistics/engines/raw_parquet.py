@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
-from dpengine.rawneeds import RawNeed, RawStatistic
+from dpengine.statistics.raw_needs import RawNeed, RawStatistic
 
 
 def read_raw(need: RawNeed, rows: Path, place: int) -> RawStatistic:

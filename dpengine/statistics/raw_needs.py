@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dpengine.cells import BANDS, band, number_reader
 from dpengine.declared.conditions import Row
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import LONGEST_VALUE, normal
+from dpengine.statistics.raw_cells import BANDS, band, number_reader
 
 USUAL = Dialect()
 Cells = Iterable[tuple[str | None, int]]  # different texts, and how many rows hold each
@@ -22,7 +22,7 @@ Cells = Iterable[tuple[str | None, int]]  # different texts, and how many rows h
 
 @dataclass(frozen=True)
 class Bands:
-    """Rows per public power-of-two band (`cells.EDGES`)."""
+    """Rows per public power-of-two band (`raw_cells.EDGES`)."""
 
     column: str
     dialect: Dialect = USUAL

@@ -38,8 +38,8 @@ from bench.accuracy import (
     top_tables,
 )
 from bench.tasks import EPSILON, GRID
-from dpengine.contract import Query
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Query
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
 

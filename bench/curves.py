@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from dpengine import bands
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.cdf import Cdf
-from dpengine.mechanisms.cdf_tree import CdfTree
+from dpengine.mechanisms.curves import bands
+from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.counts import BinCounts
 from dpengine.statistics.need import Spread

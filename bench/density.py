@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.density import Density
+from dpengine.mechanisms.curves.density import Density
 from dpengine.noise import density_table
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine

@@ -20,8 +20,8 @@ import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import price
 from dpengine.answers import claim_of, drawn_as_json
-from dpengine.contract import Query, canonical
 from dpengine.entries import Standing, charge_body, charge_totals
+from dpengine.mechanisms.contract import Query, canonical
 from dpengine.messages import plain
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -19,8 +19,8 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.multisets import how_many
-from dpengine.mechanisms.of_class import OfClass
+from dpengine.mechanisms.synthetic.multisets import how_many
+from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.noise.coins import SystemCoins
 
 DRAWS = 5

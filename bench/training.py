@@ -300,7 +300,7 @@ def rates() -> None:
     """Excess loss over known weights, against n and against ε; the bound's slopes are −1 in both while noise rules."""
     from dataclasses import replace
 
-    from dpengine import excess
+    from dpengine.mechanisms.models import excess
     from dpengine.statistics.features import WEIGHT_BITS
 
     names = ("age", "hours", "years")

@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpengine.contract import Query
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Relation, Unit
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.contract import Query
 
 SCHEMA = Schema(
     {

@@ -28,7 +28,7 @@ from dpengine import resample
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.density import Density
+from dpengine.mechanisms.curves.density import Density
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.statistics.need import Spread
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dpengine.contract import Query, Released
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Column, Number
+from dpengine.mechanisms.contract import Query, Released
 from dpengine.noise.coins import SystemCoins
 
 _DATA = Path(__file__).resolve().parent.parent / "data"

@@ -17,26 +17,26 @@ import numpy as np
 
 from demos.neighbours import Example
 from demos.watching import Cell, View, Watched, WatchedValues, watch
-from dpengine.contract import Query
 from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
-from dpengine.mechanisms.cdf import Cdf
-from dpengine.mechanisms.count import Count
-from dpengine.mechanisms.find_range import FindRange
-from dpengine.mechanisms.find_values import FindValues, Found
-from dpengine.mechanisms.fit_check import FitCheck
-from dpengine.mechanisms.histogram import Histogram
-from dpengine.mechanisms.mean import Mean
-from dpengine.mechanisms.mwem import Mwem
-from dpengine.mechanisms.noisy_argmax import NoisyArgmax
-from dpengine.mechanisms.of_counts import OfCounts
-from dpengine.mechanisms.proportion import Proportion
-from dpengine.mechanisms.quantile import Blocks, Median, Quantile
-from dpengine.mechanisms.shuffle_count import ShuffleCount
-from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
-from dpengine.mechanisms.small_database import SmallDatabase
-from dpengine.mechanisms.sum import Sum
-from dpengine.mechanisms.top_item import TopItem
+from dpengine.mechanisms.choices.find_range import FindRange
+from dpengine.mechanisms.choices.find_values import FindValues, Found
+from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.choices.quantile import Blocks, Median, Quantile
+from dpengine.mechanisms.choices.top_item import TopItem
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.counts.count import Count
+from dpengine.mechanisms.counts.fit_check import FitCheck
+from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.counts.proportion import Proportion
+from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.mechanisms.local.shuffle_count import ShuffleCount
+from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.sums.mean import Mean
+from dpengine.mechanisms.sums.sum import Sum
+from dpengine.mechanisms.synthetic.mwem import Mwem
+from dpengine.mechanisms.synthetic.small_database import SmallDatabase
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.statistics.need import Spread

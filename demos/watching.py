@@ -23,14 +23,14 @@ from typing import Any
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Gaussian
-from dpengine.contract import Query
 from dpengine.declared.conditions import Row
-from dpengine.mechanisms.count import Count
-from dpengine.mechanisms.find_values import FindValues, Found
-from dpengine.mechanisms.fit_check import FitCheck
-from dpengine.mechanisms.histogram import Histogram
-from dpengine.mechanisms.of_class import OfClass
-from dpengine.mechanisms.sum import Sum
+from dpengine.mechanisms.choices.find_values import FindValues, Found
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.counts.count import Count
+from dpengine.mechanisms.counts.fit_check import FitCheck
+from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.sums.sum import Sum
+from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance
 

@@ -2,7 +2,6 @@
 
 from dpengine.accountant.budget import Budget
 from dpengine.answers import Answer, Job, Meter, Preview
-from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
@@ -10,6 +9,7 @@ from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
 from dpengine.declared.unit import Unit
 from dpengine.entries import Entry
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.contract import Query
 from dpengine.table import Table
 from dpengine.workspace import Workspace, open_workspace
 

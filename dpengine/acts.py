@@ -16,10 +16,10 @@ from fractions import Fraction
 
 from sqlite_utils import Database
 
-from dpengine.contract import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.entries import BudgetRecord, Row, act_of
 from dpengine.ledgerfile import sound_rows
+from dpengine.mechanisms.contract import canonical
 
 # Written as in the partial indexes, or SQLite would not use them.
 _ANY = "kind IN ('seal', 'forget', 'raise')"

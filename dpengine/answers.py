@@ -10,11 +10,11 @@ from typing import Any
 from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
-from dpengine.contract import Averaged, Path, Query, Released, Stepwise
 from dpengine.core.exact import text_of
 from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
+from dpengine.mechanisms.contract import Averaged, Path, Query, Released, Stepwise
+from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.messages.spoken import stored
-from dpengine.promises import Blurred, Promise
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from dpengine.chain import FORMAT
-from dpengine.contract import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.entries import COLUMNS
 from dpengine.ledger import Ledger
+from dpengine.mechanisms.contract import canonical
 
 _SQLITE = b"SQLite format 3\x00"
 _ROWS = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY seq"

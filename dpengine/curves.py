@@ -11,12 +11,12 @@ from fractions import Fraction
 import numpy as np
 
 from dpengine.accountant.filter import Rule
-from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.exact import exp_decimal, up
-from dpengine.mechanisms.quantile import Median
+from dpengine.mechanisms.choices.quantile import Median
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.promises import Promise, Rank
 from dpengine.noise.coins import SystemCoins
-from dpengine.promises import Promise, Rank
 from dpengine.statistics.distributions import Distribution
 from dpengine.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
 

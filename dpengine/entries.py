@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Loss, loss_as_json, loss_from_json
-from dpengine.contract import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.mechanisms.contract import canonical
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")

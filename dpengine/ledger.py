@@ -26,7 +26,6 @@ from dpengine.accountant.filter import Rule, Totals, admits, price, spent
 from dpengine.accountant.loss import Loss
 from dpengine.acts import Act
 from dpengine.chain import START, Verdict, hash_of, verify
-from dpengine.contract import canonical
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
 from dpengine.entries import (
@@ -46,6 +45,7 @@ from dpengine.entries import (
 )
 from dpengine.ledgerfile import SCHEMA, LedgerFile, head_of
 from dpengine.ledgerfile import sound_rows as _sound_rows
+from dpengine.mechanisms.contract import canonical
 
 __all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 

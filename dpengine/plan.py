@@ -18,11 +18,11 @@ from typing import Any
 from dpengine.accountant import filter, pld
 from dpengine.accountant.costs import Cost, checked_parts, cost, epsilon_of_part
 from dpengine.accountant.filter import Rule, Totals
-from dpengine.contract import Query, least_epsilon
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of, up
 from dpengine.entries import Entry
-from dpengine.promises import NoPromise, Promise
+from dpengine.mechanisms.contract import Query, least_epsilon
+from dpengine.mechanisms.promises import NoPromise, Promise
 
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000

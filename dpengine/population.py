@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.validity import Width, split, widths
 
 ONLY_PRIVATE = ("jung",)  # bounds that ask for nothing but (ε, δ)

@@ -35,7 +35,7 @@ import pyarrow.parquet as pq
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
 from dpengine.declared.schema import Number
-from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.row_noise import Blur, Swap
 from dpengine.noise.tails import bernstein_reach, swap_reach, total_reach
 from dpengine.publishing import codes_of, file_digest

@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.contract import Told
 from dpengine.declared.schema import Category
-from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.contract import Told
+from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.coins import Coins
 from dpengine.noise.row_noise import Blur
 

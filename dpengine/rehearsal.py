@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpengine.contract import Query, Released
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Number
+from dpengine.mechanisms.contract import Query, Released
 from dpengine.noise.coins import Coins, SystemCoins
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.core.errors import AllowanceError
-from dpengine.mechanisms.density import Density
+from dpengine.mechanisms.curves.density import Density
 from dpengine.noise.coins import SystemCoins
 
 Floats = npt.NDArray[np.float64]

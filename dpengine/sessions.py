@@ -22,7 +22,6 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.how_many_fit import largest
 from dpengine.answers import cuts_as_json, make_step_receipt, promise_as_json, released_as_json
-from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, text_of
@@ -31,7 +30,8 @@ from dpengine.entries import Burned, Entry
 from dpengine.jobs import PATIENCE, Jobs, JobState
 from dpengine.ledger import Ledger
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.session.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.messages.spoken import stored
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpengine import cuts
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.answers import make_receipt, make_step_receipt
-from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.facts import Facts
@@ -23,8 +21,9 @@ from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.entries import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
 from dpengine.ledger import Act, Ledger
-from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms import catalogue, cuts
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.spoken import STORED, current, stored
 

@@ -26,7 +26,6 @@ from dpengine.answers import (
     released_as_json,
 )
 from dpengine.cheapest import cheapest, closing
-from dpengine.contract import Query, Released, Stepwise, canonical, least_epsilon
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
@@ -37,9 +36,10 @@ from dpengine.jobs import carry_plan, carry_release
 from dpengine.ledger import Act, BudgetRecord, Entry, Standing
 from dpengine.looks import Reading, read_together
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
-from dpengine.mechanisms.of_class import OfClass
-from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.contract import Query, Released, Stepwise, canonical, least_epsilon
+from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.plan import MOST_ROWS, Planner, Run
 from dpengine.published import Published
 from dpengine.publishing import imagined, publish

@@ -10,12 +10,12 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.how_many_fit import largest
-from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.excess import COORDINATE
-from dpengine.mechanisms.of_gradients import OfGradients
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.models.excess import COORDINATE
+from dpengine.mechanisms.models.of_gradients import OfGradients
 
 _GRAIN = 10**6  # ε is tried in millionths
 

@@ -20,18 +20,18 @@ from math import sqrt
 from typing import Any
 
 from dpengine.accountant.filter import Rule
-from dpengine.contract import Query
 from dpengine.core.amounts import LEAST_DELTA
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.local_count import LocalCount
-from dpengine.mechanisms.shuffle_count import ShuffleCount
-from dpengine.mechanisms.shuffle_histogram import SOLUTIONS, ShuffleHistogram
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.local.local_count import LocalCount
+from dpengine.mechanisms.local.shuffle_count import ShuffleCount
+from dpengine.mechanisms.local.shuffle_histogram import SOLUTIONS, ShuffleHistogram
+from dpengine.mechanisms.promises import Blurred, Within
 from dpengine.noise import binomial
-from dpengine.promises import Blurred, Within
 
 MODELS = ("central", "lecture", "tight", "local")
 KINDS = ("count", "bars")

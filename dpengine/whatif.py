@@ -24,7 +24,6 @@ from dpengine.accountant.budget import MOST_EPSILON as MOST_ALLOWANCE
 from dpengine.accountant.budget import Budget
 from dpengine.accountant.filter import Rule
 from dpengine.answers import round_up_two
-from dpengine.contract import Query, least_epsilon
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_typed, up
@@ -32,9 +31,10 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.contract import Query, least_epsilon
+from dpengine.mechanisms.promises import NoPromise, Promise, Rank
 from dpengine.messages import say
 from dpengine.messages.spoken import stored
-from dpengine.promises import NoPromise, Promise, Rank
 
 FIND = ("promise", "epsilon", "people", "questions")
 MOST_PEOPLE = 10**12

@@ -27,9 +27,9 @@ from dpengine.audit.world import (
     key_of,
     neighbours,
 )
-from dpengine.contract import Query
 from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
+from dpengine.mechanisms.contract import Query
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance
 

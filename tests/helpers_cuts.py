@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from dpengine.audit.world import HEADER, POSSIBLE_ROWS, SCHEMA
-from dpengine.contract import Query
-from dpengine.cuts import EMPTY, FILLED, ITEMS, LOWER, OUTSIDE, UPPER
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.cuts import EMPTY, FILLED, ITEMS, LOWER, OUTSIDE, UPPER
 from dpengine.statistics.counts import cut
 from dpengine.statistics.need import Spread
 

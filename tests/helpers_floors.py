@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.publish.of_rows import OfRows
 
 CLOSE = 1e-6
 Row = tuple[int, ...]

@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement, product
 
 from dpengine.accountant.loss import Approximate
 from dpengine.audit import exact
-from dpengine.mechanisms.find_values import FindValues
+from dpengine.mechanisms.choices.find_values import FindValues
 
 
 def hockey_stick(one: Counter[str], other: Counter[str], query: FindValues) -> float:

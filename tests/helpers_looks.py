@@ -12,9 +12,9 @@ from scipy.stats import binom
 import dpengine as dp
 from dpengine import looks
 from dpengine.answers import Answer
-from dpengine.contract import Query
 from dpengine.declared.facts import Facts
 from dpengine.looks import Reading, read_together
+from dpengine.mechanisms.contract import Query
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.tails import BETA
 

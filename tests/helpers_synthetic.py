@@ -13,7 +13,7 @@ from dpengine.core.exact import exp_decimal
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.of_class import OfClass
+from dpengine.mechanisms.synthetic.of_class import OfClass
 
 
 def facts(sizes: tuple[int, ...], people: int, relation: str = "replace") -> Facts:

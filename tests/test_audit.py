@@ -23,10 +23,10 @@ from dpengine.audit.exact import Span, epsilon_at, hockey_stick, laws_of, pairs,
 from dpengine.audit.ledger_game import CAP, NAMES, STRATEGIES, exact_game, play, two_tables
 from dpengine.audit.lines import audited, spots
 from dpengine.audit.world import CASES, SEVERAL, build, key_of
-from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.contract import Query
 from dpengine.messages import CATALOGUES
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance

@@ -28,17 +28,17 @@ from battery import (
 
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json, loss_from_json
-from dpengine.contract import Query, least_epsilon
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.count import Count
-from dpengine.mechanisms.histogram import Histogram
-from dpengine.mechanisms.proportion import Proportion
-from dpengine.mechanisms.quantile import Quantile
-from dpengine.mechanisms.top_item import TopItem
+from dpengine.mechanisms.choices.quantile import Quantile
+from dpengine.mechanisms.choices.top_item import TopItem
+from dpengine.mechanisms.contract import Query, least_epsilon
+from dpengine.mechanisms.counts.count import Count
+from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.counts.proportion import Proportion
+from dpengine.mechanisms.promises import Blurred
 from dpengine.noise.coins import SystemCoins
-from dpengine.promises import Blurred
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread
 from tests.planted.checks import check_the_shape_is_public

@@ -17,7 +17,7 @@ import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
-from dpengine import cuts
+from dpengine.mechanisms import cuts
 from dpengine.messages.spoken import speaking
 from dpengine.receipts import check
 from dpengine.statement import ANSWER_COLUMNS

@@ -17,8 +17,8 @@ from helpers_many import PAGES
 from helpers_page import html_of
 
 import dpengine as dp
-from dpengine.mechanisms.histogram import Histogram
-from dpengine.mechanisms.mean import Mean
+from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.sums.mean import Mean
 from dpengine.statistics import counts
 from ui import answer as answers
 from ui import charts, exports, many, report

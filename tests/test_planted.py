@@ -17,9 +17,9 @@ import pytest
 from battery import PUBLIC_SUPPORT, build, case_name
 
 from dpengine.audit.sections import ROOT
-from dpengine.contract import Averaged
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.contract import Averaged
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Laplace, Normal
 from tests.planted import registry

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 from battery import CASES, allowed_failures, build, case_name
 
-from dpengine import telling
 from dpengine.audit.world import model
-from dpengine.contract import Query, Stepwise
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms import catalogue
+from dpengine.mechanisms import catalogue, telling
+from dpengine.mechanisms.contract import Query, Stepwise
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
 

@@ -13,8 +13,8 @@ from helpers_page import plain
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE
-from dpengine.mechanisms.of_gradients import OfGradients
+from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE
+from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages.spoken import speaking
 from ui.train_preview import _figures_html, people_of
 

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine import scorer
-from dpengine.mechanisms.of_gradients import OfGradients
+from dpengine.mechanisms.models.of_gradients import OfGradients
 from ui import exports, figures, history, report, train_result, train_words
 
 PEOPLE = 300

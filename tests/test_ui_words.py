@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.promises import Rank
+from dpengine.mechanisms.promises import Rank
 from ui.answer import bars_alt, bars_table
 from ui.exports import as_csv, safe
 from ui.figures import bare, pictured, rounded, rounded_range

@@ -10,8 +10,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.entries import SESSION
+from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
-from dpengine.telling import FEW
 from ui import charts, counted, curve_answer, density, exports, gloss, many, nav, steer
 from ui.figures import cut, figure, limits, pictured, printed_range
 from ui.wording import axis, from_zero, headline, range_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 import dpengine as dp
-from dpengine import cuts
+from dpengine.mechanisms import cuts
 
 
 def words(query: dp.Query) -> str:

@@ -10,10 +10,10 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.schema import Ordered
-from dpengine.mechanisms.cdf import Cdf
+from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.mechanisms.promises import Within
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day
-from dpengine.promises import Within
 from dpengine.rising import rising
 from ui import curve_charts, exports, svg
 from ui.figures import cut, rounded

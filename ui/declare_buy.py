@@ -15,8 +15,8 @@ import dpengine as dp
 from dpengine.answers import claim_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
-from dpengine.promises import Within
 from ui import declare_change as change
 from ui import frame, job, spend
 from ui.declare_column import Card

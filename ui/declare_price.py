@@ -8,14 +8,14 @@ from functools import lru_cache
 
 import dpengine as dp
 from dpengine.accountant.budget import questions
-from dpengine.contract import least_epsilon
 from dpengine.core.exact import up
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MOST_STEPS, Category, Column, ItemSet, Number
 from dpengine.declared.unit import Relation
+from dpengine.mechanisms.contract import least_epsilon
+from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
 from dpengine.messages.figures import ungrouped
-from dpengine.promises import Promise
 from ui.figures import two_figures
 from ui.wording import percent, promise_words
 

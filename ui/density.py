@@ -11,9 +11,9 @@ import streamlit as st
 import dpengine as dp
 from dpengine import resample
 from dpengine.declared.schema import Number
-from dpengine.mechanisms.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
+from dpengine.mechanisms.curves.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
+from dpengine.mechanisms.promises import Band
 from dpengine.messages import plain, say
-from dpengine.promises import Band
 from ui import charts, curve_charts, exports, numbers
 from ui.density_words import reach, top, unit
 from ui.figures import two_figures

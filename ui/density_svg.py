@@ -8,7 +8,7 @@ import numpy as np
 
 import dpengine as dp
 from dpengine import resample
-from dpengine.mechanisms.density import Density
+from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import plain
 from ui.density_words import headline, unit
 from ui.svg import _SIDE, WIDTH, Axis, _picture, _short

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpengine import resample
-from dpengine.mechanisms.density import Density
+from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import plain, say
 
 

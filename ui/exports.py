@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
-from dpengine.mechanisms.cdf import Cdf
+from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
-from dpengine.telling import FEW
 from ui import counted
 
 _RISKY = re.compile(r"^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=\s*[=+\-@＝＋－＠])")

@@ -11,10 +11,10 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import Parameter
 from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Column, ItemSet, Number
+from dpengine.mechanisms.contract import Parameter
 from dpengine.messages import say
 from ui import density, numbers
 from ui.language import IN_ADDRESS, address, day_format

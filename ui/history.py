@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import canonical
 from dpengine.entries import Charge, questions_of
 from dpengine.ledger import Act
+from dpengine.mechanisms.contract import canonical
 from dpengine.messages import say
 from dpengine.messages.figures import day
 from dpengine.statement import act_words, sentence_of

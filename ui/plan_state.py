@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import canonical
 from dpengine.core.exact import read_number
+from dpengine.mechanisms.contract import canonical
 from dpengine.messages import say
 from dpengine.plan import MOST_ROWS, Wish, plannable, wish_as_json
 from ui.language import address

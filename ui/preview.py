@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import canonical
-from dpengine.mechanisms.density import Density
+from dpengine.mechanisms.contract import canonical
+from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import say
 from dpengine.messages.figures import day
 from dpengine.resample import heights

@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.schema import Category, Number
-from dpengine.mechanisms.of_rows import MOST_COLUMNS, OfRows
+from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, OfRows
 from dpengine.messages import say
 from ui import addressed, frame, history, job, nav, numbers, owner, publish_preview, publish_result, spend
 from ui.state import workspace

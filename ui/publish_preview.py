@@ -11,13 +11,13 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import canonical
 from dpengine.core.exact import down, text_of
-from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.contract import canonical
+from dpengine.mechanisms.promises import Blurred
+from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
 from dpengine.noise.row_noise import Blur, Swap, expected_error, thesis_scale
-from dpengine.promises import Blurred
 from ui.figures import two_figures
 from ui.wording import chance, points
 

@@ -10,11 +10,11 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.schema import Category, Number
-from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.telling import fills
 from dpengine.messages import plain, say
 from dpengine.noise.row_noise import Blur
 from dpengine.published import Estimate, Published, reach_of
-from dpengine.telling import fills
 from ui import answer as answers
 from ui import charts, counted, exports, many, nav
 from ui.figures import rounded, rounded_range

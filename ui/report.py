@@ -16,7 +16,7 @@ from typing import Any
 import dpengine as dp
 from dpengine.core.exact import up
 from dpengine.entries import SESSION
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.spoken import current
 from dpengine.sessions import step_query

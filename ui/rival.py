@@ -7,8 +7,8 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
-from dpengine.promises import Within
 from dpengine.rivals import rival
 from ui import nav, preview
 from ui.wording import amount

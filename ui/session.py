@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import Gaussian
-from dpengine.mechanisms.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
+from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.sessions import bears

@@ -9,8 +9,8 @@ import streamlit as st
 
 from dpengine import bearing
 from dpengine.answers import round_up_two
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
-from dpengine.mechanisms.asks import Average, Share
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.messages import say
 from dpengine.population import outward
 from dpengine.validity import Width

@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.contract import canonical
 from dpengine.declared.schema import Number
-from dpengine.mechanisms.adaptive_session import State
+from dpengine.mechanisms.contract import canonical
+from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.messages import say
 from dpengine.sessions import Session, Taken
 from dpengine.table import new_request

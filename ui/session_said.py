@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import dpengine as dp
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.promises import NearBest
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
-from dpengine.promises import NearBest
 from ui import session_outward
 from ui.figures import anything, printed_range
 from ui.wording import headline, range_words

@@ -12,9 +12,9 @@ import dpengine as dp
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import LEAST_EPSILON, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
+from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, Rank, Within
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
-from dpengine.promises import Band, Blurred, Excess, NearBest, Rank, Within
 from ui import counted, entry, gloss, numbers
 from ui.wording import (
     amount_figure,

@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.schema import Category
-from dpengine.mechanisms.of_class import MOST_COLUMNS, OfClass
+from dpengine.mechanisms.synthetic.of_class import MOST_COLUMNS, OfClass
 from dpengine.messages import say
 from dpengine.synthetic import KEYS
 from ui import addressed, form, frame, history, job, numbers, owner, spend, synthetic_preview, synthetic_result

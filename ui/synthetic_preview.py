@@ -9,10 +9,10 @@ import streamlit as st
 
 from dpengine.core.exact import text_of
 from dpengine.declared.condition_words import conditions
-from dpengine.mechanisms.multisets import how_many
-from dpengine.mechanisms.mwem import Mwem
-from dpengine.mechanisms.of_class import OfClass
-from dpengine.mechanisms.small_database import SmallDatabase
+from dpengine.mechanisms.synthetic.multisets import how_many
+from dpengine.mechanisms.synthetic.mwem import Mwem
+from dpengine.mechanisms.synthetic.of_class import OfClass
+from dpengine.mechanisms.synthetic.small_database import SmallDatabase
 from dpengine.messages import plain, say
 from ui import nav
 from ui.wording import chance, points, promise_words, short_promise

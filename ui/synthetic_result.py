@@ -9,10 +9,10 @@ from itertools import combinations
 import streamlit as st
 
 import dpengine as dp
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.telling import fills
 from dpengine.messages import say
-from dpengine.promises import Within
 from dpengine.synthetic import Share, Synthetic
-from dpengine.telling import fills
 from ui import addressed, charts, counted, exports, form, many
 from ui import answer as answers
 from ui.figures import bare, rounded, rounded_range

@@ -10,8 +10,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.schema import Category
-from dpengine.excess import CALIBRATIONS, COORDINATE, ITERATES
-from dpengine.mechanisms.of_gradients import REGIONS, OfGradients
+from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
+from dpengine.mechanisms.models.of_gradients import REGIONS, OfGradients
 from dpengine.messages import say
 from ui import (
     addressed,

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.mechanisms.of_models import OfModel
+from dpengine.mechanisms.models.of_models import OfModel
 from dpengine.messages import say
 from dpengine.statistics.features import LOGISTIC, Model
 from dpengine.validity import flattery

@@ -10,10 +10,10 @@ from math import sqrt
 import streamlit as st
 
 import dpengine as dp
-from dpengine import excess
 from dpengine.answers import round_up_two
-from dpengine.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, Setting
-from dpengine.mechanisms.of_gradients import MOST_STEPS, OfGradients
+from dpengine.mechanisms.models import excess
+from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, Setting
+from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from ui import charts, gloss

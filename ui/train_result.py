@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine import scorer
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
-from dpengine.mechanisms.of_gradients import OfGradients
+from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import say
 from dpengine.statistics.features import WEIGHT_BITS, Model
 from ui import answer as answers

@@ -10,7 +10,7 @@ from typing import Any
 import dpengine as dp
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number
-from dpengine.mechanisms.of_gradients import OfGradients
+from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import plain, say
 from dpengine.statistics.features import CONSTANT
 from ui.figures import bare, rounded, rounded_range

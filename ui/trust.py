@@ -12,11 +12,11 @@ import streamlit as st
 import dpengine as dp
 from dpengine import trust
 from dpengine.declared.schema import Category
-from dpengine.mechanisms.shuffle_count import read_shuffle_delta
+from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
+from dpengine.mechanisms.promises import Blurred
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.noise.tails import BETA
-from dpengine.promises import Blurred
 from dpengine.trust import Way
 from ui import form, frame, job, lessons, many, nav, numbers, owner, plan_run, trust_more, trust_state
 from ui.figures import figure, printed_range

@@ -12,7 +12,7 @@ import dpengine as dp
 from demos.lessons import trust as demo
 from demos.lessons.trust import HOLDS, NAMES, Stages
 from dpengine import trust
-from dpengine.mechanisms.shuffle_count import read_shuffle_delta
+from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.trust import Way

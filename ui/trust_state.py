@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine import trust
 from dpengine.core.exact import text_of
 from dpengine.declared.schema import Category
-from dpengine.mechanisms.shuffle_histogram import SOLUTIONS
+from dpengine.mechanisms.local.shuffle_histogram import SOLUTIONS
 from ui import spend
 from ui.language import address
 

@@ -8,9 +8,9 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine import curves, whatif
+from dpengine.mechanisms.promises import Within
 from dpengine.messages import plain, say
 from dpengine.noise.tails import BETA
-from dpengine.promises import Within
 from ui import charts, exports, gloss, job, nav, preview, whatif_form, whatif_more, whatif_state
 from ui.whatif_more import Points
 from ui.wording import floor_words, percent, power_of_ten, promise_words, short_promise, three_figures

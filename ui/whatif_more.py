@@ -10,7 +10,7 @@ import dpengine as dp
 from dpengine import curves, whatif
 from dpengine.accountant import how_many_fit
 from dpengine.core.exact import text_of
-from dpengine.mechanisms.quantile import Median
+from dpengine.mechanisms.choices.quantile import Median
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
 from ui import charts, gloss, odds

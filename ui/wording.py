@@ -12,15 +12,15 @@ from typing import Any
 import dpengine as dp
 from dpengine.core.exact import decimal_of, text_of
 from dpengine.looks import Reading
-from dpengine.mechanisms.cdf import Cdf
-from dpengine.mechanisms.cdf_tree import CdfTree
-from dpengine.mechanisms.density import Density
-from dpengine.mechanisms.of_models import OfModel
+from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.mechanisms.curves.cdf_tree import CdfTree
+from dpengine.mechanisms.curves.density import Density
+from dpengine.mechanisms.models.of_models import OfModel
+from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, NoPromise, Promise, Rank, Within
+from dpengine.mechanisms.telling import APART, leaders
 from dpengine.messages import known, plain, say
 from dpengine.messages.figures import day, local, setting
-from dpengine.promises import Band, Blurred, Excess, NearBest, NoPromise, Promise, Rank, Within
 from dpengine.rising import halfway
-from dpengine.telling import APART, leaders
 from ui import density_words
 from ui.figures import anything, figure, printed, printed_range, two_figures
 

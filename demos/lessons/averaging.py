@@ -16,7 +16,7 @@ from demos.lessons.clinic import ALLOWANCE, facts, patients
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, fits, spent
 from dpengine.core.exact import exp_decimal
-from dpengine.mechanisms.count import Count
+from dpengine.mechanisms.counts.count import Count
 from dpengine.noise.coins import Coins, SystemCoins
 
 WAYS = ("open", "ledger")

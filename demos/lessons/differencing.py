@@ -28,7 +28,7 @@ from demos.lessons.clinic import ALLOWANCE, facts, patients
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, spent
 from dpengine.core.exact import exp_decimal
-from dpengine.mechanisms.count import Count
+from dpengine.mechanisms.counts.count import Count
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.tails import sum_tail
 

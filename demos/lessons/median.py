@@ -15,7 +15,7 @@ from dpengine.curves import two_medians
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.quantile import Median
+from dpengine.mechanisms.choices.quantile import Median
 
 BEFORE = (0, 0, 0, 1, 1, 1, 1)
 AFTER = (0, 0, 0, 0, 1, 1, 1)

@@ -28,9 +28,9 @@ from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.loss import loss_from_json
 from dpengine.audit.exact import ORDER, hockey_stick, laws_of
 from dpengine.audit.recorder import WHOLE, Event, Finding, Run
-from dpengine.contract import Query
 from dpengine.core.exact import decimal_of
-from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.coins import Integers
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, max_divergence, renyi
 

@@ -29,13 +29,13 @@ from dpengine.accountant.filter import Rule, spent
 from dpengine.accountant.loss import Pure, Repeated
 from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
 from dpengine.audit.game import Counts, Game
-from dpengine.contract import Query
 from dpengine.core.errors import BudgetExceeded
 from dpengine.core.exact import down
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.ledger import Ledger
+from dpengine.mechanisms.contract import Query
 from dpengine.noise.laws import chance
 from dpengine.table import Table
 from dpengine.workspace import Workspace

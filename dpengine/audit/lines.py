@@ -19,10 +19,10 @@ from dpengine.audit.divergence import Witnessed
 from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
 from dpengine.audit.exact import ORDER, Worst, epsilon_at, laws_of, worst
 from dpengine.audit.world import CASES, SEVERAL, build
-from dpengine.contract import Query
 from dpengine.core.exact import text_of
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.contract import Query
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, SystemCoins
 

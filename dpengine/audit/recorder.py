@@ -27,12 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.answers import Answer
-from dpengine.contract import Query, canonical
-from dpengine.mechanisms.cdf import Cdf
-from dpengine.mechanisms.find_values import FindValues
-from dpengine.mechanisms.of_rows import OfRows
-from dpengine.mechanisms.shuffle_count import ShuffleCount
-from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.choices.find_values import FindValues
+from dpengine.mechanisms.contract import Query, canonical
+from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.mechanisms.local.shuffle_count import ShuffleCount
+from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.coins import Coins, Integers, SystemCoins
 from dpengine.table import Table
 from dpengine.workspace import Workspace

@@ -12,13 +12,13 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import Any
 
-from dpengine.contract import Query
 from dpengine.declared.conditions import Row
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.contract import Query
 from dpengine.statistics.counts import cut
 from dpengine.statistics.need import Spread
 

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from dpengine.contract import Query
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
-from dpengine.mechanisms.cdf import Cdf
-from dpengine.mechanisms.cdf_tree import CdfTree
-from dpengine.mechanisms.check_model import CheckModel
-from dpengine.mechanisms.count import Count
-from dpengine.mechanisms.crosstab import Crosstab
-from dpengine.mechanisms.density import Density
-from dpengine.mechanisms.find_range import FindRange
-from dpengine.mechanisms.find_values import FindValues
-from dpengine.mechanisms.fit_check import FitCheck
-from dpengine.mechanisms.histogram import Histogram
-from dpengine.mechanisms.local_count import LocalCount
-from dpengine.mechanisms.mean import Mean
-from dpengine.mechanisms.mwem import Mwem
-from dpengine.mechanisms.noisy_argmax import NoisyArgmax
-from dpengine.mechanisms.proportion import Proportion
-from dpengine.mechanisms.publish_category import PublishCategory
-from dpengine.mechanisms.publish_number import PublishNumber
-from dpengine.mechanisms.publish_table import PublishTable
-from dpengine.mechanisms.quantile import Median, Quantile
-from dpengine.mechanisms.shuffle_count import ShuffleCount
-from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
-from dpengine.mechanisms.small_database import SmallDatabase
-from dpengine.mechanisms.sum import Sum
-from dpengine.mechanisms.top_item import TopItem
-from dpengine.mechanisms.train_linear import TrainLinear
-from dpengine.mechanisms.train_logistic import TrainLogistic
-from dpengine.mechanisms.variance import Variance
+from dpengine.mechanisms.choices.find_range import FindRange
+from dpengine.mechanisms.choices.find_values import FindValues
+from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.choices.quantile import Median, Quantile
+from dpengine.mechanisms.choices.top_item import TopItem
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.counts.count import Count
+from dpengine.mechanisms.counts.crosstab import Crosstab
+from dpengine.mechanisms.counts.fit_check import FitCheck
+from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.counts.proportion import Proportion
+from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.mechanisms.curves.cdf_tree import CdfTree
+from dpengine.mechanisms.curves.density import Density
+from dpengine.mechanisms.local.local_count import LocalCount
+from dpengine.mechanisms.local.shuffle_count import ShuffleCount
+from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.models.check_model import CheckModel
+from dpengine.mechanisms.models.train_linear import TrainLinear
+from dpengine.mechanisms.models.train_logistic import TrainLogistic
+from dpengine.mechanisms.publish.publish_category import PublishCategory
+from dpengine.mechanisms.publish.publish_number import PublishNumber
+from dpengine.mechanisms.publish.publish_table import PublishTable
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.sums.mean import Mean
+from dpengine.mechanisms.sums.sum import Sum
+from dpengine.mechanisms.sums.variance import Variance
+from dpengine.mechanisms.synthetic.mwem import Mwem
+from dpengine.mechanisms.synthetic.small_database import SmallDatabase
 
 catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
     {

@@ -18,8 +18,8 @@ from dpengine.accountant.loss import Approximate, Gaussian, Pure
 from dpengine.audit.world import HALF, model
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS
-from dpengine.mechanisms.check_chances import CheckChances
-from dpengine.mechanisms.check_errors import CheckErrors
+from dpengine.mechanisms.models.check_chances import CheckChances
+from dpengine.mechanisms.models.check_errors import CheckErrors
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics import view
 from dpengine.statistics.features import Layout, Model

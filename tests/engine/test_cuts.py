@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from helpers_cuts import ROWS, check_cuts_are_told, cut_of, told, with_unit
 
-from dpengine import cuts
 from dpengine.audit.world import CASES, build, case_name
 from dpengine.declared.conditions import read_predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms import catalogue
+from dpengine.mechanisms import catalogue, cuts
 from dpengine.messages.spoken import speaking
 
 ON_CONDITIONS = [case for case in CASES if case[0] in ("count", "proportion", "noisy_argmax", "local_count")]

@@ -18,7 +18,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.density import Density
+from dpengine.mechanisms.curves.density import Density
 from dpengine.noise import density_table
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Normal, chance, renyi

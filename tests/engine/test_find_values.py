@@ -15,7 +15,7 @@ from dpengine.accountant.loss import Approximate
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import RELATIONS, Unit
-from dpengine.mechanisms.find_values import MOST_FOUND, FindValues, chance_of_new, least_threshold
+from dpengine.mechanisms.choices.find_values import MOST_FOUND, FindValues, chance_of_new, least_threshold
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.raw_needs import Values
 from tests.helpers_found import check_found_values

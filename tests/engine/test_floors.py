@@ -13,10 +13,10 @@ from dpengine.answers import promise_as_json
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.of_rows import OfRows
-from dpengine.mechanisms.publish_table import PublishTable
+from dpengine.mechanisms.promises import Blurred
+from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.publish.publish_table import PublishTable
 from dpengine.noise.row_noise import Blur, Swap
-from dpengine.promises import Blurred
 
 
 def published(epsilon: str, delta: str = "0", **columns: Category | Number) -> OfRows:

@@ -16,8 +16,8 @@ import pytest
 
 import dpengine as dp
 from dpengine.answers import Answer, claim_of, drawn_as_json
-from dpengine.contract import Averaged
 from dpengine.looks import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
+from dpengine.mechanisms.contract import Averaged
 from dpengine.messages import say
 from dpengine.noise.laws import Laplace, Normal, chance
 from dpengine.noise.tails import BETA, gaussian_mean_reach, laplace_reach, mean_reach, sum_reach, sum_tail

@@ -15,9 +15,9 @@ import pytest
 from battery import FALSE_ALARM, allowed_failures
 
 from dpengine import whatif
-from dpengine.contract import Query, least_epsilon
+from dpengine.mechanisms.contract import Query, least_epsilon
+from dpengine.mechanisms.promises import NearBest, Rank, Within
 from dpengine.noise.tails import BETA
-from dpengine.promises import NearBest, Rank, Within
 from dpengine.statistics.need import Spread
 from tests.planted.checks import Pooled
 

@@ -17,7 +17,7 @@ from dpengine import publishing
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.of_rows import OfRows
+from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.row_noise import Blur
 from dpengine.published import Published, reach_of, unbiased

@@ -16,10 +16,10 @@ from helpers_ledger import ask, opened
 import dpengine as dp
 from bench.repeats import ask_often, questions
 from dpengine import ledgerfile, registry, repeats
-from dpengine.contract import Query
 from dpengine.entries import Charge
 from dpengine.ledger import Ledger
 from dpengine.looks import MOST_AVERAGED
+from dpengine.mechanisms.contract import Query
 
 
 def made(folder: Path, times: int) -> dp.Table:

@@ -28,8 +28,8 @@ from dpengine.chain import hash_of, verify
 from dpengine.declared.facts import Facts
 from dpengine.jobs import Jobs
 from dpengine.ledger import Ledger
-from dpengine.mechanisms.adaptive_session import AdaptiveSession, State
-from dpengine.mechanisms.asks import Average, Share
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession, State
+from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.noise.coins import SystemCoins
 from dpengine.population import noise_of, outward
 from dpengine.receipts import check, read_receipts

@@ -25,10 +25,10 @@ from helpers_synthetic import class_of, facts, gap, mwem_law, off_by, small_data
 import dpengine as dp
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.multisets import enumerated, how_many
-from dpengine.mechanisms.mwem import MOST_ROUNDS, bound
-from dpengine.mechanisms.of_class import OfClass, in_rows
-from dpengine.mechanisms.small_database import MOST_MULTISETS, MOST_WORK, fits
+from dpengine.mechanisms.synthetic.multisets import enumerated, how_many
+from dpengine.mechanisms.synthetic.mwem import MOST_ROUNDS, bound
+from dpengine.mechanisms.synthetic.of_class import OfClass, in_rows
+from dpengine.mechanisms.synthetic.small_database import MOST_MULTISETS, MOST_WORK, fits
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite
 from dpengine.noise.tails import choice_gap

@@ -17,17 +17,17 @@ from battery import POSSIBLE_ROWS, SEVERAL, allowed_failures, build, facts
 from helpers_coins import SeededCoins
 
 import dpengine as dp
-from dpengine import excess
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian
-from dpengine.contract import Path as Walk
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import RELATIONS, Unit
-from dpengine.excess import CALIBRATIONS
-from dpengine.mechanisms.of_gradients import OfGradients, spread
+from dpengine.mechanisms.contract import Path as Walk
+from dpengine.mechanisms.models import excess
+from dpengine.mechanisms.models.excess import CALIBRATIONS
+from dpengine.mechanisms.models.of_gradients import OfGradients, spread
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json

@@ -15,8 +15,8 @@ from dpengine.accountant.budget import Budget
 from dpengine.accountant.filter import Rule
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Exponential, Pure
-from dpengine.contract import Query
 from dpengine.core.errors import AllowanceError
+from dpengine.mechanisms.contract import Query
 from dpengine.messages import known
 from dpengine.noise.laws import Laplace, chance
 

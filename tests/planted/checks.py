@@ -25,10 +25,10 @@ from battery import (
 from dpengine.accountant.costs import cost
 from dpengine.audit.empirical import lower_bound
 from dpengine.audit.exact import ORDER
-from dpengine.contract import Query
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import MISSING, Number, Schema
-from dpengine.mechanisms.sum import Sum
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.sums.sum import Sum
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite, Laplace, Normal, chance
 from dpengine.statistics.counts import Moments, RowCount

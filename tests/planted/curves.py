@@ -13,10 +13,10 @@ from unittest.mock import patch
 import numpy as np
 from battery import FALSE_ALARM, _tail, check_law_against_loss, check_sensitivity
 
-from dpengine import bands
 from dpengine.core.exact import exp_decimal
-from dpengine.mechanisms.cdf import Cdf
-from dpengine.mechanisms.cdf_tree import CdfTree
+from dpengine.mechanisms.curves import bands
+from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.noise import layered_choice
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from battery import check_law_against_loss, check_sensitivity, facts
 
-from dpengine.mechanisms.density import Density
+from dpengine.mechanisms.curves.density import Density
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.statistics.need import Spread
 from tests.planted.checks import check_samples_follow_the_law

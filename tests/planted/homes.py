@@ -15,12 +15,12 @@ from battery import CASES, build
 import dpengine as dp
 from dpengine import copies
 from dpengine.answers import released_as_json
-from dpengine.contract import Query, canonical
 from dpengine.entries import Burned
 from dpengine.ledger import Act
 from dpengine.loading import Loaded
 from dpengine.marks import older_mark
-from dpengine.mechanisms.adaptive_session import State
+from dpengine.mechanisms.contract import Query, canonical
+from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.noise.coins import SystemCoins
 from dpengine.sessions import Session, step_claim
 from dpengine.workspace import Workspace

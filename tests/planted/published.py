@@ -20,13 +20,13 @@ from helpers_floors import check_floors
 import dpengine as dp
 from dpengine.core.exact import ln_above, up
 from dpengine.jobs import carry_release
-from dpengine.mechanisms.of_rows import OfRows
-from dpengine.mechanisms.publish_category import PublishCategory
-from dpengine.mechanisms.publish_number import PublishNumber
-from dpengine.mechanisms.publish_table import PublishTable
+from dpengine.mechanisms.promises import Blurred
+from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.publish.publish_category import PublishCategory
+from dpengine.mechanisms.publish.publish_number import PublishNumber
+from dpengine.mechanisms.publish.publish_table import PublishTable
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.row_noise import Blur, Row, Swap
-from dpengine.promises import Blurred
 from dpengine.publishing import publish
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
 from tests.planted.ledgers import charged_after

@@ -12,17 +12,17 @@ from battery import SCHEMA, SEVERAL, check_law_against_loss, check_sensitivity, 
 from helpers_coins import SeededCoins
 
 from dpengine.accountant.loss import Loss, Pure
-from dpengine.contract import Query, Released
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
-from dpengine.mechanisms.asks import Average
-from dpengine.mechanisms.count import Count
-from dpengine.mechanisms.find_values import FindValues
-from dpengine.mechanisms.histogram import Histogram
-from dpengine.mechanisms.mean import Mean
-from dpengine.mechanisms.quantile import Blocks, Median
-from dpengine.mechanisms.sum import Sum
-from dpengine.mechanisms.top_item import TopItem
+from dpengine.mechanisms.choices.find_values import FindValues
+from dpengine.mechanisms.choices.quantile import Blocks, Median
+from dpengine.mechanisms.choices.top_item import TopItem
+from dpengine.mechanisms.contract import Query, Released
+from dpengine.mechanisms.counts.count import Count
+from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.session.asks import Average
+from dpengine.mechanisms.sums.mean import Mean
+from dpengine.mechanisms.sums.sum import Sum
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent, Laplace
 from dpengine.statistics.need import Spread

@@ -21,11 +21,11 @@ from recorded.play import loaded, played
 import dpengine as dp
 from dpengine import coding, jobs, persons
 from dpengine.accountant.loss import Loss, Pure
-from dpengine.contract import Query, Released
 from dpengine.ledger import Ledger
-from dpengine.mechanisms.count import Count
-from dpengine.mechanisms.histogram import Histogram
-from dpengine.mechanisms.sum import Sum
+from dpengine.mechanisms.contract import Query, Released
+from dpengine.mechanisms.counts.count import Count
+from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.sums.sum import Sum
 from dpengine.noise.coins import Coins
 from tests.planted.registry import Planted
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from helpers_cuts import check_cuts_are_told
 
 from dpengine.audit.world import SEVERAL
-from dpengine.cuts import Cut
 from dpengine.declared.conditions import Predicate
-from dpengine.mechanisms.count import Count
-from dpengine.mechanisms.histogram import Histogram
-from dpengine.mechanisms.sum import Sum
+from dpengine.mechanisms.counts.count import Count
+from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.cuts import Cut
+from dpengine.mechanisms.sums.sum import Sum
 from tests.planted.questions import made
 from tests.planted.registry import Planted
 

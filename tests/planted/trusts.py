@@ -16,9 +16,9 @@ from dpengine.core.exact import decimal_of
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.of_people import sums_of_coins
-from dpengine.mechanisms.shuffle_count import ShuffleCount
-from dpengine.mechanisms.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.local.of_people import sums_of_coins
+from dpengine.mechanisms.local.shuffle_count import ShuffleCount
+from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
 from dpengine.noise import binomial, shuffle_model
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite, Law

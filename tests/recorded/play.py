@@ -19,10 +19,10 @@ from recorded import made
 import dpengine as dp
 from dpengine.audit.compared import compare
 from dpengine.audit.recorder import Finding, Run, converse, release
-from dpengine.contract import Query
 from dpengine.copies import export_lines
 from dpengine.core.errors import AllowanceError
-from dpengine.mechanisms.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.workspace import Workspace
 from ui import exports, report

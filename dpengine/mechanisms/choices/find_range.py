@@ -1,0 +1,120 @@
+"""In which range the numbers of a raw column lie, for an owner who does not know it. The column need not be declared.
+
+Guarantee   ε-DP.
+Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1. The range is post-processing.
+Statistic   rows per band of a public grid: 0, ±2^−10, …, ±2^40 (numbers beyond count in the last band; cells without a
+            number in none). A person holds at most m rows: L1 change m under add/remove, 2m under replace-one.
+Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent. Under replace-one with one row per person two counts
+            change, by one each: two independent parts of ε/2.
+Range       all K noises stay within t at once, except with probability β. Bands whose noisy count exceeds t then surely
+            hold somebody, and the answer is the smallest range of bands that covers them; none: no range stands out.
+Accuracy    except with probability β, every band that is left out holds at most 2t rows.
+Cost        one pass over one raw column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.accountant.loss import Loss, Pure, Together
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.telling import FOUND
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.tails import laplace_reach, least_count_error
+from dpengine.statistics.raw_cells import BANDS, EDGES
+from dpengine.statistics.raw_needs import Bands
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindRange(Query):
+    card: ClassVar[Card] = Card(
+        key="find_range",
+        version=1,
+        picture="range",
+        states=(FOUND,),
+        caveats=("bands", "nothing"),
+        parameters=(
+            Parameter("column", "column.file", required=True),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    column: str
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        return {"column": facts.in_file(given["column"])}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"column": self.column}
+
+    def valued(self) -> set[str]:
+        """No declared bound enters."""
+        return set()
+
+    def sentence(self) -> str:
+        return say("sentence.find_range", column=self.column)
+
+    def labels(self) -> list[str]:
+        return ["lower", "upper"]
+
+    def shown(self) -> dict[str, str]:
+        return {label: say(f"answer.end.{label}") for label in self.labels()}
+
+    def need(self) -> Bands:
+        return Bands(self.column)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value
+
+    def sensitivity(self) -> Sensitivity:
+        rows = self.facts.unit.at_most
+        return Sensitivity("l1", 2 * rows if self.facts.relation == "replace" else rows)
+
+    @property
+    def scale(self) -> Fraction:
+        return self.sensitivity().bound / self.epsilon
+
+    def loss(self) -> Loss:
+        if self.facts.relation == "replace" and self.facts.unit.at_most == 1:
+            return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
+        return Pure(self.epsilon)
+
+    @property
+    def reach(self) -> int:
+        """t: what all noises stay within at once."""
+        return laplace_reach(self.scale, self.beta / BANDS)
+
+    def promise(self) -> Within:
+        return Within(Fraction(2 * self.reach), BANDS, self.beta, least_count_error(self.epsilon, self.beta))
+
+    def state(self, value: Any, interval: Any) -> str:
+        return FOUND if value["lower"] is None else ""
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 20)
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.laplace(list(value), self.scale))
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        return Independent(tuple(Laplace(count, self.scale) for count in value))
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        reach = self.reach
+        standing = [place for place, count in enumerate(raw) if count > reach]
+        if not standing:
+            return Released({"lower": None, "upper": None})
+        return Released({"lower": _number(EDGES[standing[0]]), "upper": _number(EDGES[standing[-1] + 1])})
+
+
+def _number(edge: Decimal) -> int | float:
+    """Exact either way: edges are powers of two."""
+    return int(edge) if edge == int(edge) else float(edge)

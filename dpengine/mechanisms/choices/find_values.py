@@ -1,0 +1,180 @@
+"""Which values of a raw text column enough people hold, for an owner who does not know its list.
+
+Guarantee   (ε, δ)-DP under both relations. What the data hold decides which values can appear: that is what δ pays for.
+Theorem     stability-based histogram: Korolova, Kenthapadi, Mishra, Ntoulas 2009, Thm 1; Bun, Nissim, Stemmer 2016.
+Statistic   rows per value that is present, capitals and outer spaces aside. A person holds at most m rows.
+Draw        every present value's count + Z, Pr[Z=z] ∝ exp(−|z|/s); those of at least T are released, with their noisy
+            count. s = m/ε under add/remove, 2m/ε under replace-one.
+
+Proof       Let D′ be D with one person more, who has k_v rows of value v, Σk_v ≤ m. Call *new* the values only D′
+            holds, and let η be the chance that D′ releases one of them. On the values both hold, noise of scale s makes
+            the two laws differ by a factor of at most e^(m/s) = e^ε at each outcome. An outcome S of D′ either shows a
+            new value, which has chance η, or lies among the common ones: P′(S) ≤ e^ε·P(S) + η. The other way, P(S) ≤
+            e^(ε₀)·P′(S)/(1−η) with ε₀ ≤ ε, so P(S) − e^ε·P′(S) ≤ P(S)·(1 − e^(ε−ε₀)(1−η)) ≤ η. Hence (ε, η)-DP.
+            η ≤ Σ Pr[Z ≥ T−k_v] over new values, and Pr[Z ≥ i] = r^i/(1+r) for i ≥ 0, r = e^(−1/s), is convex in k_v:
+            for j new values the sum is largest with j−1 of them at 1 and one at m−j+1, where it is again convex in j.
+            So
+                η ≤ max(r^(T−m), m·r^(T−1)) / (1+r),
+            and T is the least integer for which this is at most δ.
+            Replace-one: one person's values go, another's come. The common part changes by at most 2m in L1, so s =
+            2m/ε; with η₁ for the values that come and η₂ for those that go the two steps above give P′(S) − e^ε·P(S) ≤
+            η₁ + η₂; so T is taken for δ/2.
+            s and T are taken at the scale that is really sampled, the least float at least m/ε. Keeping the largest
+            MOST_FOUND and hiding long or unprintable values are post-processing, and a rule on a value by itself.
+Accuracy    except with probability β every value is right within T + t: a released count is within t, and a value that
+            does not appear (counted as 0) is held by fewer than T + t rows; t bounds the noise of as many values as
+            there are rows.
+Cost        one pass over one raw column; one draw for each present value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from dpengine.accountant.loss import Approximate, Loss
+from dpengine.core.amounts import read_delta
+from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.telling import FOUND
+from dpengine.messages import say
+from dpengine.noise.coins import Coins, laplace_scale
+from dpengine.noise.tails import laplace_reach
+from dpengine.statistics.raw_needs import Values
+
+MOST_FOUND = 1_000
+_GUARD = 1 + Fraction(1, 10**20)  # far above the rounding of a few 28-digit operations
+
+Found = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindValues(Query):
+    card: ClassVar[Card] = Card(
+        key="find_values",
+        version=1,
+        picture="bars",
+        states=(FOUND,),
+        caveats=("rare", "delta", "spelling"),
+        parameters=(
+            Parameter("column", "column.file", required=True),
+            Parameter("delta", "delta", required=True),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    column: str
+    delta: Fraction
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        return {"column": facts.in_file(given["column"]), "delta": read_delta(given["delta"])}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"column": self.column, "delta": text_of(self.delta)}
+
+    def valued(self) -> set[str]:
+        """No declared bound enters."""
+        return set()
+
+    def sentence(self) -> str:
+        return say("sentence.find_values", column=self.column)
+
+    def listed(self, value: dict[str, Any]) -> list[str]:
+        return sorted(value, key=lambda name: (-value[name], name))
+
+    def need(self) -> Values:
+        return Values(self.column)
+
+    def measured(self, value: Found) -> tuple[int, ...]:
+        """Of the present values alone: which ones is private."""
+        return tuple(count for _, count in value)
+
+    def sensitivity(self) -> Sensitivity:
+        rows = self.facts.unit.at_most
+        return Sensitivity("l1", 2 * rows if self.facts.relation == "replace" else rows)
+
+    @property
+    def scale(self) -> Fraction:
+        return Fraction(laplace_scale(self.sensitivity().bound / self.epsilon))
+
+    @property
+    def threshold(self) -> int:
+        """T: the least noisy count that is released."""
+        sides = 2 if self.facts.relation == "replace" else 1
+        return least_threshold(self.scale, self.facts.unit.at_most, self.delta / sides)
+
+    def loss(self) -> Loss:
+        return Approximate(self.epsilon, self.delta)
+
+    @property
+    def reach(self) -> int:
+        """t: what the noise of so many values stays within at once, as if every row held a value of its own."""
+        return laplace_reach(self.scale, self.beta / (self.facts.about * self.facts.unit.at_most))
+
+    def promise(self) -> Within:
+        most, guess = self.facts.about * self.facts.unit.at_most, self.facts.people is None
+        return Within(Fraction(self.threshold + self.reach), most, self.beta, Fraction(0), nominal=guess)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return 0, self.facts.about * self.facts.unit.at_most
+
+    def sure(self, part: str = "") -> tuple[Any, Any]:
+        return 0, None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
+
+    def off(self) -> Fraction:
+        """A figure that is shown; what is not shown may be off by T more."""
+        return Fraction(self.reach)
+
+    def unseen(self) -> Fraction | None:
+        return Fraction(self.threshold + self.reach)
+
+    @property
+    def compared(self) -> bool:
+        return True
+
+    def state(self, value: Any, interval: Any) -> str:
+        """Every value that is found is held by somebody: that tells."""
+        return "" if value else FOUND
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 20)
+
+    def draw(self, value: Found, coins: Coins) -> Found:
+        noisy = coins.laplace([count for _, count in value], self.scale) if value else []
+        least = self.threshold
+        told = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
+        return tuple(sorted(told, key=lambda one: (-one[1], one[0]))[:MOST_FOUND])
+
+    def law(self, value: Found) -> None:
+        """Its support depends on the data; `tests/engine/test_find_values.py` computes it exactly and checks (ε, δ)."""
+        return None
+
+    def finish(self, raw: Found) -> Released:
+        reach = self.reach
+        return Released(dict(raw), {name: (count - reach, count + reach) for name, count in raw})
+
+
+@lru_cache(maxsize=1024)
+def least_threshold(scale: Fraction, rows: int, delta: Fraction) -> int:
+    """The least T for which one person's new values appear with probability at most δ."""
+    # r^(T−rows)/(1+r) ≤ worst ≤ rows·r^(T−rows): the answer lies between these two.
+    low, high = rows, rows + ceiling(scale * ln_above(rows / delta)) + 1
+    while low < high:
+        middle = (low + high) // 2
+        if Fraction(chance_of_new(scale, rows, middle)) * _GUARD <= delta:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def chance_of_new(scale: Fraction, rows: int, threshold: int) -> Decimal:
+    """The largest Σ Pr[Z ≥ T − k_v] over Σk_v ≤ rows, k_v ≥ 1."""
+    together, apart = (exp_decimal(-(threshold - held) / scale) for held in (rows, 1))
+    return max(together, rows * apart) / (1 + exp_decimal(-1 / scale))

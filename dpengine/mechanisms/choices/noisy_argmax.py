@@ -1,0 +1,136 @@
+"""Which of several conditions do the most people meet?
+
+Guarantee   ε-DP.
+Theorem     report noisy max: Dwork and Roth 2014, Claim 3.9. With discrete noise and a fixed
+            order for ties the proof is the same: given the others' noise, condition i wins iff its own is at least
+            some threshold, a neighbour moves that threshold by at most 2Δ (Δ where all counts move one way), and
+            Pr[Z ≥ k+1] ≥ e^(−1/b)·Pr[Z ≥ k] for discrete Laplace noise of scale b.
+Statistic   T counts, one per condition, each changing by at most m. A person may meet any number of them.
+Draw        argmax of count + Laplace(b), b = 2m/ε under replace-one, m/ε under add/remove (all counts move one way).
+Accuracy    the chosen count is at most 2t below the largest, t what all T noises stay within with probability 1−β.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.accountant.loss import Loss, Pure
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.condition_words import conditions, who
+from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.promises import NearBest
+from dpengine.mechanisms.telling import APART, first_is_certain
+from dpengine.messages import say
+from dpengine.messages.spoken import stored
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Laplace, above
+from dpengine.noise.tails import laplace_reach, least_choice_gap
+from dpengine.statistics.counts import ConditionCounts
+
+MOST_OPTIONS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyArgmax(Query):
+    card: ClassVar[Card] = Card(
+        key="noisy_argmax",
+        version=1,
+        picture="label",
+        states=(APART,),
+        caveats=("ties",),
+        parameters=(
+            Parameter("options", "options", required=True),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    options: tuple[Predicate, ...]
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        listed = given["options"]
+        if not isinstance(listed, (list, tuple)) or not 2 <= len(listed) <= MOST_OPTIONS:
+            raise AllowanceError("options.many", most=MOST_OPTIONS)
+        options = tuple(read_predicate(one, facts.schema) for one in listed)
+        names = {conditions(option) for option in options}
+        if any(option.everyone for option in options) or len(names) < len(options):
+            raise AllowanceError("options.different")
+        return {"options": options}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"options": [option.as_json() for option in self.options]}
+
+    def conditions(self) -> tuple[Predicate, ...]:
+        return *super().conditions(), *self.options
+
+    def names(self) -> list[str]:
+        """As they are stored."""
+        with stored():
+            return self._conditions()
+
+    def shown(self) -> dict[str, str]:
+        return dict(zip(self.names(), self._conditions(), strict=True))
+
+    def _conditions(self) -> list[str]:
+        return [conditions(option) for option in self.options]
+
+    def sentence(self) -> str:
+        return say("sentence.noisy_argmax", options="; ".join(self._conditions()), who=who(self.where))
+
+    def need(self) -> ConditionCounts:
+        return ConditionCounts(self.options, self.where)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("linf", self.facts.unit.at_most)
+
+    @property
+    def scale(self) -> Fraction:
+        moves = 2 if self.facts.relation == "replace" else 1
+        return moves * self.sensitivity().bound / self.epsilon
+
+    def loss(self) -> Loss:
+        return Pure(self.epsilon)
+
+    def promise(self) -> NearBest:
+        options = len(self.options)
+        floor = least_choice_gap(self.epsilon, options, self.beta)
+        return NearBest(2 * laplace_reach(self.scale, self.beta / options), self.beta, floor)
+
+    def state(self, value: Any, interval: Any) -> str:
+        certain = first_is_certain(self.promise().gap, self.facts.about, len(self.options), self.where.everyone)
+        return "" if certain else APART
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 4)
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> int:
+        return coins.noisy_max(value, self.scale)
+
+    def law(self, value: tuple[int, ...]) -> Finite:
+        """Pr[i wins] = Σ_z Pr[c_i + Z = z]·Π_{j<i} Pr[c_j + Z < z]·Π_{j>i} Pr[c_j + Z ≤ z]; the rest is e^-70."""
+        laws = [Laplace(count, self.scale) for count in value]
+        reach = int(self.scale * 70) + 2
+        chances: dict[int, Decimal] = {}
+        for i, own in enumerate(laws):
+            total = Decimal(0)
+            for z in range(min(value) - reach, max(value) + reach + 1):
+                part = above(own, z - 1) - above(own, z)
+                for j, other in enumerate(laws):
+                    if j != i:
+                        part *= 1 - above(other, z if j > i else z - 1)
+                total += part
+            chances[i] = total
+        return Finite(chances)
+
+    def finish(self, raw: int) -> Released:
+        return Released(self.names()[raw])

@@ -1,0 +1,179 @@
+"""Which value of a list is the most common, or the several most common in order.
+
+Guarantee   ε-DP, and with the usual noise ε-bounded range.
+Theorem     exponential mechanism: McSherry and Talwar 2007, Thm 6; utility Thm 7. Or permute-and-flip: McKenna and
+            Sheldon 2020, Thm 2; never farther from the best, but its Rényi loss is that of any ε-DP mechanism.
+Statistic   q(r) = number of rows with value r; Δq = m under both relations. Under add/remove all scores move one
+            way (monotone), so the factor 2 is not needed: rate ε/m; under replace-one ε/(2m). For a column of sets q(r)
+            = number of people who hold r, in one of their rows that meet the condition: every person moves each
+            score by one at most, whatever the size of the sets and the number of rows, so Δq = 1.
+Draw        r with probability ∝ exp(rate·q(r)), exactly, over the public list; rows without an answer do not compete.
+            Permute-and-flip: in a random order the first whose coin, with chance exp(−rate·(best − q(r))), comes up.
+Accuracy    q(chosen) ≥ best − g with probability ≥ 1−β, g = ⌈ln(|R|/β)/rate⌉ − 1; permute-and-flip |R|/2 for |R|.
+Several     k items in order by peeling: each draw costs ε/k and the chosen one no longer competes.
+Cost        one scan and k draws over |R| candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpengine.accountant.loss import Exponential, Loss, Pure, Together
+from dpengine.core.arrays import Integers
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category
+from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.promises import NearBest
+from dpengine.mechanisms.telling import APART, first_is_certain
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, flipped, weighted
+from dpengine.noise.tails import choice_gap, flip_gap, least_choice_gap
+from dpengine.statistics.counts import BinCounts, ItemCounts
+
+MOST_ITEMS = 20
+MOST_LISTED = 50_000
+MOST_FLIPPED = 60  # candidates: the law of permute-and-flip takes their cube
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopItem(Query):
+    card: ClassVar[Card] = Card(
+        key="top_item",
+        version=1,
+        picture="label",
+        states=(APART,),
+        caveats=("ties",),
+        parameters=(
+            Parameter("column", "column.listed", required=True),
+            Parameter("how_many", "number", default=1),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    noises: ClassVar[tuple[str, ...]] = ("permute_and_flip",)
+
+    column: str
+    how_many: int = 1
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        name = str(given["column"])
+        facts.schema.listed(name)
+        wanted = read_number(given.get("how_many", 1), say("param.how_many.label"))
+        if wanted.denominator != 1 or not 1 <= wanted <= MOST_ITEMS:
+            raise AllowanceError("top.how_many", most=MOST_ITEMS)
+        return {"column": name, "how_many": int(wanted)}
+
+    def __post_init__(self) -> None:
+        if self.how_many >= len(self.candidates):
+            raise AllowanceError("top.how_many", most=min(len(self.candidates) - 1, MOST_ITEMS))
+
+    def own_json(self) -> dict[str, Any]:
+        return {"column": self.column} | ({"how_many": self.how_many} if self.how_many > 1 else {})
+
+    def sentence(self) -> str:
+        code = "sentence.top_item" if self.how_many == 1 else "sentence.top_items"
+        return say(code, many=self.how_many, column=self.column, who=who(self.where))
+
+    @cached_property
+    def candidates(self) -> Integers:
+        """The codes that compete: all but a label that only stands for “no answer”."""
+        column = self.facts.schema.listed(self.column)
+        codes: Integers = np.arange(column.size, dtype=np.int64)
+        if isinstance(column, Category) and column.missing not in column.values:
+            codes = np.delete(codes, column.code(column.missing))
+        return codes
+
+    @property
+    def each(self) -> int:
+        """How many rows of a person can hold the same value."""
+        return self.facts.unit.at_most if isinstance(self.facts.schema[self.column], Category) else 1
+
+    def need(self) -> BinCounts | ItemCounts:
+        column, size = self.facts.schema[self.column], self.facts.schema[self.column].size
+        if not isinstance(column, Category):
+            return ItemCounts(self.column, size, self.where, self.facts.unit.id_column is not None)
+        return BinCounts(self.column, tuple(range(size)), size, self.where)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(np.array(value, dtype=np.int64)[self.candidates].tolist())
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("linf", self.each)
+
+    @property
+    def rate(self) -> Fraction:
+        moves = 2 if self.facts.relation == "replace" else 1
+        return self.epsilon / self.how_many / (moves * self.sensitivity().bound)
+
+    def loss(self) -> Loss:
+        each = self.epsilon / self.how_many
+        part: Loss = Pure(each) if self.noise else Exponential(each)
+        return Together((part,) * self.how_many) if self.how_many > 1 else part
+
+    def promise(self) -> NearBest:
+        size = len(self.candidates)
+        floor = least_choice_gap(self.epsilon, size, self.beta)
+        gap = flip_gap if self.noise else choice_gap
+        return NearBest(gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
+
+    def state(self, value: Any, interval: Any) -> str:
+        certain = first_is_certain(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)
+        return "" if certain else APART
+
+    def coarse(self) -> Fraction:
+        """An even share of the people: with a larger gap almost any item could win."""
+        return Fraction(self.facts.about, len(self.candidates))
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        codes = self.candidates
+        scores = np.array(value, dtype=np.int64)[codes]
+        most = None if self.facts.people is None else self.facts.people * self.each
+        chosen: list[int] = []
+        for _ in range(self.how_many):
+            gaps = scores.max() - scores
+            if self.noise:
+                place = coins.flip(gaps, self.rate, most)
+            else:
+                place, _ = coins.choose(gaps, np.ones_like(gaps), self.rate, most)
+            chosen.append(int(codes[place]))
+            codes, scores = np.delete(codes, place), np.delete(scores, place)
+        return tuple(chosen)
+
+    def law(self, value: tuple[int, ...]) -> Finite | None:
+        """Every order of the chosen items; None where there are too many to list."""
+        size = len(self.candidates)
+        if size**self.how_many > MOST_LISTED or (self.noise and size > MOST_FLIPPED):
+            return None
+        law = flipped if self.noise else weighted
+        scores = dict(zip(self.candidates.tolist(), self.measured(value), strict=True))
+        chances: dict[tuple[int, ...], Decimal] = {(): Decimal(1)}
+        for _ in range(self.how_many):
+            longer: dict[tuple[int, ...], Decimal] = {}
+            for chosen, chance in chances.items():
+                left = {code: score for code, score in scores.items() if code not in chosen}
+                best = max(left.values())
+                step = law({code: best - score for code, score in left.items()}, self.rate)
+                longer |= {(*chosen, code): chance * part for code, part in step.chances.items()}
+            chances = longer
+        return Finite(chances)
+
+    def labels(self) -> list[str]:
+        return []
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        column = self.facts.schema.listed(self.column)
+        if self.how_many == 1:
+            return Released(column.value(raw[0]))
+        return Released({column.value(code): place for place, code in enumerate(raw, start=1)})

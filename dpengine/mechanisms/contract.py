@@ -1,0 +1,403 @@
+"""The contract every mechanism obeys: public facts → loss and promise → statistic → draw → answer.
+
+A query is a frozen dataclass built from public facts and parameters; it validates itself at birth. Everything
+up to `draw` is a function of public facts: forms, prices and promises touch no data. `draw` is the only random
+step, a pure function of the statistic and the coins; `finish` is post-processing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from dpengine.accountant.loss import Loss, Together
+from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.declared.conditions import EVERYONE, Predicate, read_predicate
+from dpengine.declared.facts import Facts
+from dpengine.declared.unit import RELATIONS, Relation, Unit
+from dpengine.mechanisms.cuts import Cut, of_question
+from dpengine.mechanisms.promises import Promise
+from dpengine.mechanisms.telling import APART, FEW, alike, fills
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Law
+from dpengine.noise.tails import BETA
+from dpengine.statistics.need import AnyNeed
+from dpengine.statistics.raw_needs import RawNeed
+
+Told = Callable[[int, int], None]  # so many of so many
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One field of a form. `kind` says which picker draws it; the words are in the catalogue."""
+
+    name: str
+    kind: str  # column.number, .ordered, .category, .listed (or sets), .any, .file, share, bins, where, epsilon, …
+    default: Any = None
+    required: bool = False
+
+    @property
+    def label(self) -> str:
+        return say(f"param.{self.name}.label")
+
+    @property
+    def help(self) -> str:
+        return say(f"param.{self.name}.help")
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a person reads about a question before asking it."""
+
+    key: str
+    version: int
+    parameters: tuple[Parameter, ...]
+    picture: str  # number, bars, point or label: how the answer is drawn
+    states: tuple[str, ...]  # those of `telling` in which its answer says nothing
+    trust: str = "central"
+    relations: tuple[Relation, ...] = RELATIONS
+    several: bool = True  # may a person have several rows?
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return say(f"card.{self.key}.title")
+
+    @property
+    def plain(self) -> str:
+        return say(f"card.{self.key}.plain")
+
+    @property
+    def theorem(self) -> str:
+        return say(f"card.{self.key}.theorem")
+
+    @property
+    def caveat_texts(self) -> tuple[str, ...]:
+        return tuple(say(f"card.{self.key}.caveat.{name}") for name in self.caveats)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How much one person can change the integer vector `Query.measured`, in the named norm."""
+
+    norm: str  # "l1", "linf", or "l2sq": then the bound is on the squared ℓ2 norm
+    bound: int
+    attained: bool = True  # False: it is claimed for more statistics than the first, which need not reach it
+
+
+@dataclass(frozen=True)
+class Released:
+    """An answer in plain Python: a number, a label, or a mapping from label to number; the interval has its shape."""
+
+    value: Any
+    interval: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query(ABC):
+    """One question with all its parameters. Subclasses add their own fields and read like their theorem."""
+
+    card: ClassVar[Card]
+
+    facts: Facts
+    epsilon: Fraction
+    where: Predicate = EVERYONE
+    by: str | None = None  # a Category: one answer for each of its values
+    beta: Fraction = field(default=BETA)
+    noise: str = ""  # one of `noises`, "" for the usual one
+
+    noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
+
+    @classmethod
+    def build(cls, facts: Facts, parameters: dict[str, Any]) -> Self:
+        """From public facts and the JSON of a form; refuses in one sentence what it cannot use."""
+        given = dict(parameters)
+        known = {parameter.name for parameter in cls.card.parameters} | {"beta"} | ({"noise"} if cls.noises else set())
+        strange = sorted(given.keys() - known)
+        if strange:
+            raise AllowanceError("query.parameter", name=strange[0][:60], names=sorted(known))
+        for parameter in cls.card.parameters:
+            if parameter.required and given.get(parameter.name) in (None, ""):
+                raise AllowanceError("query.missing", name=parameter.label)
+        if facts.relation not in cls.card.relations:
+            raise AllowanceError("query.relation", title=cls.card.title)
+        if facts.unit != Unit.rows() and not cls.card.several:
+            raise AllowanceError("query.several", title=cls.card.title)
+        by = given.pop("by", None)
+        if by in (None, ""):
+            by = None
+        else:
+            facts.schema.category(str(by))
+        fields: dict[str, Any] = {
+            "facts": facts,
+            "by": by,
+            "epsilon": read_epsilon(given.pop("epsilon", None)),
+            "where": read_predicate(given.pop("where", None), facts.schema),
+            "beta": read_beta(given.pop("beta", None)),
+            "noise": str(given.pop("noise", None) or ""),
+        }
+        if fields["noise"] not in ("", *cls.noises):
+            raise AllowanceError("query.noise", noises=list(cls.noises))
+        return cls(**fields, **cls.read(facts, given))
+
+    @classmethod
+    @abstractmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        """This question's own fields from the rest of the form."""
+
+    @abstractmethod
+    def own_json(self) -> dict[str, Any]:
+        """The inverse of `read`."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """The question as words, the same in form, answer, history and receipt."""
+
+    @abstractmethod
+    def need(self) -> AnyNeed | RawNeed: ...
+
+    @abstractmethod
+    def measured(self, value: Any) -> tuple[int, ...]:
+        """The integer vector whose change `sensitivity` bounds (counts, or the candidates' scores)."""
+
+    @abstractmethod
+    def sensitivity(self) -> Sensitivity: ...
+
+    @abstractmethod
+    def loss(self) -> Loss: ...
+
+    @abstractmethod
+    def promise(self) -> Promise: ...
+
+    def promised_before(self) -> list[dict[str, Any]]:  # as earlier versions wrote it, so that their receipts hold
+        return []
+
+    @abstractmethod
+    def coarse(self) -> Fraction:
+        """A promise above this says little: a quarter of what the question can show, from public facts."""
+
+    @abstractmethod
+    def draw(self, value: Any, coins: Coins) -> Any: ...
+
+    def drawn(self, value: Any, coins: Coins, told: Told) -> Any:
+        """`draw`, by a question that takes long enough to tell how far it has come; both numbers are public."""
+        return self.draw(value, coins)
+
+    @abstractmethod
+    def law(self, value: Any) -> Law | None:
+        """The exact law of `draw`."""
+
+    @abstractmethod
+    def finish(self, raw: Any) -> Released: ...
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        """Between which numbers an answer, or a part of it, lies by declaration; the declared number of people stands
+        for one that is not public. None where it is no number."""
+        return None
+
+    def sure(self, part: str = "") -> tuple[Any, Any]:
+        """Beyond which numbers the truth cannot be, whatever the table holds; None where nothing is sure."""
+        return self.limits(part) or (None, None)
+
+    def mute(self, interval: Any, part: str = "") -> bool:
+        """Does a figure with this range say nothing?"""
+        limits = self.limits(part)
+        return limits is not None and interval is not None and fills(interval[0], interval[1], *limits)
+
+    def off(self) -> Fraction:
+        """How far every figure that is shown may be off, all at once."""
+        return self.promise().amount
+
+    def unseen(self) -> Fraction | None:
+        """What the answer leaves out is held by fewer than so many; None where it leaves nothing out."""
+        return None
+
+    @property
+    def compared(self) -> bool:
+        """Are the parts of an answer of one kind, so that one of them may be the largest?"""
+        return self.by is not None
+
+    def state(self, value: Any, interval: Any) -> str:
+        """In which of its card's states an answer says nothing; "" where it tells."""
+        if not isinstance(interval, dict):
+            return FEW if self.mute(interval) else ""
+        telling = [one for part, one in interval.items() if not self.mute(one, part)]
+        if interval and not telling:
+            return FEW
+        return APART if self.compared and len(telling) > 1 and alike(telling) else ""
+
+    def valued(self) -> set[str]:
+        """The declared columns whose values enter the answer."""
+        single = [getattr(self, "column", None), self.by]
+        return {str(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
+
+    def conditions(self) -> tuple[Predicate, ...]:  # whatever decides which rows count, or for what
+        return self.where, getattr(self, "of", EVERYONE)
+
+    def used(self) -> set[str]:
+        """The columns a question speaks of: their public bounds go into its receipt."""
+        return self.valued().union(*(one.columns() for one in self.conditions()))
+
+    def cuts(self) -> tuple[Cut, ...]:
+        """What of the file does not count as it stands there, by declaration: told wherever the answer is read."""
+        return of_question(self.facts, self.need(), self.valued(), self.conditions())
+
+    def labels(self) -> list[str]:
+        """The public names of an answer's parts, in the declared order; none for a single number or label."""
+        return [] if self.by is None else list(self.facts.schema.category(self.by).labels)
+
+    def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """For a file with a column for each: what the parts are told apart by, and the cells of each label in turn."""
+        return ("label",), [(label,) for label in self.labels()]
+
+    def shown(self) -> dict[str, str]:
+        """Stored names of parts, which are English, as the reader writes them; those that stay are left out."""
+        return {}
+
+    def listed(self, value: dict[str, Any]) -> list[str]:
+        """The names of an answer's parts as a person sees them: in the declared order, or by rank."""
+        return self.labels() or sorted(value, key=value.__getitem__)
+
+    @property
+    def groups(self) -> int:
+        """How many answers `by` asks for."""
+        return 1 if self.by is None else self.facts.schema.category(self.by).size
+
+    def for_each(self, epsilon: Fraction) -> Fraction:
+        """What each group may spend. Groups are disjoint: one person is in one of them under add/remove, but under
+        replace-one may leave one and enter another, so two groups pay."""
+        return epsilon / 2 if self.by is not None and self.facts.relation == "replace" else epsilon
+
+    def of_groups(self, part: Loss) -> Loss:
+        """The loss of all groups from that of one, which was given `for_each` of ε."""
+        return Together((part, part)) if self.by is not None and self.facts.relation == "replace" else part
+
+    def told(self, each: list[tuple[Any, Any]]) -> Released:
+        """One (value, interval) as it is; one for each group, by label."""
+        if self.by is None:
+            return Released(*each[0])
+        pairs = dict(zip(self.labels(), each, strict=True))
+        return Released({name: one[0] for name, one in pairs.items()}, {name: one[1] for name, one in pairs.items()})
+
+    def release(self, value: Any, coins: Coins) -> Released:
+        return self.finish(self.draw(value, coins))
+
+    def parameters(self) -> dict[str, Any]:
+        """The form's JSON, from which `build` makes this very query again."""
+        given: dict[str, Any] = {"epsilon": text_of(self.epsilon)} | self.own_json()
+        if self.by is not None:
+            given["by"] = self.by
+        if self.where.rows:
+            given["where"] = self.where.as_json()
+        if self.beta != BETA:
+            given["beta"] = text_of(self.beta)
+        if self.noise:
+            given["noise"] = self.noise
+        return given
+
+    def describe(self) -> dict[str, Any]:
+        return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
+
+    def digest(self, without_epsilon: bool = False) -> str:
+        """A name for this very question, from public facts only, whatever noise it is answered with."""
+        told = self.describe()
+        told["parameters"].pop("noise", None)
+        if without_epsilon:
+            told["parameters"].pop("epsilon")
+        return hashlib.sha256(canonical(told).encode()).hexdigest()
+
+    def at(self, epsilon: Fraction) -> Self:
+        return replace(self, epsilon=epsilon)
+
+    def with_noise(self, noise: str) -> Self:
+        return replace(self, noise=noise)
+
+    @property
+    def theorem(self) -> str:
+        """Why it is private, for the noise it is answered with."""
+        return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaged(Query):
+    """A question whose `draw` adds noise to integers: several draws are worth their mean, and the ledger keeps
+    them."""
+
+    @abstractmethod
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        """What the mean of `looks` independent draws says, with a range that holds except with chance β."""
+
+    def finish(self, raw: tuple[Any, ...]) -> Released:
+        return self.around(raw, 1)
+
+
+@dataclass(frozen=True)
+class Path:
+    """How a training went: every point of it was drawn with noise that was paid for. Integers on the public
+    lattice."""
+
+    steps: int  # done
+    of: int
+    weights: tuple[int, ...]  # the model
+    points: tuple[tuple[int, tuple[int, ...]], ...]  # some of the iterates, each with its step
+
+    @property
+    def stopped(self) -> bool:
+        return self.steps < self.of
+
+    def as_json(self) -> dict[str, Any]:
+        points = [[step, list(point)] for step, point in self.points]
+        return {"steps": self.steps, "of": self.of, "weights": list(self.weights), "points": points}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Path:
+        points = tuple((step, tuple(point)) for step, point in data["points"])
+        return Path(data["steps"], data["of"], tuple(data["weights"]), points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stepwise(Query):
+    """A question that reads, draws, and reads again where the draw led it. The whole loss is charged before the first
+    step; whoever stops it early gets what was drawn so far. `need` and `draw` are those of its first step."""
+
+    @abstractmethod
+    def descend(self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]) -> Path:
+        """All steps, or those done when `stopped` first said so; both numbers told are public."""
+
+    @abstractmethod
+    def ended(self, path: Path) -> Released: ...
+
+
+def canonical(data: Any) -> str:
+    """JSON with one writing: sorted keys, no spaces, plain Unicode."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:
+    """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it."""
+    grain = 10**6
+    low, high = int(LEAST_EPSILON * grain), int(most * grain)
+
+    def enough(epsilon: int) -> bool:
+        try:
+            return query.at(Fraction(epsilon, grain)).promise().amount <= wish
+        except AllowanceError:  # some questions have no answer at so small a spend
+            return False
+
+    if not enough(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return Fraction(low, grain)

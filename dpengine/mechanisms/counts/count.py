@@ -1,0 +1,78 @@
+"""How many people meet a condition, in all or by group.
+
+Guarantee   ε-DP under replace-one and under add/remove.
+Theorem     discrete Laplace (geometric) mechanism: Ghosh, Roughgarden, Sundararajan 2009, Thm 1.1; Dwork et al. 2006.
+Statistic   c = #{rows that meet the condition}; one person holds at most m rows, so |c − c′| ≤ m under both relations.
+            By group it is a vector of counts: L1 change m under add/remove, 2m under replace-one (one group left, one
+            entered). The number of *people* with such a row changes by 1 whatever m.
+Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), or Gaussian noise: `of_counts`.
+Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/Δ)/(1+e^(−ε/Δ)); all k groups at once by a union bound.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter
+from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.telling import APART, FEW
+from dpengine.messages import say
+from dpengine.statistics.counts import CellCounts, RowCount
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count(OfCounts):
+    card: ClassVar[Card] = Card(
+        key="count",
+        version=1,
+        picture="number",
+        states=(FEW, APART),
+        parameters=(
+            Parameter("people", "people", default=True),
+            Parameter("by", "by"),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    people: bool = False  # where a person may have several rows: count people, not rows
+
+    def __post_init__(self) -> None:
+        rows_are_people = self.facts.unit.id_column is None or self.people
+        if self.where.everyone and self.by is None and rows_are_people and self.facts.people is not None:
+            raise AllowanceError("count.public", people=self.facts.people)
+        if self.people and self.by is not None:
+            raise AllowanceError("count.people_by")
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        people = given.get("people", False)
+        if not isinstance(people, bool):
+            raise AllowanceError("query.switch", name=say("param.people.label"))
+        return {"people": people and facts.unit.id_column is not None}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"people": True} if self.people else {}
+
+    def sentence(self) -> str:
+        rows = self.facts.unit.id_column is not None and not self.people
+        return say("sentence.count", who=who(self.where, self.by, rows))
+
+    def need(self) -> RowCount | CellCounts:
+        if self.by is None:
+            return RowCount(self.where, self.people)
+        return CellCounts((self.by,), (self.groups,), self.where)
+
+    @property
+    def moves(self) -> tuple[int, int]:
+        entered = self.by is not None and self.facts.relation == "replace"
+        return 2 if entered else 1, 1 if self.people else self.facts.unit.at_most
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 4 * self.groups)

@@ -1,0 +1,74 @@
+"""How many rows hold a cell that does not fit the declaration: out of range, not in the list, unreadable.
+
+Guarantee   ε-DP under replace-one and under add/remove.
+Theorem     discrete Laplace (geometric) mechanism: Ghosh, Roughgarden, Sundararajan 2009, Thm 1.1; Dwork et al. 2006.
+Statistic   c = #{rows flagged}, in one column or in any declared one. A flag looks at its own row and at the
+            declaration; an empty cell is no misfit. One person holds at most m rows, so |c − c′| ≤ m under both
+            relations.
+Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/m).
+Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/m)/(1+e^(−ε/m)).
+Cost        one scan of one small column, written when the table was coded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter
+from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.telling import FEW
+from dpengine.messages import say
+from dpengine.statistics.counts import MisfitCount
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitCheck(OfCounts):
+    card: ClassVar[Card] = Card(
+        key="fit_check",
+        version=1,
+        picture="number",
+        states=(FEW,),
+        caveats=("empty",),
+        parameters=(
+            Parameter("column", "column.any"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    column: str | None = None
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        name = given.get("column")
+        if name in (None, ""):
+            return {"column": None}
+        facts.schema[str(name)]  # refuses one that is not declared
+        return {"column": str(name)}
+
+    def own_json(self) -> dict[str, Any]:
+        return {} if self.column is None else {"column": self.column}
+
+    def used(self) -> set[str]:
+        """What does not fit depends on everything that was declared."""
+        return set(self.facts.schema.columns) if self.column is None else {self.column}
+
+    def valued(self) -> set[str]:
+        """A misfit is told from the cell as it stands in the file."""
+        return set()
+
+    def sentence(self) -> str:
+        return say("sentence.fit_check" if self.column is None else "sentence.fit_check_column", column=self.column)
+
+    def need(self) -> MisfitCount:
+        return MisfitCount(self.column)
+
+    @property
+    def moves(self) -> tuple[int, int]:
+        return 1, self.facts.unit.at_most
+
+    def coarse(self) -> Fraction:
+        """A twentieth of the people: a declaration that fits fewer than that is worth another look."""
+        return Fraction(self.facts.about, 20)

@@ -1,0 +1,164 @@
+"""How many people fall into each declared bin.
+
+Guarantee   ε-DP, or ρ-zCDP with Gaussian noise. Every declared bin is in the answer, on every table.
+Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
+            Kamath, Steinke 2020, Thm 14.
+Statistic   one count per bin. A person holds at most m rows: L1 change m under add/remove, 2m under replace-one.
+Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent, or Gaussian noise: `of_counts`. Under replace-one
+            one side leaves its bins and one enters: two parts of ε/2.
+Sets        of a person's set at most k items count, chosen by `itemsets` from the set alone: one bar per item; at most
+            Δ = min(k, items) bars change under add/remove and min(2k, items) under replace-one (those in one set and
+            not in the other), by one each whatever the number of rows: Δ independent parts of ε/Δ.
+Accuracy    all k bars at once within t, by a union bound: each except with probability β/k.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import floor, read_number
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, ItemSet, Ordered
+from dpengine.mechanisms.contract import Card, Parameter, Released
+from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.cuts import Cut, cut
+from dpengine.mechanisms.telling import APART, FEW
+from dpengine.messages import plain, say
+from dpengine.messages.spoken import stored
+from dpengine.statistics.counts import BinCounts, ItemCounts
+
+USUAL_BINS = 10
+MOST_BINS = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Histogram(OfCounts):
+    card: ClassVar[Card] = Card(
+        key="histogram",
+        version=2,
+        picture="bars",
+        states=(FEW, APART),
+        caveats=("bins",),
+        parameters=(
+            Parameter("column", "column.any", required=True),
+            Parameter("bins", "bins", default=USUAL_BINS),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    column: str
+    starts: tuple[int, ...]
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        name = str(given["column"])
+        column = facts.schema[name]
+        bins = given.get("bins")
+        if isinstance(column, ItemSet) and column.at_most is None:
+            raise AllowanceError("items.size_needed", column=name)
+        if isinstance(column, Category | ItemSet):
+            if bins not in (None, USUAL_BINS):
+                raise AllowanceError("bins.category", column=name)
+            return {"column": name, "starts": tuple(range(column.size))}
+        return {"column": name, "starts": read_bins(column, USUAL_BINS if bins in (None, "") else bins)}
+
+    def own_json(self) -> dict[str, Any]:
+        column = self.facts.schema[self.column]
+        if isinstance(column, Category | ItemSet):
+            return {"column": self.column}
+        return {"column": self.column, "bins": [column.value(start) for start in self.starts]}
+
+    def sentence(self) -> str:
+        sets = isinstance(self.facts.schema[self.column], ItemSet)
+        rows = self.facts.unit.id_column is not None and not sets  # of sets the people who hold an item are counted
+        code = "sentence.histogram_rows" if rows else "sentence.histogram"
+        return say(code, column=self.column, who=who(self.where, rows=rows))
+
+    def labels(self) -> list[str]:
+        """The public names of the bars."""
+        with stored():
+            return self._spans()
+
+    def shown(self) -> dict[str, str]:
+        return dict(zip(self.labels(), self._spans(), strict=True))
+
+    def _spans(self) -> list[str]:
+        column = self.facts.schema[self.column]
+        if isinstance(column, Category | ItemSet):
+            return list(column.labels)
+        ends = [*self.starts[1:], column.size]
+        pairs = list(zip(self.starts, ends, strict=True))
+        rounded = [_span(plain(column.value(a)), plain(column.value(b - 1))) for a, b in pairs]
+        if len(set(rounded)) == len(rounded):
+            return rounded
+        values = [[column.text(code) for code in (a, b - 1)] for a, b in pairs]
+        return [_span(low, high) for low, high in values]
+
+    @property
+    def set_size(self) -> int | None:
+        """How many items of one person count; None where a row holds one value."""
+        column = self.facts.schema[self.column]
+        return column.at_most if isinstance(column, ItemSet) else None
+
+    def cuts(self) -> tuple[Cut, ...]:
+        found, most = super().cuts(), self.set_size
+        return found if most is None else (*found, cut("set", column=self.column, most=most))
+
+    def need(self) -> BinCounts | ItemCounts:
+        if self.set_size is not None:
+            several = self.facts.unit.id_column is not None
+            return ItemCounts(self.column, len(self.starts), self.where, several, cut=True)
+        return BinCounts(self.column, self.starts, self.facts.schema[self.column].size, self.where)
+
+    @property
+    def moves(self) -> tuple[int, int]:
+        sides = 2 if self.facts.relation == "replace" else 1
+        if self.set_size is not None:
+            return min(sides * self.set_size, len(self.starts)), 1
+        return sides, self.facts.unit.at_most
+
+    @property
+    def numbers(self) -> int:
+        return len(self.starts)
+
+    @property
+    def compared(self) -> bool:
+        return True
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, len(self.starts)) / 4
+
+    def told(self, each: list[tuple[Any, Any]]) -> Released:
+        bars = dict(zip(self.labels(), each, strict=True))
+        return Released({label: one[0] for label, one in bars.items()}, {label: one[1] for label, one in bars.items()})
+
+
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low}–{high}"
+
+
+def read_bins(column: Ordered, bins: Any) -> tuple[int, ...]:
+    """Where each bin starts on the grid: from a number of equal bins or a list of rising edges."""
+    if isinstance(bins, (list, tuple)):
+        codes = [column.place(edge, "bins") for edge in bins]
+        if not codes or any(b <= a for a, b in pairwise(codes)):
+            raise AllowanceError("bins.rising")
+        if codes[0] < 0 or codes[-1] >= column.size:
+            raise AllowanceError("bins.outside", lower=column.value(0), upper=column.value(column.size - 1))
+        starts = sorted({0} | {-floor(-code) for code in codes})
+    else:
+        wanted = read_number(bins, "bins")
+        if wanted.denominator != 1 or not 1 <= wanted <= MOST_BINS:
+            raise AllowanceError("bins.many", most=MOST_BINS)
+        count = min(int(wanted), column.size)
+        starts = sorted({column.size * place // count for place in range(count)})
+    if len(starts) > MOST_BINS:
+        raise AllowanceError("bins.many", most=MOST_BINS)
+    return tuple(starts)

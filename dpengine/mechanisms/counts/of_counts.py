@@ -1,0 +1,107 @@
+"""What the questions answered by noisy counts share: the noise, its loss, its promise and its law.
+
+Statistic   a vector of counts. What one person changes falls into a sides, each of L1 norm at most b: all of it is at
+            most ab in L1 and ab² in squared L2. Under replace-one the sides are what is left and what is entered.
+Laplace     every count + Z, Pr[Z=z] ∝ exp(−ε|z|/(ab)): ε-DP (Dwork et al. 2006, Prop. 1). The loss is a independent
+            parts of ε/a, which costs less than one of ε. A side that is spread over several counts loses no more than
+            one that is not: mechanisms of x and of y together are (x+y)-DP, so the pure Rényi curve has
+            r(x) + r(y) ≤ r(x+y).
+Gaussian    every count + Z, Pr[Z=z] ∝ exp(−z²/(2σ²)), σ² = ab²/(2ρ): ρ-zCDP (Canonne, Kamath, Steinke 2020, Thm 14).
+            ρ = ε²/(2a), about the Rényi price that Laplace noise has at ε, for lighter tails; but no finite ε, so it
+            closes the pure clause of a budget.
+Accuracy    all k counts at once within t, by a union bound: each except with probability β/k.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
+from dpengine.mechanisms.contract import Averaged, Released, Sensitivity
+from dpengine.mechanisms.promises import Within
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace, Normal
+from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
+
+MOST_PARTS = 100  # of one loss in the ledger; beyond it, one part of ε, which is dearer and as true
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfCounts(Averaged):
+    noises: ClassVar[tuple[str, ...]] = ("gaussian",)
+    @property
+    @abstractmethod
+    def moves(self) -> tuple[int, int]:
+        """(a, b): how many sides the change of one person has, and the L1 norm of each at most."""
+
+    @property
+    def numbers(self) -> int:
+        """How many counts."""
+        return self.groups
+
+    def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
+        return value if isinstance(value, tuple) else (value,)
+
+    def sensitivity(self) -> Sensitivity:
+        a, b = self.moves
+        return Sensitivity("l1", a * b)
+
+    @property
+    def scale(self) -> Fraction:
+        return self.sensitivity().bound / self.epsilon
+
+    @property
+    def rho(self) -> Fraction:
+        return self.epsilon**2 / (2 * self.moves[0])
+
+    @property
+    def variance(self) -> Fraction:
+        """σ² of Gaussian noise."""
+        a, b = self.moves
+        return a * b * b / (2 * self.rho)
+
+    def loss(self) -> Loss:
+        if self.noise:
+            return Gaussian(self.rho)
+        parts = self.moves[0]
+        each = Pure(self.epsilon / parts)
+        return Together((each,) * parts) if 1 < parts <= MOST_PARTS else Pure(self.epsilon)
+
+    def reach(self, looks: int = 1) -> int | Fraction:
+        """How far the mean of `looks` draws of each count can be off, all of them at once, except with chance β."""
+        each = self.beta / self.numbers
+        if self.noise:
+            return gaussian_mean_reach(self.variance, looks, each)
+        return mean_reach(self.scale, looks, each)
+
+    @property
+    def most(self) -> int:
+        """How many can be counted; about so many where that is not public."""
+        return self.facts.about * self.moves[1]
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return 0, self.most
+
+    def sure(self, part: str = "") -> tuple[Any, Any]:
+        return 0, None if self.facts.people is None else self.most
+
+    def promise(self) -> Within:
+        # Gaussian noise has no ε, so no bound from below is known.
+        least = Fraction(0) if self.noise else least_count_error(self.epsilon, self.beta)
+        return Within(Fraction(self.reach()), self.numbers, self.beta, least)
+
+    def draw(self, value: int | tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        counts = list(self.measured(value))
+        return tuple(coins.gaussian(counts, self.variance) if self.noise else coins.laplace(counts, self.scale))
+
+    def law(self, value: int | tuple[int, ...]) -> Independent:
+        if self.noise:
+            return Independent(tuple(Normal(count, self.variance) for count in self.measured(value)))
+        return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        reach = self.reach(looks)
+        return self.told([(count, (count - reach, count + reach)) for count in raw])

@@ -1,0 +1,121 @@
+"""Which share of the people meets a condition, for everyone or by group.
+
+Guarantee   ε-DP under replace-one and under add/remove.
+Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1.
+Statistic   hits H and misses M of each group. One row is in one cell: L1 change 1 under add/remove, 2 under
+            replace-one, with or without groups; m times that for at most m rows a person. Where the number of people
+            is public and nobody is filtered out, M = n − H needs no draw, and H changes by 1.
+Draw        every cell + Laplace(Δ/ε).
+Answer      H/(H+M), or H/n. Its range is every ratio the noisy ranges allow.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.accountant.loss import Loss, Pure, Together
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.condition_words import conditions, who
+from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Averaged, Card, Parameter, Released, Sensitivity
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.telling import APART, FEW
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
+from dpengine.noise.tails import least_count_error, mean_reach
+from dpengine.statistics.counts import HitCounts
+
+NOBODY, ALL = Fraction(0), Fraction(100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proportion(Averaged):
+    card: ClassVar[Card] = Card(
+        key="proportion",
+        version=1,
+        picture="point",
+        states=(FEW, APART),
+        parameters=(
+            Parameter("of", "of", required=True),
+            Parameter("by", "by"),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    of: Predicate
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        of = read_predicate(given["of"], facts.schema)
+        if of.everyone:
+            raise AllowanceError("query.missing", name=say("param.of.label"))
+        return {"of": of}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"of": self.of.as_json()}
+
+    def sentence(self) -> str:
+        return say("sentence.proportion", of=conditions(self.of), who=who(self.where, self.by))
+
+    @property
+    def known(self) -> int | None:
+        return self.facts.countable(self.where) if self.by is None else None
+
+    def need(self) -> HitCounts:
+        return HitCounts(self.of, self.by, self.groups, self.where)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value if self.known is None else value[:1]
+
+    def sensitivity(self) -> Sensitivity:
+        moves = 2 if self.known is None and self.facts.relation == "replace" else 1
+        return Sensitivity("l1", moves * self.facts.unit.at_most)
+
+    @property
+    def scale(self) -> Fraction:
+        return self.sensitivity().bound / self.epsilon
+
+    def loss(self) -> Loss:
+        if self.known is None and self.facts.relation == "replace":
+            return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
+        return Pure(self.epsilon)
+
+    def _reach(self, looks: int = 1) -> int | Fraction:
+        cells = 1 if self.known is not None else 2 * self.groups
+        return mean_reach(self.scale, looks, self.beta / cells)
+
+    def promise(self) -> Within:
+        people = Fraction(self.facts.about, self.groups)
+        reach = self._reach()
+        alpha = min(100 * reach / max(people if self.known is not None else people - 2 * reach, Fraction(1)), ALL)
+        least = NOBODY
+        if self.known is not None:
+            least = min(100 * least_count_error(self.epsilon, self.beta) / people, ALL)
+        return Within(alpha, self.groups, self.beta, least, "percent", nominal=self.known is None)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return NOBODY, ALL
+
+    def coarse(self) -> Fraction:
+        return ALL / 8
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.laplace(list(self.measured(value)), self.scale))
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        """Of several draws hits and misses are averaged, not their ratios."""
+        if self.known is not None:
+            low, high = ratio_range(100 * raw[0], 100 * self._reach(looks), self.known, 0, NOBODY, ALL)
+            return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))
+        reach = self._reach(looks)
+        return self.told([share_told(h, m, reach) for h, m in zip(raw[0::2], raw[1::2], strict=True)])

@@ -1,0 +1,211 @@
+"""A whole distribution at once: a made-up column of m values whose shares below every point are near the table's.
+
+Guarantee   ε-DP under both relations, in one ε-bounded-range part.
+Theorem     small databases for threshold queries: Blum, Ligett, Roth 2008, Thm 3.1, by the exponential mechanism
+            (McSherry and Talwar 2007, Thm 6) over all sequences of m grid points, drawn exactly: `layered_choice`
+            chooses how far off, `bands` counts and draws the sequences that are (`band_floats`: about how many).
+Statistic   C_j rows at or below grid point j, n rows in all; a sequence with M_j points at or below j has the integer
+            score −⌈max_j |m·C_j − n·M_j|/m⌉.
+Sensitivity one row more, with value v, adds m·[v ≤ j] − M_j to m·C_j − n·M_j, and 0 ≤ M_j ≤ m; another value in its
+            place adds ±m or 0. Either way by m at most, so the score by Δ = 1: under both relations, also where n is
+            not public (conditions, missing values, n = 0, where every score is 0). A person of at most k rows is at
+            most k such changes: Δ = k.
+Draw        a sequence with chance ∝ e^(ε·score/(2Δ)). Its points in rising order are the answer: a synthetic column.
+Accuracy    rounding m·C_j/n gives a sequence with score ≥ −⌈n/(2m)⌉, so with probability ≥ 1−β every share of rows at
+            or below a point is right within (⌈n/(2m)⌉ + g)/n, g = ⌈(2Δ/ε)·ln(|D|^m/β)⌉ − 1, all points at once. Least
+            for m about √(nε/(4Δ·ln|D|)), the usual number. More than twice as many are refused: they only add error,
+            and work. Where n is not public neither is this, and the answer has no range.
+Cost        one grouped scan; then whole numbers, in a number that grows with m and hardly with n or the grid. How long
+            it takes depends on the data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import comb, factorial, isqrt, log
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpengine.accountant.loss import Exponential, Loss
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import exp_decimal, read_number
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.curves import band_floats, bands
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.telling import FEW
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite
+from dpengine.noise.layered_choice import draw_layer
+from dpengine.noise.tails import choice_gap
+from dpengine.statistics.distributions import Distribution
+from dpengine.statistics.need import Spread
+
+MOST_POINTS = 400
+FEW_POINTS = 20  # always allowed
+MOST_LISTED = 20_000
+ALL = Fraction(100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cdf(Query):
+    card: ClassVar[Card] = Card(
+        key="cdf",
+        version=1,
+        picture="curve",
+        states=(FEW,),
+        caveats=("made_up", "rival"),
+        parameters=(
+            Parameter("column", "column.ordered", required=True),
+            Parameter("points", "points"),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    column: str
+    given_points: int | None = None  # m; None: the usual number for so many people
+
+    def __post_init__(self) -> None:
+        if self.given_points is not None and not 1 <= self.given_points <= self.most_points:
+            raise AllowanceError("curve.points", most=self.most_points)
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        name = str(given["column"])
+        facts.schema.ordered(name)
+        return {"column": name, "given_points": _read_points(given.get("points"))}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"column": self.column} | ({} if self.given_points is None else {"points": self.given_points})
+
+    def sentence(self) -> str:
+        return say("sentence.cdf", column=self.column, who=who(self.where))
+
+    @property
+    def size(self) -> int:
+        return self.facts.schema[self.column].size
+
+    @property
+    def usual_points(self) -> int:
+        best = self.facts.about * self.epsilon / (4 * self.facts.unit.at_most)
+        return min(max(isqrt(int(float(best) / log(self.size))), 2), MOST_POINTS)
+
+    @property
+    def most_points(self) -> int:
+        return min(max(2 * self.usual_points, FEW_POINTS), MOST_POINTS)
+
+    @property
+    def points(self) -> int:
+        return self.usual_points if self.given_points is None else self.given_points
+
+    def need(self) -> Distribution:
+        return Distribution(self.column, self.size, self.where)
+
+    def measured(self, value: Spread) -> tuple[int, ...]:
+        """The scores of all sequences, as multisets in order; only for small worlds."""
+        return tuple(-gap for gap, _ in self._listed(value).values())
+
+    def _listed(self, value: Spread) -> dict[tuple[int, ...], tuple[int, int]]:
+        """Every multiset of points with its gap and the number of sequences that hold it."""
+        found = {}
+        for chosen in combinations_with_replacement(range(self.size), self.points):
+            ways = factorial(self.points)
+            for times in Counter(chosen).values():
+                ways //= factorial(times)
+            found[chosen] = bands.gap_of(value, np.array(chosen, dtype=np.int64)), ways
+        return found
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("linf", self.facts.unit.at_most)
+
+    @property
+    def rate(self) -> Fraction:
+        return self.epsilon / (2 * self.facts.unit.at_most)
+
+    def loss(self) -> Loss:
+        return Exponential(self.epsilon)
+
+    def off_of(self, rows: int) -> int:
+        """How many of so many rows the synthetic column can be off by, at all points at once, but for chance β."""
+        return -(-rows // (2 * self.points)) + choice_gap(self.rate, self.size**self.points, self.beta)
+
+    @property
+    def people_off(self) -> Fraction:
+        """The same for a table of the declared size."""
+        return Fraction(min(self.off_of(self.facts.about), self.facts.about))
+
+    def promise(self) -> Within:
+        nominal = self.facts.countable(self.where, self.column) is None
+        share = ALL * self.people_off / self.facts.about
+        return Within(share, self.size, self.beta, Fraction(0), "percent", nominal)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return Fraction(0), ALL
+
+    def state(self, value: Any, interval: Any) -> str:
+        return FEW if self.promise().empty else ""
+
+    def coarse(self) -> Fraction:
+        return ALL / 8
+
+    def draw(self, value: Spread, coins: Coins) -> tuple[int, ...]:
+        m, grid, held = self.points, self.size, bands.Reached.of(value)
+        some = -(-held.rows // (2 * m))  # a layer that is not empty: by rounding
+        layer = draw_layer(
+            lambda band: band_floats.between(held, grid, m, band), lambda band: bands.how_many(held, grid, m, band),
+            some, held.rows, grid**m, self.rate, coins,
+        )  # fmt: skip
+        steps = bands.forward(held, grid, m, layer)
+        if steps is None:
+            raise AssertionError("a layer that was drawn holds a sequence")
+        return tuple(bands.draw(steps, m, coins))
+
+    def law(self, value: Spread) -> Finite | None:
+        """Every multiset; None where there are too many to list."""
+        if comb(self.size + self.points - 1, self.points) > MOST_LISTED:
+            return None
+        weights = {
+            chosen: ways * exp_decimal(-self.rate * gap) for chosen, (gap, ways) in self._listed(value).items()
+        }
+        total = sum(weights.values(), Decimal(0))
+        return Finite({chosen: weight / total for chosen, weight in weights.items()})
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        """Every synthetic value with the share at or below it, in percent; with ranges where n is public."""
+        column, rows = self.facts.schema.ordered(self.column), self.facts.countable(self.where, self.column)
+        shares = {column.text(code): ALL * place / len(raw) for place, code in enumerate(raw, start=1)}
+        value = {name: float(share) for name, share in shares.items()}
+        if rows is None:
+            return Released(value)
+        off = ALL * self.off_of(rows) / rows
+        ranges = {
+            name: (float(max(share - off, Fraction(0))), float(min(share + off, ALL))) for name, share in shares.items()
+        }
+        return Released(value, ranges)
+
+    def listed(self, value: dict[str, Any]) -> list[str]:
+        return sorted(value, key=value.__getitem__)
+
+    def made_up(self, value: dict[str, float]) -> list[str]:
+        """The synthetic column behind an answer, in rising order."""
+        found: list[str] = []
+        for name in self.listed(value):
+            found += [name] * (round(Fraction(value[name]) * self.points / ALL) - len(found))
+        return found
+
+
+def _read_points(value: Any) -> int | None:
+    if value in (None, ""):
+        return None
+    points = read_number(value, say("param.points.label"))
+    if points.denominator != 1:
+        raise AllowanceError("curve.points", most=MOST_POINTS)
+    return int(points)

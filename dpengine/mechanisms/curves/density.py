@@ -1,0 +1,301 @@
+"""How a number is spread over its range: a smooth curve, or for two numbers a map of heights.
+
+Guarantee   ρ-zCDP with ρ = ε²/2 under add/remove and ρ = ε²/4 under replace-one, for every ε; no finite ε at δ = 0.
+Theorem     the Gaussian mechanism on the coefficients of the curve in the kernel's Hilbert space (Hall, Rinaldo,
+            Wasserman 2013; the thesis, Thm 6.1 and Cor. 6.10, which is proved for ε ≤ 1 only), with discrete Gaussian
+            noise: Canonne, Kamath, Steinke 2020, Thm 14.
+Curve       f(x) = Σ φ_h(x − v_i), φ_h the normal density of bandwidth h, at G public grid points over the declared
+            range; of two columns, products of two such kernels at G × G points. Divided by n where n is public;
+            elsewhere it counts people per unit and n stays private.
+Statistic   Σ of what each row adds to a public table's integer coefficients (`density_table`): exact integers, computed
+            without a float that could round. One person with at most m rows moves it, in squared ℓ2 norm, by at most
+                add/remove    m²·max|U_v|²
+                replace-one   m²·max|U_v − U_w|², and where a row may not count (a filter, a missing value, fewer rows
+                              than m) no less than m²·max|U_v|²
+            both computed from that table, times the square of its mixing parts.
+Draw        every coefficient + Z, Pr[Z=z] ∝ exp(−z²/(2σ²)), σ² = Δ²/(2ρ). A coefficient is noised or it is not
+            released.
+Answer      back to the grid is post-processing of the draw. B·Bᵀ = K + τ, so each grid point, the first one too, gets
+            noise of variance σ²(1 + τ) in units of the kernel's height (less what belongs to coefficients that are 0 in
+            every table). The curve itself is kept, because another machine may find other eigenvectors.
+Accuracy    at a point, noise |Σ B_ji·Z_i| ≤ t except with β (`tails.gaussian_mix_reach`), at all points by a union
+            bound; and n times the bias of one row (`density_table.Axis.bias`). n is at most people × m; under
+            add/remove the declared number of people stands for it. Nothing of it is read off the table of the data.
+Cost        one scan; G ≤ 200 or 100 × 100 coefficients to draw.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpengine.accountant.loss import Gaussian
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, float_above, read_number, text_of
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Number
+from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.promises import Band
+from dpengine.mechanisms.telling import SHAPE
+from dpengine.messages import say
+from dpengine.noise import density_table
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Normal
+from dpengine.noise.tails import gaussian_mix_reach
+from dpengine.statistics.distributions import Distribution, PairDistribution
+from dpengine.statistics.need import Spread
+
+USUAL_POINTS = 100
+MOST_POINTS = {1: 200, 2: 100}
+USUAL_WIDTH = 20  # the range is so many bandwidths wide
+_PARTS = {1: 2**8, 2: 2**6}  # M
+_CLOSE = 5  # bits beyond those of the number of rows: then rounding is far below the noise
+_ROOM = 57  # bits of σ: a sampler's integers have 63
+
+
+@dataclass(frozen=True, kw_only=True)
+class Density(Query):
+    card: ClassVar[Card] = Card(
+        key="density",
+        version=1,
+        picture="density",
+        states=(SHAPE,),
+        caveats=("bandwidth", "ends", "delta"),
+        parameters=(
+            Parameter("columns", "columns.curve", required=True),
+            Parameter("bandwidth", "bandwidth"),
+            Parameter("resolution", "resolution", default=USUAL_POINTS),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    columns: tuple[str, ...]
+    widths: tuple[Fraction, ...]  # h of each column, in its unit
+    points: int
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        names = given["columns"]
+        names = (names,) if isinstance(names, str) else names
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise AllowanceError("density.columns")
+        if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
+            raise AllowanceError("density.columns")
+        columns = [facts.schema.number(name) for name in names]
+        points = _points(given.get("resolution"), len(names))
+        asked = given.get("bandwidth")
+        each = list(asked) if isinstance(asked, (list, tuple)) else [asked] * len(names)
+        if len(each) != len(names):
+            raise AllowanceError("density.bandwidths", columns=list(names))
+        widths = tuple(_width(*one, points) for one in zip(names, columns, each, strict=True))
+        return {"columns": tuple(names), "widths": widths, "points": points}
+
+    def own_json(self) -> dict[str, Any]:
+        widths = [text_of(width) for width in self.widths]
+        return {
+            "columns": list(self.columns), "resolution": self.points,
+            "bandwidth": widths if len(widths) > 1 else widths[0],
+        }  # fmt: skip
+
+    def sentence(self) -> str:
+        rows = self.facts.unit.id_column is not None
+        told = {"columns": say("who.and").join(self.columns), "who": who(self.where, rows=rows)}
+        return say("sentence.density_two" if len(self.columns) > 1 else "sentence.density", **told)
+
+    # Public facts -----------------------------------------------------------------------------------------------------
+
+    @property
+    def declared(self) -> tuple[Number, ...]:
+        return tuple(self.facts.schema.number(name) for name in self.columns)
+
+    @property
+    def column(self) -> str:
+        """The one that lies."""
+        return self.columns[0]
+
+    @property
+    def rows(self) -> int:
+        """How many rows count at most; under add/remove about so many."""
+        return self.facts.about * self.facts.unit.at_most
+
+    @property
+    def people(self) -> int | None:
+        """n, where it is public: the curve is then a share per unit."""
+        return self.facts.countable(self.where, *self.columns)
+
+    @property
+    def area(self) -> Fraction:
+        return prod((column.diameter for column in self.declared), start=Fraction(1))
+
+    def grids(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The grid points of each column, in its unit."""
+        last = self.points - 1
+        return tuple(
+            tuple(column.lower + column.diameter * place / last for place in range(self.points))
+            for column in self.declared
+        )
+
+    @cached_property
+    def axes(self) -> tuple[density_table.Axis, ...]:
+        many, parts = len(self.columns), _PARTS[len(self.columns)]
+        mixing = many * (parts.bit_length() - 1)
+        spare = _ROOM - mixing - 1 - ceiling(self.facts.unit.at_most / self.epsilon).bit_length()
+        bits = min(density_table.MOST_BITS if many == 1 else 20, self.rows.bit_length() + _CLOSE, spare // many)
+        return tuple(
+            density_table.Axis(width / column.diameter, self.points, column.size, bits, parts)
+            for width, column in zip(self.widths, self.declared, strict=True)
+        )
+
+    @cached_property
+    def tables(self) -> tuple[density_table.Table, ...]:
+        """Kept by the question itself: what is summed, what is bounded and what is noised is one table."""
+        return tuple(density_table.table(axis) for axis in self.axes)
+
+    @property
+    def scale(self) -> int:
+        """M of all axes: what a row at a knot is multiplied by."""
+        return prod(axis.scale for axis in self.axes)
+
+    @property
+    def height(self) -> float:
+        """(2πh²)^(−d/2)."""
+        return prod(1 / (math.sqrt(2 * math.pi) * float(width)) for width in self.widths)
+
+    # Privacy ----------------------------------------------------------------------------------------------------------
+
+    def need(self) -> Distribution | PairDistribution:
+        sizes = [column.size for column in self.declared]
+        if len(self.columns) == 1:
+            return Distribution(self.columns[0], sizes[0], self.where)
+        return PairDistribution((self.columns[0], self.columns[1]), (sizes[0], sizes[1]), self.where)
+
+    def measured(self, value: Spread) -> tuple[int, ...]:
+        codes = (value.codes,) if len(self.columns) == 1 else np.divmod(value.codes, self.declared[1].size)
+        return density_table.coefficients(self.tables, density_table.binned(self.tables, tuple(codes), value.counts))
+
+    def sensitivity(self) -> Sensitivity:
+        found = density_table.longest_of(self.tables)
+        if self.facts.relation == "replace":
+            apart = density_table.farthest_of(self.tables)
+            found = apart if self.people is not None else max(apart, found)
+        return Sensitivity("l2sq", found * (self.facts.unit.at_most * self.scale) ** 2)
+
+    @property
+    def rho(self) -> Fraction:
+        sides = 2 if self.facts.relation == "replace" else 1
+        return self.epsilon**2 / (2 * sides)
+
+    @cached_property
+    def variance(self) -> Fraction:
+        return self.sensitivity().bound / (2 * self.rho)
+
+    def loss(self) -> Gaussian:
+        return Gaussian(self.rho)
+
+    def draw(self, value: Spread, coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.wide_gaussian(self.measured(value), self.variance))
+
+    def law(self, value: Spread) -> Independent:
+        return Independent(tuple(Normal(one, self.variance) for one in self.measured(value)))
+
+    # What it is worth -------------------------------------------------------------------------------------------------
+
+    @property
+    def _most_move(self) -> float:
+        """A bound on what one row moves, from `density_table.Axis`: of kernels of height 1."""
+        longest, several = prod(axis.most_long for axis in self.axes), len(self.axes) > 1
+        if self.facts.relation == "add_remove":
+            return longest
+        moves = [axis.most_far * longest / axis.most_long for axis in self.axes]
+        moves += [math.sqrt(2) * longest] if several else [longest] if self.people is None else []
+        return max(moves)
+
+    def _reach(self, beta: Fraction) -> Fraction:
+        """How far a point can be off, except with chance β: in the curve's unit, from public facts alone."""
+        steps = 2.0 ** sum(axis.bits for axis in self.axes) * self.scale  # of the table's integers: one row
+        variance = Fraction((self._most_move * self.facts.unit.at_most * steps) ** 2) / (2 * self.rho)
+        total = math.sqrt(self.points ** len(self.axes))
+        some = 1 + density_table.SLACK
+        noise = gaussian_mix_reach(variance, some, total * some, beta) / steps
+        bias = prod(1 + axis.bias for axis in self.axes) - 1
+        rows = self.people or self.rows
+        off = self.height * (noise + rows * bias) / (self.people or 1)
+        return _rounded_up(off * 1.001)  # and what the told figures are rounded by
+
+    def promise(self) -> Band:
+        return Band(
+            alpha=self._reach(self.beta / self.points ** len(self.columns)),
+            pointwise=self._reach(self.beta),
+            of=self.points ** len(self.columns),
+            even=Fraction(1 if self.people is not None else self.rows) / self.area,
+            beta=self.beta,
+            nominal=self.facts.relation == "add_remove",
+        )
+
+    def state(self, value: Any, interval: Any) -> str:
+        """Does a flat curve fit the band?"""
+        return SHAPE if max(value.values()) - min(value.values()) <= 2 * self.promise().alpha else ""
+
+    def coarse(self) -> Fraction:
+        return Fraction(1, 4)
+
+    # The answer -------------------------------------------------------------------------------------------------------
+
+    def labels(self) -> list[str]:
+        texts = [_texts(grid) for grid in self.grids()]
+        return texts[0] if len(texts) == 1 else [f"{one} × {other}" for one in texts[0] for other in texts[1]]
+
+    def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        return self.columns, list(product(*(_texts(grid) for grid in self.grids())))
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        reach = float(self.promise().alpha)
+        places = 3 - math.floor(math.log10(reach))
+        found = density_table.curve(self.tables, raw).ravel() * (self.height / (self.people or 1))
+        told = [round(float(one), places) for one in found]
+        each = dict(zip(self.labels(), told, strict=True))
+        return Released(
+            each, {label: (round(one - reach, places), round(one + reach, places)) for label, one in each.items()}
+        )
+
+
+def _points(asked: Any, columns: int) -> int:
+    wanted = read_number(USUAL_POINTS if asked in (None, "") else asked, say("param.resolution.label"))
+    most = MOST_POINTS[columns]
+    if wanted.denominator != 1 or not 2 <= wanted <= most:
+        raise AllowanceError("density.points", most=most)
+    return int(wanted)
+
+
+def _width(name: str, column: Number, asked: Any, points: int) -> Fraction:
+    least = column.diameter / (2 * (points - 1))
+    told = min(_rounded_up(float_above(least)), column.diameter)  # a decimal, as it is kept and read again
+    if asked in (None, ""):
+        return max(column.diameter / USUAL_WIDTH, told)
+    width = read_number(asked, say("param.bandwidth.label"))
+    if not 0 < width <= column.diameter:
+        raise AllowanceError("density.bandwidth", column=name, most=column.diameter)
+    if width < least:
+        raise AllowanceError("density.narrow", least=told)
+    return width
+
+
+def _rounded_up(value: float) -> Fraction:
+    """To four figures, so that machines that round differently say the same."""
+    grain = Fraction(10) ** (3 - math.floor(math.log10(value)))
+    return ceiling(Fraction(value) * grain) / grain
+
+
+def _texts(grid: tuple[Fraction, ...]) -> list[str]:
+    """Grid points with a digit more than tells them apart."""
+    places = max(0, 2 - math.floor(math.log10(float_above(grid[1] - grid[0]))))
+    return [f"{float(one):.{places}f}" for one in grid]

@@ -1,0 +1,98 @@
+"""How many people meet a condition, where nobody but the person is trusted.
+
+Guarantee   ε-DP under replace-one, for all messages together: each person's own message is ε-DP (Warner 1965).
+Theorem     randomised response: thesis, Ex. 4.10 with two values; Kasiviswanathan et al. 2011, Thm 3.14, for the model.
+Statistic   everybody's bit. One person changes one of them.
+Draw        each bit is turned with probability p = 1/(1+e^ε), rounded up to a multiple of 2^−62. Released: how many
+            ones.
+Accuracy    (c − np)/(1−2p) has no bias; its error is of the order √n/ε (Bernstein's bound), against 1/ε in the central
+            model: that is the price of trusting nobody. At least of this order for anybody (Beimel, Nissim, Omri 2008).
+Cost        one bit of randomness for each person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpengine.accountant.loss import Loss, Pure
+from dpengine.core.exact import ceiling
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter, Released
+from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.telling import FEW
+from dpengine.messages import say
+from dpengine.noise import shuffle_model
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite
+from dpengine.noise.row_noise import Swap
+from dpengine.noise.tails import swap_reach
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalCount(OfBits):
+    card: ClassVar[Card] = Card(
+        key="local_count",
+        version=1,
+        picture="number",
+        states=(FEW,),
+        trust="local",
+        relations=("replace",),
+        several=False,
+        caveats=("honest",),
+        parameters=(Parameter("where", "where", required=True), Parameter("epsilon", "epsilon", required=True)),
+    )
+
+    def __post_init__(self) -> None:
+        check_people(self)
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    def own_json(self) -> dict[str, Any]:
+        return {}
+
+    def sentence(self) -> str:
+        return say("sentence.local_count", who=who(self.where))
+
+    @cached_property
+    def row(self) -> Swap:
+        return Swap(2, self.epsilon, Fraction(0))
+
+    def loss(self) -> Loss:
+        return Pure(self.epsilon)
+
+    def reach(self) -> Fraction:
+        return swap_reach(self.row.mixed, 2, self.facts.about, self.beta)
+
+    def promise(self) -> Within:
+        return Within(Fraction(ceiling(self.reach())), 1, self.beta, Fraction(0))
+
+    def draw(self, value: int, coins: Coins) -> int:
+        told = shuffle_model.answer_locally(shuffle_model.holders(value, self.facts.about), self.row.chance, coins)
+        return int(np.count_nonzero(told))
+
+    def law(self, value: int) -> Finite | None:
+        """The sum of two independent binomials: of those with a one, and of the others."""
+        ones = sums_of_coins(value, self.row.truth)
+        zeros = sums_of_coins(self.facts.about - value, self.row.chance)
+        if ones is None or zeros is None:
+            return None
+        chances = [Decimal(0)] * (len(ones) + len(zeros) - 1)
+        for a, p in enumerate(ones):
+            for b, q in enumerate(zeros):
+                chances[a + b] += p * q
+        return Finite(dict(enumerate(chances)))
+
+    def finish(self, raw: int) -> Released:
+        value = (raw - self.facts.about * self.row.chance) / (1 - self.row.mixed)
+        reach = self.reach()
+        return Released(float(value), (float(value - reach), float(value + reach)))

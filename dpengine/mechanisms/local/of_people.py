@@ -1,0 +1,62 @@
+"""What the questions without a trusted curator share: they reveal how many people take part, and one row is one
+person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import decimal_of
+from dpengine.mechanisms.contract import Query, Sensitivity
+from dpengine.noise import binomial
+from dpengine.statistics.counts import RowCount
+
+MOST_PEOPLE = 10_000_000  # messages are held in memory
+MOST_LISTED = 400  # people, for a law that is written out
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfBits(Query):
+    """How many people meet a condition, from a message of each: one person changes one bit."""
+
+    def need(self) -> RowCount:
+        return RowCount(self.where)
+
+    def measured(self, value: int) -> tuple[int, ...]:
+        return (value,)
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l1", 1)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return 0, self.facts.about
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 4)
+
+
+def check_people(query: Query) -> None:
+    if query.facts.about > MOST_PEOPLE:
+        raise AllowanceError("shuffle.large", most=MOST_PEOPLE)
+    if query.where.everyone and query.card.picture == "number":
+        raise AllowanceError("count.public", people=query.facts.about)
+
+
+def too_few(epsilon: Fraction, delta: Fraction, sums: int = 1) -> AllowanceError:
+    """Even coins of ½ do not keep (ε, δ): how many people would."""
+    least = binomial.least_people(epsilon, delta, sums, MOST_PEOPLE)
+    if least is None:
+        return AllowanceError("shuffle.never", most=MOST_PEOPLE)
+    return AllowanceError("shuffle.few", least=least)
+
+
+def sums_of_coins(people: int, chance: Fraction) -> list[Decimal] | None:
+    """The law of Bin(people, chance), or None where it is long."""
+    if people > MOST_LISTED:
+        return None
+    p, q = decimal_of(chance), decimal_of(1 - chance)
+    return [comb(people, ones) * p**ones * q ** (people - ones) for ones in range(people + 1)]

@@ -1,0 +1,129 @@
+"""How many people meet a condition, where only a shuffler is trusted.
+
+Guarantee   (ε, δ)-DP under replace-one for the permuted messages, if everybody is honest (`shuffle_model`).
+Theorem     lecture 8: send the bit and a coin of probability p; Cheu, Smith, Ullman, Zeber, Zhilyaev 2019 for the
+            model. Here p is the least that keeps (ε, δ) exactly (`binomial`), ½ at most; refused where ½ does not.
+            The lecture's own p = 48·ln(2/δ)/(ε²n) is offered where it keeps (ε, δ), and refused where not: near 1 its
+            noise vanishes.
+Statistic   everybody's bit. One person changes the sum by 1.
+Draw        the number of ones among the 2n permuted messages: the true number plus Bin(n, p).
+Accuracy    minus np it has no bias; its range is that of the binomial's exact tails, whatever n: like the central
+            model.
+Cost        2n messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+from dpengine.accountant.loss import Approximate, Loss
+from dpengine.core.amounts import LEAST_DELTA, read_row_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, text_of
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter, Released
+from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins, too_few
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.telling import FEW
+from dpengine.messages import say
+from dpengine.noise import binomial, shuffle_model
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite
+
+CALIBRATIONS = ("tight", "lecture")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffleCount(OfBits):
+    card: ClassVar[Card] = Card(
+        key="shuffle_count",
+        version=1,
+        picture="number",
+        states=(FEW,),
+        trust="shuffle",
+        relations=("replace",),
+        several=False,
+        caveats=("honest", "shuffler"),
+        parameters=(
+            Parameter("where", "where", required=True),
+            Parameter("calibration", "calibration", default="tight"),
+            Parameter("delta", "delta", required=True),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    delta: Fraction
+    calibration: str = "tight"
+
+    def __post_init__(self) -> None:
+        check_people(self)
+        self.chance  # noqa: B018 - refused at birth where no p will do
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given)}
+
+    def own_json(self) -> dict[str, Any]:
+        told = {"delta": text_of(self.delta)}
+        return told if self.calibration == "tight" else told | {"calibration": self.calibration}
+
+    def sentence(self) -> str:
+        return say("sentence.shuffle_count", who=who(self.where))
+
+    @cached_property
+    def chance(self) -> Fraction:
+        """p: with which every person's coin comes up."""
+        n = self.facts.about
+        if self.calibration == "lecture":
+            if not binomial.lecture_holds(n, self.epsilon, self.delta):
+                raise AllowanceError("shuffle.lecture", people=n)
+            return binomial.lecture_chance(n, self.epsilon, self.delta)
+        found = binomial.least_chance(n, self.epsilon, self.delta)
+        if found is None:
+            raise too_few(self.epsilon, self.delta)
+        return found
+
+    @property
+    def theorem(self) -> str:
+        return say("shuffle.theorem.lecture") if self.calibration == "lecture" else super().theorem
+
+    def loss(self) -> Loss:
+        return Approximate(self.epsilon, self.delta)
+
+    def reach(self) -> tuple[int, int]:
+        return binomial.reach(self.facts.about, self.chance, self.beta)
+
+    def promise(self) -> Within:
+        low, high = self.reach()
+        middle = self.facts.about * self.chance
+        return Within(Fraction(ceiling(max(middle - low, high - middle))), 1, self.beta, Fraction(0))
+
+    def draw(self, value: int, coins: Coins) -> int:
+        sent = shuffle_model.randomise(shuffle_model.holders(value, self.facts.about), self.chance, coins)
+        return shuffle_model.count_ones(shuffle_model.shuffled(sent, coins))
+
+    def law(self, value: int) -> Finite | None:
+        noise = sums_of_coins(self.facts.about, self.chance)
+        return None if noise is None else Finite({value + ones: chance for ones, chance in enumerate(noise)})
+
+    def finish(self, raw: int) -> Released:
+        low, high = self.reach()
+        return Released(float(raw - self.facts.about * self.chance), (raw - high, raw - low))
+
+
+def read_shuffle_delta(value: Any) -> Fraction:
+    delta = read_row_delta(value)
+    if delta < LEAST_DELTA:
+        raise AllowanceError("shuffle.delta", least="1e-30")
+    return delta
+
+
+def read_calibration(given: dict[str, Any]) -> str:
+    found = str(given.get("calibration") or "tight")
+    if found not in CALIBRATIONS:
+        raise AllowanceError("shuffle.calibration", calibrations=list(CALIBRATIONS))
+    return found

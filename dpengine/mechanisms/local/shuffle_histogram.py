@@ -1,0 +1,189 @@
+"""How many people hold each listed value, where only a shuffler is trusted: one bit sum for each value.
+
+Guarantee   (ε, δ)-DP under replace-one for all permuted messages, if everybody is honest (`shuffle_model`).
+Theorem     lecture 8, first and second solution. A person leaves one value and enters another: two sums change.
+            *joint*: p is the least that keeps (ε, δ) for both changes together, exactly (`binomial.excess_of_two`).
+            *halved*: each sum by itself at (ε/2, δ/2), as the lecture has it. *lecture*: so, and with the lecture's p.
+Statistic   the number of people with each value.
+Draw        for value after value: everybody's messages, shuffled, and how many of them are ones.
+            first   the bit and a coin: true number + Bin(n, p); told minus np, without bias.
+            second  the opposite bit and a coin. A sum of n or more is told as 0: a value that nobody holds is
+                    reported 0 with certainty. That biases rare values; a reported 0 comes with [0, u], where a value
+                    held by more than u people would be told as 0 with chance at most β/(2|D|): with the low end of
+                    the other range at β/(2|D|) too, any one value's range fails with chance at most β/|D|. Otherwise
+                    told is n + np − sum. (The source has the sign reversed.) Both solutions see the same up to
+                    reflection: one proof.
+Accuracy    exact binomial tails, all values at once by a union bound.
+Cost        2n messages for each value, value by value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+from dpengine.accountant.loss import Approximate, Loss
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, text_of
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.local.of_people import check_people, sums_of_coins, too_few
+from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.telling import APART, FEW
+from dpengine.messages import say
+from dpengine.noise import binomial, shuffle_model
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Independent
+from dpengine.statistics.counts import BinCounts
+
+CALIBRATIONS = ("joint", "halved", "lecture")
+SOLUTIONS = ("first", "second")
+MOST_MESSAGES = 400_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffleHistogram(Query):
+    card: ClassVar[Card] = Card(
+        key="shuffle_histogram",
+        version=1,
+        picture="bars",
+        states=(FEW, APART),
+        trust="shuffle",
+        relations=("replace",),
+        several=False,
+        caveats=("honest", "shuffler", "zero"),
+        parameters=(
+            Parameter("column", "column.category", required=True),
+            Parameter("solution", "solution", default="first"),
+            Parameter("calibration", "calibration", default="joint"),
+            Parameter("where", "where"),
+            Parameter("delta", "delta", required=True),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    column: str
+    delta: Fraction
+    solution: str = "first"
+    calibration: str = "joint"
+
+    def __post_init__(self) -> None:
+        check_people(self)
+        if 2 * self.facts.about * self.size > MOST_MESSAGES:
+            raise AllowanceError("shuffle.messages", values=self.size, most=MOST_MESSAGES)
+        self.chance  # noqa: B018 - refused at birth where no p will do
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        name = str(given["column"])
+        facts.schema.category(name)
+        solution = str(given.get("solution") or "first")
+        calibration = str(given.get("calibration") or "joint")
+        if solution not in SOLUTIONS:
+            raise AllowanceError("shuffle.solution", solutions=list(SOLUTIONS))
+        if calibration not in CALIBRATIONS:
+            raise AllowanceError("shuffle.calibration", calibrations=list(CALIBRATIONS))
+        delta = read_shuffle_delta(given.get("delta"))
+        return {"column": name, "delta": delta, "solution": solution, "calibration": calibration}
+
+    def own_json(self) -> dict[str, Any]:
+        told = {"column": self.column, "delta": text_of(self.delta)}
+        told |= {} if self.solution == "first" else {"solution": self.solution}
+        return told | ({} if self.calibration == "joint" else {"calibration": self.calibration})
+
+    def sentence(self) -> str:
+        return say("sentence.shuffle_histogram", column=self.column, who=who(self.where))
+
+    @property
+    def size(self) -> int:
+        return self.facts.schema.category(self.column).size
+
+    @cached_property
+    def chance(self) -> Fraction:
+        n, half, part = self.facts.about, self.epsilon / 2, self.delta / 2
+        if self.calibration == "lecture":
+            if not binomial.lecture_holds(n, half, part):
+                raise AllowanceError("shuffle.lecture", people=n)
+            return binomial.lecture_chance(n, half, part)
+        asked = (half, part, 1) if self.calibration == "halved" else (self.epsilon, self.delta, 2)
+        found = binomial.least_chance(n, *asked)
+        if found is None:
+            raise too_few(*asked)
+        return found
+
+    @property
+    def theorem(self) -> str:
+        return say("shuffle.theorem.lecture") if self.calibration == "lecture" else super().theorem
+
+    def need(self) -> BinCounts:
+        return BinCounts(self.column, tuple(range(self.size)), self.size, self.where)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l1", 2)
+
+    def loss(self) -> Loss:
+        return Approximate(self.epsilon, self.delta)
+
+    def reach(self) -> tuple[int, int]:
+        return binomial.reach(self.facts.about, self.chance, self.beta / self.size)
+
+    @property
+    def rare(self) -> int:
+        """u: a value held by more people is told as 0 with chance at most β/(2|D|)."""
+        return binomial.rare(self.facts.about, self.chance, self.beta / (2 * self.size)) - 1
+
+    def promise(self) -> Within:
+        low, high = self.reach()
+        middle = self.facts.about * self.chance
+        off = Fraction(ceiling(max(middle - low, high - middle)))
+        off = max(off, Fraction(self.rare)) if self.solution == "second" else off
+        return Within(off, self.size, self.beta, Fraction(0))
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return 0, self.facts.about
+
+    @property
+    def compared(self) -> bool:
+        return True
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 4 * self.size)
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        people, turned = self.facts.about, self.solution == "second"
+        sums = []
+        for count in value:
+            sent = shuffle_model.randomise(shuffle_model.holders(count, people), self.chance, coins, inverted=turned)
+            sums.append(shuffle_model.count_ones(shuffle_model.shuffled(sent, coins)))
+        return tuple(sums)
+
+    def law(self, value: tuple[int, ...]) -> Independent | None:
+        noise = sums_of_coins(self.facts.about, self.chance)
+        if noise is None:
+            return None
+        centres = [self.facts.about - count if self.solution == "second" else count for count in value]
+        return Independent(
+            tuple(Finite({centre + ones: chance for ones, chance in enumerate(noise)}) for centre in centres)
+        )
+
+    def labels(self) -> list[str]:
+        return list(self.facts.schema.category(self.column).labels)
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        told = dict(zip(self.labels(), (self._told(one) for one in raw), strict=True))
+        return Released({name: one[0] for name, one in told.items()}, {name: one[1] for name, one in told.items()})
+
+    def _told(self, ones: int) -> tuple[float, tuple[int, int]]:
+        n, (low, high) = self.facts.about, self.reach()
+        if self.solution == "first":
+            return float(ones - n * self.chance), (ones - high, ones - low)
+        if ones >= n:
+            return 0.0, (0, self.rare)
+        return float(n + n * self.chance - ones), (n - ones + low, n - ones + high)

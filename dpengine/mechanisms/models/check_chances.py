@@ -1,0 +1,124 @@
+"""How good a model of yes and no is: how often it is right, and whether what it calls a chance is one.
+
+Guarantee   ε-DP under replace-one and under add/remove; ρ-zCDP with Gaussian noise.
+Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
+            Kamath, Steinke 2020, Thm 14.
+Statistic   k public bins of the predicted chance, each a bin of the exact margin: chance ≥ i/k where the margin is at
+            least ln(i/(k−i)), rounded up to the lattice. Of each bin, how many rows are yes and how many are no. One
+            row is in one cell: L1 change 1 under add/remove, 2 under replace-one; m times for at most m rows a person.
+Draw        every cell + noise: `of_counts`.
+Answer      *right*: rows on the side the model finds likelier, yes in the upper half of the bins and no in the lower.
+            With n public, (C + n − W)/2 for the right cells C and the wrong ones W, in which the noise of all 2k cells
+            is halved. The curve: of each bin, the share that is yes. Every range is every ratio the noisy ranges allow,
+            half of β for the first and half for all cells of the curve.
+Accuracy    before the draw: of *right* alone, for a table of the declared size where n is not public.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, ln_above
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Released
+from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.models.of_models import OfModel, of_sums
+from dpengine.mechanisms.promises import Within
+from dpengine.messages import say
+from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
+from dpengine.noise.tails import gaussian_mean_reach, total_reach
+from dpengine.statistics.model_checks import ONE, HitsByMargin
+
+ALL = Fraction(100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckChances(OfModel, OfCounts):
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        if any(given.get(name) not in (None, "") for name in ("most_error", "error_steps")):
+            raise AllowanceError("check_model.linear_only")
+        return super().read(facts, given)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        return Fraction(0), ALL
+
+    def sure(self, part: str = "") -> tuple[Any, Any]:
+        return Fraction(0), ALL
+
+    def spans(self) -> list[str]:
+        ends = [Fraction(100 * place, self.parts) for place in range(self.parts + 1)]
+        told = [say("check_model.chances", low=a, high=b) for a, b in pairwise(ends)]
+        return [say("check_model.accuracy"), *told]
+
+    @cached_property
+    def edges(self) -> tuple[int, ...]:
+        """The least margin of each bin but the first."""
+        odds = [Fraction(place, self.parts - place) for place in range(1, self.parts)]
+        return tuple(0 if one == 1 else ceiling(ln_above(one) * ONE) for one in odds)
+
+    def need(self) -> HitsByMargin:
+        return HitsByMargin(self.model.layout, self.model.weights, self.edges, self.where)
+
+    @property
+    def moves(self) -> tuple[int, int]:
+        return (2 if self.facts.relation == "replace" else 1), self.facts.unit.at_most
+
+    @property
+    def numbers(self) -> int:
+        return 2 * self.parts
+
+    def promise(self) -> Within:
+        draws = 2 * self.parts if self.known is not None else self.parts
+        reach = self._sum_reach(draws, self._shares[0], exact=False)
+        people = Fraction(self.facts.about)
+        if self.known is not None:
+            alpha = 100 * Fraction(reach) / 2 / people
+        else:
+            alpha = 100 * Fraction(reach) / max(people - 2 * reach, Fraction(1))
+        return Within(min(alpha, ALL), 1, self.beta, Fraction(0), "percent", nominal=self.known is None)
+
+    def coarse(self) -> Fraction:
+        return ALL / 8
+
+    @property
+    def _shares(self) -> tuple[Fraction, Fraction]:
+        """Of β: for a sum of cells, of which there is one or two, and for one cell of the curve."""
+        return self.beta / (2 if self.known is not None else 4), self.beta / (2 * self.numbers)
+
+    def _sum_reach(self, draws: int, beta: Fraction, exact: bool = True) -> int | Fraction:
+        if self.noise:
+            return draws * gaussian_mean_reach(self.variance, draws, beta)
+        return of_sums(self.scale, draws, beta) if exact else total_reach(self.scale, draws, beta)
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        """Of several draws the cells are averaged, not their ratios."""
+        cells = list(zip(raw[0::2], raw[1::2], strict=True))
+        reach = _each(self, looks)
+        return self.named([self._right(cells, looks), *(share_told(yes, no, reach) for yes, no in cells)])
+
+    def _right(self, cells: list[tuple[Any, Any]], looks: int) -> tuple[float, tuple[float, float]]:
+        half = self.parts // 2
+        right = sum(no for _, no in cells[:half]) + sum(yes for yes, _ in cells[half:])
+        wrong = sum(yes for yes, _ in cells[:half]) + sum(no for _, no in cells[half:])
+        beta = self._shares[0]
+        if self.known is None:
+            return share_told(right, wrong, Fraction(self._sum_reach(self.parts * looks, beta)) / looks)
+        reach = Fraction(self._sum_reach(self.numbers * looks, beta)) / (2 * looks)
+        top = Fraction(right + self.known - wrong) / 2
+        low, high = ratio_range(100 * top, 100 * reach, self.known, 0, Fraction(0), ALL)
+        return float(ratio(100 * top, self.known, Fraction(0), ALL)), (float(low), float(high))
+
+
+def _each(query: CheckChances, looks: int) -> int | Fraction:
+    """How far the mean of one cell can be off, all of them at once."""
+    beta = query._shares[1]
+    if query.noise:
+        return gaussian_mean_reach(query.variance, looks, beta)
+    return Fraction(of_sums(query.scale, looks, beta), looks)

@@ -1,0 +1,427 @@
+"""Training by noisy projected gradient descent: what linear and logistic regression share (lecture 10).
+
+Guarantee   all T noisy gradients together, hence every iterate and the model, lose no more than was charged before the
+            first: under replace-one and under add/remove, a person with up to m rows.
+Theorem     adaptive composition of T releases whose loss was fixed beforehand (accountant/filter.py). Where a step
+            goes depends on earlier draws alone, so its sensitivity is bounded for *every* weight vector.
+Statistic   a step's sum of gradients r·x over rows (GradientSum): integers in units of 2^-lattice. ‖x‖ ≤ 1 by
+            public scaling (features.py), |r| ≤ G by clipping, everything cut toward zero: a row adds a vector of norm
+            at most G. One person changes the sum by Δ₂ = mG under add/remove, 2mG under replace-one (a row leaves,
+            another comes), and no coordinate by more than Δ∞ = Δ₂·κ, κ = 1/√(p+1) the largest coordinate of a row.
+Calibration with ρ = ε²/2 for all T steps of d coordinates:
+            gaussian    discrete Gaussian noise of variance Δ₂²T/ε² on every coordinate: ρ-zCDP (Canonne, Kamath,
+                        Steinke 2020, Thm 14). Loss Gaussian(ρ).
+            l2_laplace  discrete Laplace noise of scale b ≥ Δ₂√T/ε: a coordinate that moves by s is (s/b)-DP, hence
+                        (s²/2b²)-zCDP (Bun, Steinke 2016, Prop. 1.4), and over coordinates Σs² ≤ Δ₂²: no factor d. Loss
+                        Gaussian(ρ). (The lecture's theorem 3, with its right constant.)
+            coordinate  discrete Laplace noise of scale Δ∞/ε₀, ε₀ ≤ ε/√(Td): Td pure uses by strong composition, the
+                        lecture's first way. Loss: Td times Pure(ε₀). The only one with a finite ε.
+Draw        integers; then w ← Π(w − η·(noisy sum)/(n·2^lattice)), cut to the public lattice of weights: that is
+            post-processing, with n the number of rows where it is public and the declared one elsewhere (it only
+            scales η).
+Interval    against the same training without noise, for all coefficients at once (`away`).
+Accuracy    excess.py.
+Cost        T scans of the table, one aggregate each, constant memory.
+
+**How far noise carries.** Let w_t be the iterates and w'_t those of the same descent without noise and without
+rounding, D_t = w_t − w'_t. L is convex with Hessian between 0 and β, so ∇L(w) − ∇L(w') = H(w − w') with 0 ≼ H ≼ β
+(the mean of the Hessian on the segment), and ‖I − ηH‖ ≤ 1 where ηβ ≤ 2. Projection is nonexpansive: Π(a) − Π(b) =
+P(a − b), ‖P‖ ≤ 1. So
+
+    D_{t+1} = P_t(A_t D_t − ηZ_t/n) + e_t,     ‖A_t‖, ‖P_t‖ ≤ 1,   A_t known before Z_t is drawn,   ‖e_t‖ ≤ e,
+
+e_t from rounding. Let D° follow this without the e_t: ‖D_T − D°_T‖ ≤ Te. Gaussian: with s = ησ/n the noise is
+s²-subgaussian in every direction, so for 0 < 2λs² < 1 (write e^(λ‖v‖²) as a mean of e^(√(2λ)⟨g,v⟩) over standard
+normal g)
+
+    E[e^(λ‖D°_{t+1}‖²) | past] ≤ E[e^(λ‖A_tD°_t − ηZ_t/n‖²) | past] ≤ (1 − 2λs²)^(−d/2) · e^(λ'‖D°_t‖²),
+    1/λ' = 1/λ − 2s²;
+
+T times: E[e^(λ‖D°_T‖²)] ≤ (1 − 2λs²T)^(−d/2), the bound of a χ² law with d degrees, times s²T. Hence ‖D°_T‖² ≤ s²T·q
+except with chance (q/d)^(d/2)·e^((d−q)/2) = β. Averages of iterates obey it too, as e^(λ‖·‖²) is convex. Laplace
+noise has no such moment: there E‖D°_T‖² ≤ T·d·variance·η²/n² and Markov's inequality. A coefficient is a linear form
+c of the weights: |c·D| ≤ ‖c‖·‖D‖, for all of them at once. No assumption about the data, the region or clipping;
+only ηβ ≤ 2 and that n is at least the number of rows, which is public under replace-one. It is about the noise:
+nothing is said of people who are not in the table. ∎
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import isqrt
+from typing import Any, ClassVar
+
+from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, floor, read_number, text_of, up
+from dpengine.declared.date_column import Date
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.contract import Parameter, Path, Released, Sensitivity, Stepwise, Told
+from dpengine.mechanisms.models import excess
+from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, Setting
+from dpengine.mechanisms.promises import Excess
+from dpengine.mechanisms.telling import NOISE
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace, Normal
+from dpengine.statistics.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
+from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.need import AnyNeed
+
+BALL, BOX = REGIONS = ("ball", "box")
+MOST_STEPS = 1_000
+USUAL_STEPS = 600  # no default is larger
+MOST_RADIUS = MOST_CLIP = 64  # sums of 2^31 rows stay below 2^62
+MOST_RATE = 1_000
+LATTICE, MOST_LATTICE = 24, 24
+MOST_POINTS = 60  # iterates that the ledger keeps
+GRAIN = 10**6
+
+SHARED = (
+    Parameter("calibration", "descent.calibration", default=GAUSSIAN),
+    Parameter("steps", "number"),
+    Parameter("rate", "number"),
+    Parameter("region", "region", default=BALL),
+    Parameter("radius", "number"),
+    Parameter("clip", "number"),
+    Parameter("iterate", "iterate"),
+    Parameter("lattice", "number"),
+    Parameter("epsilon", "epsilon", required=True),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfGradients(Stepwise):
+    smooth: ClassVar[Fraction]  # β: the loss of a row has at most this second derivative in the margin
+    usual_clip: ClassVar[Fraction]
+    usual_reach: ClassVar[int]
+
+    target: str
+    features: tuple[str, ...]
+    calibration: str = GAUSSIAN
+    steps: int = 0  # 0, here and below: a default from public facts
+    rate: Fraction = Fraction(0)
+    region: str = BALL
+    radius: Fraction = Fraction(0)
+    clip: Fraction = Fraction(0)
+    iterate: str = ""
+    lattice: int = LATTICE
+
+    def __post_init__(self) -> None:
+        layout = self.layout
+        if layout.width > MOST_WIDE:
+            raise AllowanceError("train.wide", width=layout.width, most=MOST_WIDE)
+        if layout.width > self.facts.about:
+            raise AllowanceError("train.few", width=layout.width, people=self.facts.about)
+        if len(set(layout.labels)) < layout.width:
+            raise AllowanceError("train.names")
+        for name, usual in (
+            ("radius", self._usual_radius), ("clip", self._usual_clip), ("iterate", self._usual_iterate),
+            ("steps", self._usual_steps), ("rate", self._usual_rate),
+        ):  # fmt: skip
+            if not getattr(self, name):
+                object.__setattr__(self, name, usual())
+            if name == "clip" and not self.units * layout.most >> ROW_BITS:  # the usual one too: all would be cut to 0
+                raise AllowanceError("train.coarse")
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"target": str(given["target"]), "features": read_features(facts, given)}
+        if found["target"] in found["features"]:
+            raise AllowanceError("train.target_feature", column=found["target"])
+        choices = (("calibration", CALIBRATIONS), ("region", REGIONS), ("iterate", ITERATES))
+        for name, known in choices:
+            if given.get(name) not in (None, ""):
+                if given[name] not in known:
+                    raise AllowanceError(f"train.{name}", known=list(known))
+                found[name] = given[name]
+        for name, least, most in (("steps", 1, MOST_STEPS), ("lattice", 1, MOST_LATTICE)):
+            if given.get(name) not in (None, ""):
+                amount = read_number(given[name], name)
+                if amount.denominator != 1 or not least <= amount <= most:
+                    raise AllowanceError(f"train.{name}", most=most)
+                found[name] = int(amount)
+        for name, highest in (("rate", MOST_RATE), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
+            if given.get(name) not in (None, ""):
+                amount = read_number(given[name], name)
+                if not Fraction(1, GRAIN) <= amount <= highest or (amount * GRAIN).denominator != 1:
+                    raise AllowanceError(f"train.{name}", most=highest)
+                found[name] = amount
+        return found
+
+    def own_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"target": self.target, "features": list(self.features)}
+        told |= {name: getattr(self, name) for name in ("calibration", "steps", "region", "iterate", "lattice")}
+        return told | {name: text_of(getattr(self, name)) for name in ("rate", "radius", "clip")}
+
+    def valued(self) -> set[str]:
+        return {self.target, *self.features}
+
+    def sentence(self) -> str:
+        return say(f"sentence.{self.card.key}", target=self.target, columns=list(self.features))
+
+    @property
+    def theorem(self) -> str:
+        return say(f"train.theorem.{self.calibration}")
+
+    @cached_property
+    @abstractmethod
+    def layout(self) -> Layout: ...
+
+    @property
+    def _columns(self) -> tuple[Number | Date | Category, ...]:
+        return tuple(self.facts.schema[name] for name in self.features)  # type: ignore[misc]
+
+    # Public numbers
+
+    @property
+    def people(self) -> int:
+        """What sums are divided by: the number of people where it is public, else the declared one."""
+        return self.facts.about
+
+    @property
+    def nominal(self) -> bool:
+        """Is the number of rows that count not public?"""
+        return self.facts.countable(self.where, *self.features, self.target) is None
+
+    @property
+    def width(self) -> int:
+        return self.layout.width
+
+    @property
+    def sides(self) -> int:
+        """How many rows' gradients one person changes, those left and those entered."""
+        return (2 if self.facts.relation == "replace" else 1) * self.facts.unit.at_most
+
+    @property
+    def units(self) -> int:
+        """G on the lattice."""
+        return floor(self.clip * 2**self.lattice)
+
+    @property
+    def reach(self) -> float:
+        """R in the Euclidean norm: a box is as wide as its corner is far."""
+        return float(self.radius) * (math.sqrt(self.width) if self.region == BOX else 1)
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(
+            self.people, self.width, self.reach, float(self.clip), float(self.smooth), self.sides,
+            self.layout.most / 2**ROW_BITS, float(self.epsilon), self.steps, self.calibration, self.iterate,
+        )  # fmt: skip
+
+    def _usual_radius(self) -> Fraction:
+        """So much for every column on its own scale: a coordinate of a row is at most 1/√(p+1)."""
+        return round(self.usual_reach * Fraction(math.sqrt(len(self.features) + 1)), 2)
+
+    def _usual_clip(self) -> Fraction:
+        return self.usual_clip
+
+    def _usual_iterate(self) -> str:
+        return TAIL
+
+    def _usual_steps(self) -> int:
+        """As many as it takes until the noise, not the number of steps, limits the bound."""
+        object.__setattr__(self, "steps", 1)
+        one = self.setting
+        return max(min(math.ceil(one.radius * one.smooth / math.sqrt(one.each)), USUAL_STEPS), 1)
+
+    def _usual_rate(self) -> Fraction:
+        """One that can be given, too: a stored question is read again by the same rules."""
+        best = Fraction(round(excess.best_rate(self.setting) * GRAIN), GRAIN)
+        return min(max(best, Fraction(1, GRAIN)), Fraction(MOST_RATE))
+
+    @property
+    def diverges(self) -> bool:
+        """Steps so large that they may overshoot; every iterate is put back into the region."""
+        return self.rate * self.smooth * self.facts.unit.at_most > 2
+
+    # Noise and loss
+
+    @property
+    def change(self) -> int:
+        """Δ₂."""
+        return self.sides * self.units
+
+    def sensitivity(self) -> Sensitivity:
+        if self.calibration == COORDINATE:
+            return Sensitivity("linf", self.sides * (self.units * self.layout.most >> ROW_BITS))
+        return Sensitivity("l2sq", self.change**2, attained=False)
+
+    @cached_property
+    def each(self) -> Fraction:
+        """ε₀ of one coordinate of one step."""
+        times = self.steps * self.width
+        return Fraction(isqrt(floor(self.epsilon**2 * GRAIN**4 / times)), GRAIN**2)
+
+    @cached_property
+    def amount(self) -> Fraction:
+        """Of the noise on a coordinate: the variance of the Gaussian law, the scale of the Laplace law."""
+        if self.calibration == GAUSSIAN:
+            return self.change**2 * self.steps / self.epsilon**2
+        if self.calibration == COORDINATE:
+            return self.sensitivity().bound / self.each
+        square = self.change**2 * self.steps / self.epsilon**2
+        return Fraction(isqrt(ceiling(square * GRAIN**2)) + 1, GRAIN)
+
+    def loss(self) -> Loss:
+        if self.calibration == COORDINATE:
+            return Repeated(Pure(self.each), self.steps * self.width)
+        return Gaussian(self.epsilon**2 / 2)
+
+    def promise(self) -> Excess:
+        one = self.setting
+        told = [up(Fraction(bound), 10**9) for bound in (
+            excess.risk(one, float(self.rate)), excess.plain(one), excess.limit(one))]  # fmt: skip
+        return Excess(told[0], told[1], told[2], self.beta, Fraction(0), self.nominal)
+
+    def coarse(self) -> Fraction:
+        """Half of what the model that knows nothing loses at most."""
+        return self.blank / 2
+
+    def state(self, value: Any, interval: Any) -> str:
+        return NOISE if self.promise().risk >= self.blank else ""
+
+    blank: ClassVar[Fraction]  # the loss of the model that knows nothing, at most
+
+    # One step
+
+    def need(self) -> GradientSum:
+        return self.need_at((0,) * self.width)
+
+    def need_at(self, weights: Weights) -> GradientSum:
+        return GradientSum(self.layout, weights, self.units, self.lattice)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        noise = coins.gaussian if self.calibration == GAUSSIAN else coins.laplace
+        return tuple(noise(list(value), self.amount))
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        kind = Normal if self.calibration == GAUSSIAN else Laplace
+        return Independent(tuple(kind(one, self.amount) for one in value))
+
+    def moved(self, weights: Weights, noisy: tuple[int, ...]) -> Weights:
+        """One step against the noisy gradient, put back into the region: post-processing, on the public lattice."""
+        factor = float(self.rate) * 2.0 ** (WEIGHT_BITS - self.lattice) / self.people
+        there = [weight - factor * one for weight, one in zip(weights, noisy, strict=True)]
+        edge = floor(self.radius * 2**WEIGHT_BITS)
+        if self.region == BOX:
+            return tuple(max(min(int(one), edge), -edge) for one in there)
+        norm = math.hypot(*there)
+        shrink = edge / norm if norm > edge else 1.0
+        found = tuple(int(one * shrink) for one in there)
+        while sum(one * one for one in found) > edge * edge:  # a float's error above the edge
+            found = tuple(one - (one > 0) + (one < 0) for one in found)
+        return found
+
+    # All steps
+
+    def descend(
+        self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]
+    ) -> Path:  # fmt: skip
+        walk = [(0,) * self.width]
+        for step in range(1, self.steps + 1):
+            walk.append(self.moved(walk[-1], self.draw(read(self.need_at(walk[-1])), coins)))
+            told(step, self.steps)
+            if stopped():
+                break
+        return self.path(walk)
+
+    def path(self, walk: list[Weights]) -> Path:
+        """The model of these iterates, from the first one, 0, on; and so many of them as are kept."""
+        done = len(walk) - 1
+        first = {LAST: done, TAIL: done // 2 + 1}.get(self.iterate, 1)
+        kept = walk[first:]
+        sums = [sum(one) for one in zip(*kept, strict=True)]
+        weights = tuple(total // len(kept) if total >= 0 else -(-total // len(kept)) for total in sums)
+        last = min(MOST_POINTS - 1, done)
+        places = [round(place * done / last) for place in range(last + 1)]
+        return Path(done, self.steps, weights, tuple((place, walk[place]) for place in places))
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        """Of a training of one step."""
+        start = (0,) * self.width
+        return self.ended(self.path([start, self.moved(start, raw)]))
+
+    def ended(self, path: Path) -> Released:
+        model = self.model(path.weights)
+        value = model.coefficients()
+        away = self.away(path.steps)
+        if away is None:
+            return Released(value)
+        reach = {label: math.hypot(*line) * away for label, (_, line) in model.slopes()}
+        return Released(value, {label: (one - reach[label], one + reach[label]) for label, one in value.items()})
+
+    def model(self, weights: Weights) -> Model:
+        return Model(self.layout, weights)
+
+    def labels(self) -> list[str]:
+        return list(self.layout.labels)
+
+    def shown(self) -> dict[str, str]:
+        return {CONSTANT: say("train.constant")}
+
+    # How far the noise carries
+
+    def interval_reason(self) -> str | None:
+        """Why there is no interval, from public facts; None where there is one."""
+        if self.facts.people is None:
+            return "train.interval.nominal"
+        return "train.interval.rate" if self.diverges else None
+
+    def away(self, steps: int) -> float | None:
+        """No iterate up to this one, nor an average of them, is further from its noiseless twin, but for chance β;
+        in units of the weights' lattice. The proof is above."""
+        if self.interval_reason() is not None:
+            return None
+        d, rows = self.width, self.facts.unit.at_most
+        factor = float(self.rate) * 2.0 ** (WEIGHT_BITS - self.lattice) / self.people
+        if self.calibration == GAUSSIAN:
+            square = float(self.amount) * factor**2 * steps * spread(d, float(self.beta))
+        else:  # the variance of discrete Laplace noise is below 2b²
+            square = 2 * float(self.amount) ** 2 * factor**2 * steps * d / float(self.beta)
+        # Cutting a residual and a coordinate takes less than two units of each row; cutting a weight less than one.
+        rounding = math.sqrt(d) * (float(self.rate) * 2 * rows * 2.0 ** (WEIGHT_BITS - self.lattice) + 2)
+        return math.sqrt(square) * (1 + 1e-9) + steps * rounding
+
+
+def spread(degrees: int, beta: float) -> float:
+    """The least q ≥ d with (q/d)^(d/2)·e^((d−q)/2) ≤ β, from above."""
+    low, high = 1.0, 2.0  # q/d
+
+    def over(ratio: float) -> bool:
+        return degrees / 2 * (math.log(ratio) + 1 - ratio) > math.log(beta)
+
+    while over(high):
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if over(middle) else (low, middle)
+    return high * degrees
+
+
+def read_features(facts: Facts, given: dict[str, Any]) -> tuple[str, ...]:
+    names = given["features"]
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+        raise AllowanceError("train.features")
+    if len(set(names)) < len(names):
+        raise AllowanceError("train.features_twice")
+    for name in names:
+        column = facts.schema[name]
+        if not isinstance(column, (Number, Date, Category)):
+            raise AllowanceError("train.feature_kind", column=name)
+        if column.size < 2 or (isinstance(column, Category) and len(column.values) < 2):
+            raise AllowanceError("train.feature_one", column=name)
+    return tuple(names)
+
+

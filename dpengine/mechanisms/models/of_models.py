@@ -1,0 +1,153 @@
+"""What the checks of a trained model share: reading the model, its public bins, and how many rows it can be divided by.
+
+The model was released, so it is public, and it comes with the question: which columns, how they were declared, integer
+weights on the lattice of `features.py`. It must fit this table's schema as it stands. What it says of a row is a
+function of that row's codes, so counts and cut sums over rows have the sensitivity that any such function's have.
+
+Checked on the rows it learned from, a model is flattered. Its ranges are about the table; `validity.flattery` bounds
+what is to be taken off for the population.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
+from dpengine.declared.condition_words import who
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.contract import Averaged, Card, Parameter, Released
+from dpengine.mechanisms.telling import FEW
+from dpengine.messages import say
+from dpengine.messages.spoken import stored
+from dpengine.noise.tails import sum_reach, total_reach
+from dpengine.statistics.features import MOST_WIDE, Model, model_from_json
+
+USUAL_PARTS = 10
+MOST_PARTS = 20
+MOST_WEIGHT = 2**40  # with at most MOST_WIDE coordinates a margin stays below 2^61
+EXACT_DRAWS = 20  # sums of more draws are bounded by Chernoff
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfModel(Averaged):
+    card: ClassVar[Card] = Card(
+        key="check_model",
+        version=1,
+        picture="point",
+        states=(FEW,),
+        caveats=("same", "rows", "first", "cut"),
+        parameters=(
+            Parameter("model", "model", required=True),
+            Parameter("parts", "number", default=USUAL_PARTS),
+            Parameter("most_error", "number"),
+            Parameter("error_steps", "number"),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    model: Model
+    parts: int = USUAL_PARTS
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        return {"model": read_model(given["model"], facts), "parts": _parts(given.get("parts"))}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"model": self.model.as_json(), "parts": self.parts}
+
+    def sentence(self) -> str:
+        layout, rows = self.model.layout, self.facts.unit.id_column is not None
+        told = {"target": layout.target, "columns": list(layout.names), "who": who(self.where, rows=rows)}
+        return say(f"sentence.check_model.{self.model.kind}", **told)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those it speaks of: their public bounds go into its receipt."""
+        return *self.model.layout.names, self.model.layout.target
+
+    @property
+    def known(self) -> int | None:
+        """The number of rows that count, where it may be divided by: no row can be on neither side either."""
+        goal, sides = self.model.layout.goal, {*self.model.layout.yes, *self.model.layout.no}
+        if isinstance(goal, Category) and len(sides) < goal.size:
+            return None
+        return self.facts.countable(self.where, *self.columns)
+
+    def state(self, value: Any, interval: Any) -> str:
+        """By its first figure, the one that is promised."""
+        first = self.labels()[0]
+        return FEW if self.mute(interval[first], first) else ""
+
+    @abstractmethod
+    def spans(self) -> list[str]:
+        """The names of the parts, in the reader's language."""
+
+    def labels(self) -> list[str]:
+        with stored():
+            return self.spans()
+
+    def shown(self) -> dict[str, str]:
+        return dict(zip(self.labels(), self.spans(), strict=True))
+
+    def named(self, each: list[tuple[float, tuple[float, float]]]) -> Released:
+        pairs = dict(zip(self.labels(), each, strict=True))
+        return Released({name: one[0] for name, one in pairs.items()}, {name: one[1] for name, one in pairs.items()})
+
+
+def of_sums(scale: Fraction, draws: int, beta: Fraction) -> int:
+    """How far the sum of independent discrete Laplace draws can be off, except with chance β."""
+    return sum_reach(scale, draws, beta) if draws <= EXACT_DRAWS else total_reach(scale, draws, beta)
+
+
+def _parts(given: Any) -> int:
+    wanted = read_number(USUAL_PARTS if given in (None, "") else given, say("param.parts.label"))
+    if wanted.denominator != 1 or wanted % 2 or not 2 <= wanted <= MOST_PARTS:
+        raise AllowanceError("check_model.parts", most=MOST_PARTS)
+    return int(wanted)
+
+
+def read_model(given: Any, facts: Facts) -> Model:
+    """A model that fits this table as it is declared, from its JSON or the text of it; refused in one sentence."""
+    if given in (None, ""):
+        raise AllowanceError("query.missing", name=say("param.model.label"))
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            raise AllowanceError("check_model.model") from None
+    weights = given.get("weights") if isinstance(given, Mapping) else None
+    if not isinstance(weights, (list, tuple)):
+        raise AllowanceError("check_model.model")
+    if not all(type(one) is int and abs(one) <= MOST_WEIGHT for one in weights):
+        raise AllowanceError("check_model.weights")
+    try:
+        model = model_from_json(given)
+    except (AllowanceError, AttributeError):
+        raise AllowanceError("check_model.model") from None
+    _fits(model, given, facts)
+    return model
+
+
+def _fits(model: Model, given: Mapping[str, Any], facts: Facts) -> None:
+    layout = model.layout
+    declared = dict(zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True))
+    if not 0 < len(layout.names) < len(declared) or layout.width > MOST_WIDE or given.get("kind") != model.kind:
+        raise AllowanceError("check_model.model")
+    for name, column in declared.items():
+        if facts.schema.columns.get(name) != column:
+            raise AllowanceError("check_model.other", column=name[:60])
+    if not isinstance(layout.goal, Number | Category):
+        raise AllowanceError("check_model.model")
+    sides = (*layout.yes, *layout.no)
+    listed = isinstance(layout.goal, Category)
+    held = all(type(code) is int and 0 <= code < layout.goal.size for code in sides)
+    if not held or len({*sides}) < len(sides) or listed != bool(layout.yes and layout.no):
+        raise AllowanceError("check_model.sides", column=layout.target[:60])

@@ -1,0 +1,49 @@
+"""Linear regression: predict a number from other columns.
+
+Loss of a row: half the squared error of w·x against the target, both on [−1, 1]; beyond a residual of G it grows
+linearly (Huber's loss), which is what clipping the residual means. G = 1 + R loses nothing on the ball of radius R.
+Guarantee, noise and proof: of_gradients.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter
+from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
+from dpengine.mechanisms.telling import NOISE
+from dpengine.statistics.features import Layout
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainLinear(OfGradients):
+    card: ClassVar[Card] = Card(
+        key="train_linear",
+        version=1,
+        picture="model",
+        states=(NOISE,),
+        caveats=("noise", "bounds"),
+        parameters=(
+            Parameter("target", "column.target.number", required=True),
+            Parameter("features", "columns.features", required=True),
+            *SHARED,
+        ),
+    )
+    smooth: ClassVar[Fraction] = Fraction(1)
+    usual_clip: ClassVar[Fraction] = Fraction(3, 4)
+    usual_reach: ClassVar[int] = 1
+    blank: ClassVar[Fraction] = Fraction(1, 2)
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        found = super().read(facts, given)
+        facts.schema.number(found["target"])
+        return found
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout(self.features, self._columns, self.target, self.facts.schema.number(self.target))

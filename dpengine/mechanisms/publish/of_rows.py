@@ -1,0 +1,226 @@
+"""What publishing shares: every row of the chosen columns is changed at random by itself, and the rows are shuffled.
+
+Guarantee   (ε, δ)-DP under replace-one, for the published table and for whatever is ever computed from it: that is
+            post-processing (thesis, Thm 4.3). Under add/remove the number of rows would tell who is in it: refused. One
+            row is one person: with an id column a person's number of rows would show.
+Loss        k columns, each at (ε/k, δ/k): a person's row passes k independent row mechanisms.
+Statistic   the codes of all rows. One person changes one row, a cell by at most its column's D.
+Draw        `row_noise.Blur` for a number, `row_noise.Swap` for a listed value. A number may first be rounded to a
+            coarser public grid of G steps: each row by itself, so nothing changes but D = G. A row without a number
+            counts as one in the middle of the range: an empty cell must not show.
+Order       the order of a file may tell what its rows hold (it may be sorted), so the changed rows are put in a
+            uniformly random order, in which they are published. It depends on no value: the law of the published
+            table is a function of the *multiset* of rows, and for any one order of them the row mechanisms' (ε, δ)
+            holds.
+Accuracy    of a cell: its expected error, beside what nobody can beat who keeps ε and δ for the whole row (`row_noise`;
+            thesis, Thms 5.3 and 5.5). Of an average over all n rows: Chernoff's
+            bound on the sum of n independent errors (`published.py`).
+Cost        one pass; the codes are held in memory, so rows × columns are bounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine.accountant.loss import Approximate, Loss, Pure, Together
+from dpengine.core.amounts import read_row_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Number
+from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.promises import Blurred
+from dpengine.mechanisms.telling import NOISE
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent
+from dpengine.noise.row_noise import Blur, Row, Swap
+from dpengine.noise.tails import swap_reach, total_reach
+from dpengine.statistics.need import CodedRows
+
+Integers = npt.NDArray[np.int64]
+
+MOST_COLUMNS = 20
+MOST_CELLS = 50_000_000
+TOLD = 10**9  # the parts in which a chance is told
+MOST_PLACES = 2**49  # steps from zero: a file's numbers have 53 bits, and must tell neighbours apart
+
+PARAMETERS = (
+    Parameter("columns", "columns.rows", required=True),
+    Parameter("grid", "grid"),
+    Parameter("delta", "delta.row", default="0"),
+    Parameter("epsilon", "epsilon", required=True),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfRows(Query):
+    kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Number, Category)
+
+    columns: tuple[str, ...]
+    grid: int | None = None  # numbers are published on so many steps; None: on those declared
+    delta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if self.where.rows or self.by is not None:
+            raise AllowanceError("publish.everyone")
+        if self.facts.about * len(self.columns) > MOST_CELLS:
+            raise AllowanceError("publish.large", most=MOST_CELLS // self.facts.about or 1, cells=MOST_CELLS)
+
+        for name in self.columns:
+            column = self.facts.schema[name]
+            far = isinstance(column, Number) and max(abs(column.lower), abs(column.upper)) / self.grain(name)
+            if far >= MOST_PLACES:
+                raise AllowanceError("publish.digits", column=name)
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        names = given["columns"]
+        names = (names,) if isinstance(names, str) else names
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise AllowanceError("publish.columns", most=MOST_COLUMNS)
+        if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+            raise AllowanceError("publish.columns", most=MOST_COLUMNS)
+        for name in names:
+            column = facts.schema[name]
+            if not isinstance(column, cls.kinds):
+                raise AllowanceError("publish.kind", column=name)
+        return {"columns": tuple(names), "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
+
+    def own_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"columns": list(self.columns)}
+        told |= {} if self.grid is None else {"grid": self.grid}
+        return told | ({"delta": text_of(self.delta)} if self.delta else {})
+
+    def sentence(self) -> str:
+        return say("sentence.publish", columns=list(self.columns))
+
+    def row(self, name: str) -> Row:
+        """How one cell of a column is changed."""
+        return self._row(name, len(self.columns))
+
+    def alone(self, name: str) -> Row:
+        """The same if the column were published by itself, with the whole spend. What nobody can beat there nobody can
+        beat beside other columns either: whoever tells a whole row tells this cell of it."""
+        return self._row(name, 1)
+
+    def _row(self, name: str, many: int) -> Row:
+        column = self.facts.schema[name]
+        if isinstance(column, Number):
+            return Blur(self.steps(name), self.epsilon / many, self.delta / many)
+        return Swap(column.size, self.epsilon / many, self.delta / many)
+
+    def steps(self, name: str) -> int:
+        """D: the published grid of a number has D+1 points; for a list, how far codes lie apart at most."""
+        column = self.facts.schema[name]
+        coarse = isinstance(column, Number) and self.grid is not None
+        return min(self.grid or 0, column.size - 1) if coarse else column.size - 1
+
+    def coarsened(self, name: str, codes: Any) -> Integers:
+        """Each code by itself on the published grid: the nearest point, halves upwards; a missing one in the middle."""
+        given, column = np.asarray(codes, dtype=np.int64), self.facts.schema[name]
+        steps, declared = self.steps(name), column.size - 1
+        if isinstance(column, Number):
+            given = np.where(given == MISSING, declared // 2, given)
+        return given if steps == declared else (2 * given * steps + declared) // (2 * declared)
+
+    def need(self) -> CodedRows:
+        return CodedRows(self.columns, tuple(self.facts.schema[name].size for name in self.columns))
+
+    def measured(self, value: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+        each = zip(self.columns, value, strict=True)
+        return tuple(code for name, codes in each for code in self.coarsened(name, codes).tolist())
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l1", sum(self.steps(name) for name in self.columns))
+
+    def loss(self) -> Loss:
+        many = len(self.columns)
+        epsilon, delta = self.epsilon / many, self.delta / many
+        each: Loss = Approximate(epsilon, delta) if delta else Pure(epsilon)
+        return Together((each,) * many) if many > 1 else each
+
+    def promise(self) -> Blurred:
+        lists = [row for row in map(self.row, self.columns) if isinstance(row, Swap)]
+        untrue = up(1 - prod((row.truth for row in lists), start=Fraction(1)), TOLD)
+        whole = Swap(prod(row.size for row in lists), self.epsilon, self.delta).floor if lists else Fraction(0)
+        return Blurred(
+            self.columns,
+            tuple(self.row(name).error * self.grain(name) for name in self.columns),
+            tuple(self.alone(name).floor * self.grain(name) for name in self.columns),
+            untrue,
+            whole,
+            max(self.reach(name) for name in self.columns),
+            self.beta,
+        )
+
+    def promised_before(self) -> list[dict[str, Any]]:
+        """Rows written before floors were those of the whole row: each column's own, by Thms 5.3 and 5.5 at ε/k."""
+        old = vars(self.promise()) | {"floors": tuple(map(self._floor_before, self.columns))}
+        return [{name: value for name, value in old.items() if name not in ("untrue", "untrue_floor")}]
+
+    def _floor_before(self, name: str) -> Fraction:
+        row = self.row(name)
+        if isinstance(row, Swap):
+            return row.floor
+        spread = 1 + Fraction(exp_decimal(row.epsilon))
+        return down((1 - row.delta) * row.steps / (2 * spread), TOLD) * self.grain(name)
+
+    def grain(self, name: str) -> Fraction:
+        column = self.facts.schema[name]
+        return column.diameter / self.steps(name) if isinstance(column, Number) else Fraction(1)
+
+    def reach(self, name: str) -> Fraction:
+        """How far the mean of a number, or the share of any listed value, can be off: as a part of the range."""
+        row, people = self.row(name), self.facts.about
+        if isinstance(row, Blur):
+            return Fraction(total_reach(row.scale, people, self.beta), people * row.steps)
+        return swap_reach(row.mixed, row.size, people, self.beta / row.size) / people
+
+    def coarse(self) -> Fraction:
+        return Fraction(1, 10)
+
+    def state(self, value: Any, interval: Any) -> str:
+        """All rows together may be off by nearly the whole range."""
+        return NOISE if self.promise().empty else ""
+
+    def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
+        """Every cell by itself, in the order given; whoever publishes shuffles the rows afterwards."""
+        return tuple(code for column in self.perturbed(value, coins) for code in column.tolist())
+
+    def perturbed(self, value: Any, coins: Coins) -> tuple[Integers, ...]:
+        return tuple(
+            self.row(name).perturb(self.coarsened(name, codes), coins)
+            for name, codes in zip(self.columns, value, strict=True)
+        )
+
+    def law(self, value: tuple[tuple[int, ...], ...]) -> Independent:
+        each = [(self.row(name), self.coarsened(name, codes)) for name, codes in zip(self.columns, value, strict=True)]
+        return Independent(tuple(row.law(code) for row, codes in each for code in codes.tolist()))
+
+    def finish(self, raw: Any) -> Released:
+        """What is released is a file: its name, its SHA-256 and its number of rows."""
+        return Released(raw)
+
+
+def _grid(given: dict[str, Any]) -> int | None:
+    wanted = given.get("grid")
+    if wanted in (None, ""):
+        return None
+    steps = read_number(wanted, say("param.grid.label"))
+    if steps.denominator != 1 or not 1 <= steps <= MOST_STEPS:
+        raise AllowanceError("publish.grid", most=MOST_STEPS)
+    return int(steps)
+
+
+def card(key: str, caveats: tuple[str, ...]) -> Card:
+    return Card(
+        key=key, version=1, picture="file", states=(NOISE,), trust="local", relations=("replace",), several=False,
+        parameters=PARAMETERS, caveats=(*caveats, "row"),
+    )  # fmt: skip

@@ -1,0 +1,23 @@
+"""A column of listed values, published: every row the truth or another value, at random.
+
+Guarantee   (ε, δ)-DP under replace-one for the whole published table (`of_rows`), iff p ≥ (1−δ)/(m+e^ε).
+Theorem     thesis, Ex. 4.10; Warner 1965, Kairouz, Oh, Viswanath 2016 for k-ary randomised response.
+Draw        the truth with probability 1−pm, each of the m other values with p (`row_noise.Swap`).
+Accuracy    a cell is untrue with probability pm, which nobody can beat with one column (Thm 5.5). A value's count is
+            estimated without bias by (c − np)/(1 − p(m+1)), within O(√n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.contract import Card
+from dpengine.mechanisms.publish.of_rows import OfRows, card
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishCategory(OfRows):
+    card: ClassVar[Card] = card("publish_category", ("lies",))
+    kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Category,)

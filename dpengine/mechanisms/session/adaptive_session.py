@@ -1,0 +1,320 @@
+"""A session: k statistical queries reserved at once, then asked one after the other, each chosen after the last answer.
+
+Guarantee   whatever the questions and however they depend on earlier answers, the k answers together lose no more than
+            was charged before the first: under replace-one and under add/remove.
+Theorem     adaptive composition inside the budget's filter (accountant/filter.py), which also allows other questions in
+            between. Each answer alone is the discrete Laplace mechanism (Dwork et al. 2006, Prop. 1), report noisy max
+            (Dwork and Roth 2014, Claim 3.9), or the discrete Gaussian one (Canonne, Kamath, Steinke 2020, Thm 14).
+Statistic   one integer per question, asks.py: of it one person changes at most Δ.
+Calibration laplace    each answer ε/k: noise Δk/ε on the integer. Loss: k pure parts of ε/k.
+            lecture    γ = ε/√(8k·ln(1/δ)), noise Δ/γ (lecture 6, corollary 5), only where ε ≤ 2·ln(1/δ). Loss: k pure
+                       parts of γ, which is what was lost; the filter prices it itself.
+            gaussian   variance (Δk/ε)², so ρ = (ε/k)²/2 for each. Loss: Gaussian(kρ), which closes the pure clause.
+Accuracy    with probability ≥ 1−β all k answers at once are within α of the table's own averages: a union over the k.
+            Discrete Laplace noise of scale b: Pr[|Z| > t] = 2e^(−(t+1)/b)/(1+e^(−1/b)) ≤ e^(−t/b) for whole t, so
+            t = ⌈b·ln(k/β)⌉ does for every kind of question.
+Cost        opening reads nothing; a step is one scan.
+
+Stepwise: `open() -> state`, `step(state, ask, read, coins) -> (state, part)`. A state is public and JSON. Who carries a
+step burns its number in the ledger first (sessions.py), so a step that was cut short is lost, never drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+from dpengine.accountant import lecture
+from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
+from dpengine.core.amounts import read_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, ln_above, read_number, text_of
+from dpengine.declared.conditions import Predicate
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Schema
+from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.promises import NearBest, Within
+from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
+from dpengine.mechanisms.telling import APART, FEW, NEARLY
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
+from dpengine.noise.tails import gaussian_reach, laplace_reach
+from dpengine.statistics.need import AnyNeed, NoData
+
+CALIBRATIONS = ("laplace", "gaussian", "lecture")
+MOST_QUESTIONS = 10_000
+ALL = Fraction(100)
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a session is. Public: it says nothing of the data."""
+
+    questions: int
+    asked: int = 0
+
+    @property
+    def left(self) -> int:
+        return self.questions - self.asked
+
+    def as_json(self) -> dict[str, int]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, int]) -> State:
+        return State(data["questions"], data["asked"])
+
+
+@dataclass(frozen=True)
+class Part:
+    """One answer of a session."""
+
+    index: int
+    query: AdaptiveSession  # with its ask
+    released: Released
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveSession(Query):
+    """The whole session; with an `ask` one answer of it."""
+
+    card: ClassVar[Card] = Card(
+        key="adaptive_session",
+        version=1,
+        picture="point",
+        states=(FEW, APART),
+        caveats=("kept", "adaptive"),
+        parameters=(
+            Parameter("questions", "number", default=20, required=True),
+            Parameter("calibration", "calibration", default="laplace"),
+            Parameter("delta", "delta"),
+            Parameter("ask", "ask"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    questions: int
+    calibration: str = "laplace"
+    delta: Fraction | None = None  # of the lecture's corollary
+    ask: Ask | None = None
+
+    def __post_init__(self) -> None:
+        if self.calibration == "lecture":
+            _ = self.each  # refused where the corollary does not hold
+        if self.calibration == "gaussian" and isinstance(self.ask, Largest):
+            raise AllowanceError("session.largest_gaussian")
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        calibration = given.get("calibration") or "laplace"
+        if calibration not in CALIBRATIONS:
+            raise AllowanceError("session.calibration", calibrations=list(CALIBRATIONS))
+        delta = given.get("delta")
+        if calibration != "lecture" and delta not in (None, ""):
+            raise AllowanceError("session.delta_unused")
+        ask = given.get("ask")
+        return {
+            "questions": read_questions(given["questions"]),
+            "calibration": calibration,
+            "delta": read_delta(delta) if calibration == "lecture" else None,
+            "ask": None if ask is None else read_ask(ask, facts),
+        }
+
+    def own_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"questions": self.questions, "calibration": self.calibration}
+        if self.delta is not None:
+            told["delta"] = text_of(self.delta)
+        return told if self.ask is None else told | {"ask": self.ask.as_json()}
+
+    def valued(self) -> set[str]:
+        return {self.ask.column} if isinstance(self.ask, Average) else set()
+
+    def conditions(self) -> tuple[Predicate, ...]:
+        if isinstance(self.ask, Largest):
+            return self.ask.options
+        return (self.ask.of,) if isinstance(self.ask, Share) else ()
+
+    def sentence(self) -> str:
+        return say("sentence.adaptive_session", questions=self.questions) if self.ask is None else self.ask.words()
+
+    @property
+    def theorem(self) -> str:
+        return say(f"session.theorem.{self.calibration}")
+
+    # The steps
+
+    def open(self) -> State:
+        return State(self.questions)
+
+    def asking(self, ask: Any) -> Self:
+        """One answer of this session, from the form's JSON; refused in one sentence."""
+        return replace(self, ask=read_ask(ask, self.facts))
+
+    def again(self, claim: dict[str, Any]) -> Self:
+        """One answer as it was asked: under the bounds of its claim, also where the table was declared anew since."""
+        schema = Schema.from_json({"columns": list(claim["bounds"].items())})
+        return replace(self, facts=replace(self.facts, schema=schema)).asking(claim["ask"])
+
+    def step(
+        self, state: State, ask: Any, read: Callable[[AnyNeed], Any], coins: Coins
+    ) -> tuple[State, Part]:  # fmt: skip
+        """The next answer. The caller has burned its number."""
+        if state.asked >= self.questions or state.questions != self.questions:
+            raise AllowanceError("session.over", questions=self.questions)
+        query = self.asking(ask)
+        released = query.release(read(query.need()), coins)
+        return replace(state, asked=state.asked + 1), Part(state.asked + 1, query, released)
+
+    # Noise and loss
+
+    @property
+    def each(self) -> Fraction:
+        """ε of one answer; of a Gaussian one the ε that ρ = ε²/2 stands for."""
+        if self.calibration == "lecture":
+            assert self.delta is not None
+            return _gamma(self.epsilon, self.delta, self.questions)
+        return self.epsilon / self.questions
+
+    def loss(self) -> Loss:
+        if self.calibration == "gaussian":
+            rho = self.each**2 / 2
+            return Gaussian(rho * self.questions if self.ask is None else rho)
+        return Repeated(Pure(self.each), self.questions) if self.ask is None else Pure(self.each)
+
+    @property
+    def people(self) -> int:
+        """What sums are divided by: the number of people where it is public, else the declared one."""
+        return self.facts.about
+
+    @property
+    def nominal(self) -> bool:
+        return self.facts.people is None
+
+    def _reach(self, change: int) -> int:
+        """No answer's noise exceeds this, but for β over the whole session."""
+        beta = self.beta / self.questions
+        if self.calibration == "gaussian":
+            return gaussian_reach((change / self.each) ** 2, beta)
+        return laplace_reach(change / self.each, beta)
+
+    @property
+    def alpha(self) -> Fraction:
+        """Every answer is within this of the table's own average, on [0, 1], whatever is asked; but for β in all."""
+        if self.calibration == "gaussian":
+            reach = self._reach(1)
+        else:
+            reach = ceiling(ln_above(self.questions / self.beta) / self.each)
+        return min(Fraction(reach, self.people), Fraction(1))
+
+    def promise(self) -> Within | NearBest:
+        if self.ask is None:
+            return Within(self.alpha * ALL, self.questions, self.beta, Fraction(0), "percent", self.nominal)
+        if isinstance(self.ask, Largest):
+            return self._choice.promise()
+        reach = Fraction(self._reach(self.ask.change(self.facts.relation)), self.ask.grain * self.people)
+        width = min(reach, Fraction(1)) * self.ask.width
+        return Within(width, self.questions, self.beta, Fraction(0), self.ask.unit, self.nominal)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        if self.ask is None or isinstance(self.ask, Largest):
+            return None
+        return self.ask.low, self.ask.low + self.ask.width
+
+    def state(self, value: Any, interval: Any) -> str:
+        if self.ask is None:
+            return FEW if 2 * self.alpha >= NEARLY else ""
+        return self._choice.state(value, interval) if isinstance(self.ask, Largest) else super().state(value, interval)
+
+    def coarse(self) -> Fraction:
+        if isinstance(self.ask, Largest):
+            return self._choice.coarse()
+        return (ALL if self.ask is None else self.ask.width) / 8
+
+    # One answer
+
+    @property
+    def _choice(self) -> NoisyArgmax:
+        """“Which is largest” is report noisy max with what one answer may lose."""
+        assert isinstance(self.ask, Largest)
+        return NoisyArgmax(
+            facts=self.facts, epsilon=self.each, options=self.ask.options, beta=self.beta / self.questions
+        )
+
+    @property
+    def _sum(self) -> Share | Average:
+        assert isinstance(self.ask, Share | Average)
+        return self.ask
+
+    def need(self) -> AnyNeed:
+        if self.ask is None:
+            return NoData()
+        return self._choice.need() if isinstance(self.ask, Largest) else self.ask.need()
+
+    def measured(self, value: Any) -> tuple[int, ...]:
+        if self.ask is None:
+            return ()
+        return self._choice.measured(value) if isinstance(self.ask, Largest) else (self.ask.total(value),)
+
+    def sensitivity(self) -> Sensitivity:
+        if self.ask is None:
+            return Sensitivity("l1", 0)
+        if isinstance(self.ask, Largest):
+            return self._choice.sensitivity()
+        return Sensitivity("l1", self.ask.change(self.facts.relation))
+
+    def draw(self, value: Any, coins: Coins) -> Any:
+        if self.ask is None:
+            return self.questions
+        if isinstance(self.ask, Largest):
+            return self._choice.draw(value, coins)
+        scale = self.sensitivity().bound / self.each
+        noise = coins.gaussian if self.calibration == "gaussian" else coins.laplace
+        return tuple(noise(list(self.measured(value)), scale**2 if self.calibration == "gaussian" else scale))
+
+    def law(self, value: Any) -> Law:
+        if self.ask is None:
+            return Finite({self.questions: Decimal(1)})
+        if isinstance(self.ask, Largest):
+            return self._choice.law(value)
+        scale = self.sensitivity().bound / self.each
+        kind = Normal if self.calibration == "gaussian" else Laplace
+        [total] = self.measured(value)
+        return Independent((kind(total, scale**2 if self.calibration == "gaussian" else scale),))
+
+    def shown(self) -> dict[str, str]:
+        return self._choice.shown() if isinstance(self.ask, Largest) else {}
+
+    def finish(self, raw: Any) -> Released:
+        if self.ask is None:
+            return Released(raw)
+        if isinstance(self.ask, Largest):
+            return self._choice.finish(raw)
+        reach = self._reach(self.sensitivity().bound)
+        low, value, high = (self._told(raw[0] + away) for away in (-reach, 0, reach))
+        return Released(value, (low, high))
+
+    def _told(self, total: int) -> float:
+        """A total as a share kept within [0, 1], in the question's own unit."""
+        share = self._sum.start + Fraction(total, self._sum.grain * self.people)
+        return float(self._sum.low + self._sum.width * min(max(share, Fraction(0)), Fraction(1)))
+
+
+@lru_cache(maxsize=256)
+def _gamma(epsilon: Fraction, delta: Fraction, questions: int) -> Fraction:
+    return lecture.each(epsilon, delta, questions)
+
+
+def read_questions(value: Any) -> int:
+    try:
+        wanted = read_number(value, "k")
+    except AllowanceError:
+        wanted = Fraction(0)
+    if wanted.denominator != 1 or not 1 <= wanted <= MOST_QUESTIONS:
+        raise AllowanceError("session.questions", most=MOST_QUESTIONS)
+    return int(wanted)

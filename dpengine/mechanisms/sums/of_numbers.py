@@ -1,0 +1,35 @@
+"""What the questions about sums of one number column share: reading the column, and keeping sums below 64 bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Averaged
+
+MOST_ROWS = 10**10
+MOST_SUM = 2**62  # declared bounds times MOST_ROWS stay below it, so that no table can make a sum overflow
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfNumbers(Averaged):
+    column: str
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        name = str(given["column"])
+        facts.schema.number(name)
+        return {"column": name}
+
+    def own_json(self) -> dict[str, Any]:
+        return {"column": self.column}
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        column = self.facts.schema.number(self.column)
+        return column.lower, column.upper
+
+    @property
+    def half(self) -> int:
+        """h: how far a doubled code can be from the middle of the grid."""
+        return self.facts.schema[self.column].size - 1

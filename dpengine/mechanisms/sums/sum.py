@@ -1,0 +1,140 @@
+"""The sum of a number column, for everyone or by group.
+
+Guarantee   ε-DP under replace-one and under add/remove.
+Theorem     discrete Laplace mechanism: Dwork et al. 2006, Prop. 1.
+Statistic   values are integer multiples k of a public grain g (the common measure of the lowest value and the step), so
+            the sum is an exact integer multiple of g. With K = max|k|: a row added or removed changes it by at most K;
+            a row replaced by at most max(K, range/g), or by the range alone where nobody can be filtered out or lack a
+            value; by group under replace-one two sums change, by at most K each. At most m rows a person: m times.
+Draw        every sum + Laplace(Δ/ε), on the public grain.
+Accuracy    all k sums at once, by a union bound.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any, ClassVar
+
+from dpengine.accountant.loss import Loss, Pure
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.condition_words import who
+from dpengine.mechanisms.contract import Card, Parameter, Released, Sensitivity
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
+from dpengine.mechanisms.telling import APART, FEW
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.tails import mean_reach
+from dpengine.statistics.counts import Moments
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sum(OfNumbers):
+    card: ClassVar[Card] = Card(
+        key="sum",
+        version=1,
+        picture="number",
+        states=(FEW, APART),
+        caveats=("bounds",),
+        parameters=(
+            Parameter("column", "column.number", required=True),
+            Parameter("by", "by"),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self._largest * MOST_ROWS > MOST_SUM:
+            raise AllowanceError("sum.overflow", column=self.column)
+
+    def sentence(self) -> str:
+        return say("sentence.sum", column=self.column, who=who(self.where, self.by))
+
+    @property
+    def grain(self) -> Fraction:
+        """g: the largest number that measures both the lowest value and the step."""
+        column = self.facts.schema.number(self.column)
+        shared = lcm(column.lower.denominator, column.step.denominator)
+        return Fraction(gcd(int(column.lower * shared), int(column.step * shared)), shared)
+
+    @property
+    def _largest(self) -> int:
+        """K."""
+        column = self.facts.schema.number(self.column)
+        return int(max(abs(column.lower), abs(column.upper)) / self.grain)
+
+    def need(self) -> Moments:
+        size = self.facts.schema[self.column].size
+        return Moments(self.column, size, 1, self.by, self.groups, self.where)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        """Each group's sum in grains: Σ(lower + step·code), with Σ2·code = Σy + N·(size−1)."""
+        column = self.facts.schema.number(self.column)
+        lower, step = int(column.lower / self.grain), int(column.step / self.grain)
+        codes = [(s + n * (column.size - 1)) // 2 for n, s in zip(value[0::2], value[1::2], strict=True)]
+        return tuple(n * lower + step * code for n, code in zip(value[0::2], codes, strict=True))
+
+    def sensitivity(self) -> Sensitivity:
+        column = self.facts.schema.number(self.column)
+        width = int(column.diameter / self.grain)
+        if self.facts.relation == "add_remove":
+            one = self._largest
+        elif self.by is not None:
+            one = max(2 * self._largest, width)
+        elif self.facts.countable(self.where, self.column) is not None:
+            one = width
+        else:
+            one = max(self._largest, width)
+        return Sensitivity("l1", one * self.facts.unit.at_most)
+
+    @property
+    def scale(self) -> Fraction:
+        return self.sensitivity().bound / self.epsilon
+
+    def loss(self) -> Loss:
+        """Pure ε also by group: a change inside one group can use more than half of it."""
+        return Pure(self.epsilon)
+
+    def _reach(self, looks: int = 1) -> int | Fraction:
+        return mean_reach(self.scale, looks, self.beta / self.groups)
+
+    def promise(self) -> Within:
+        return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
+
+    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+        """Everybody at one end; nobody at all where rows may not count."""
+        column, rows = self.facts.schema.number(self.column), self.facts.about * self.facts.unit.at_most
+        if self.by is None and self.facts.countable(self.where, self.column) is not None:
+            return rows * column.lower, rows * column.upper
+        return rows * min(column.lower, Fraction(0)), rows * max(column.upper, Fraction(0))
+
+    def sure(self, part: str = "") -> tuple[Any, Any]:
+        """Where the number of people is not public, only the sign is sure, of amounts that all have one."""
+        if self.facts.people is not None:
+            return super().sure(part)
+        column = self.facts.schema.number(self.column)
+        return 0 if column.lower >= 0 else None, 0 if column.upper <= 0 else None
+
+    def coarse(self) -> Fraction:
+        """A quarter of what about all people at the middle of the range would add up to, or of half the range each."""
+        column = self.facts.schema.number(self.column)
+        return max(abs(column.lower + column.upper), column.diameter) / 2 * self.facts.about / self.groups / 4
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return tuple(coins.laplace(list(self.measured(value)), self.scale))
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        return Independent(tuple(Laplace(total, self.scale) for total in self.measured(value)))
+
+    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+        reach = self._reach(looks)
+        return self.told([(self._plain(k), (self._plain(k - reach), self._plain(k + reach))) for k in raw])
+
+    def _plain(self, k: int | Fraction) -> int | float:
+        exact = k * self.grain
+        return int(exact) if exact.denominator == 1 else float(exact)

@@ -1,0 +1,241 @@
+"""MWEM: a made-up table that answers a class of counting queries, learnt in T rounds (Hardt, Ligett, McSherry 2012).
+
+Guarantee   ε-DP, under replace-one and under add/remove.
+Theorem     adaptive composition of exponential mechanisms (McSherry and Talwar 2007, Thm 6) and discrete Laplace
+            mechanisms (Dwork et al. 2006, Prop. 1); all else is computed from what they released.
+Total       N, the rows there are: n itself where it is public, else n + Laplace noise, bought with ε/8 and cut to
+            [1, 2k·declared people]. No step below sees n otherwise.
+Round t     W_t is a distribution on the D cells, public; W_1 is even. Score of a query h: |c_h(x) − r_h|, with r_h the
+            whole number nearest to N·W_t(h): it moves by k, a person's rows at most, as c_h does. One query is chosen
+            with chance ∝ exp(rate·score), rate = ε'/(2k); a = its count + Laplace noise of scale k/ε', cut to [0, N].
+            Then W_{t+1}(i) ∝ W_t(i)·exp(4·(a/N − W_t(h))) in the cells of h, and as it was elsewhere.
+Loss        T bounded ranges of ε' and T pure parts of ε', 2Tε' = ε, or 7ε/8 and a pure part of ε/8.
+Answer      the average of W_1 … W_T, as whole rows.
+Accuracy    let p = x/n, g_t = |p(h_t) − W_t(h_t)|, e_t = |a_t/N − p(h_t)|, d = a_t/N − W_t(h_t). ln Σ W_t·e^(4d·h) is
+            at most 4d·W_t(h) + 2d² (Hoeffding's lemma), so KL(p‖W) falls by at least 4d·(p(h) − W_t(h)) − 2d² =
+            2(g_t² − e_t²) in round t. It begins at ln D at most and is never negative: Σ g_t² ≤ ln(D)/2 + Σ e_t².
+            Whatever h has the largest error, n times it exceeds n·g_t by at most G + 1 + 2z: G is the gap of the
+            choice, 1 the two roundings, z = |N − n|. So, averaging, every query is within
+                √(ln(D)/(2T) + e²) + (G + 1 + 2z)/n + rounding to rows,    e = (noise + z)/N,
+            except with chance β, split evenly among T choices, T noises and the total. Loose: it holds on any table.
+            Where n is not public the bound is stated for the declared number. Without a number of rounds, T is the one
+            with the least bound of those tried.
+Cost        one scan, and T passes over D cells times the columns and pairs, or conditions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpengine.accountant.loss import Exponential, Loss, Pure, Repeated, Together
+from dpengine.core.exact import ln_above
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter, Released, Sensitivity, Told
+from dpengine.mechanisms.synthetic.of_class import Floats, Integers, OfClass, in_rows, root_above, whole
+from dpengine.mechanisms.telling import NOISE
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite, Laplace, above, chance, weighted
+from dpengine.noise.tails import choice_gap, laplace_reach
+
+MOST_ROUNDS = 150  # a weight falls by e^4 in a round at most, so none leaves the floats
+MOST_ROWS = 1_000_000
+MOST_LISTED = 5_000  # outcomes of a law
+FOR_TOTAL = Fraction(1, 8)
+FLOATS = Fraction(1, 10**9)  # far above what rounding to floats moves a weight by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mwem(OfClass):
+    card: ClassVar[Card] = Card(
+        key="mwem",
+        version=1,
+        picture="rows",
+        states=(NOISE,),
+        caveats=("loose", "class"),
+        parameters=(
+            Parameter("columns", "columns", required=True),
+            Parameter("queries", "queries"),
+            Parameter("rounds", "number"),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    rounds: int | None = None  # T; None: the best for this ε
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        return super().read(facts, given) | {"rounds": whole(given, "rounds", MOST_ROUNDS)}
+
+    def own_json(self) -> dict[str, Any]:
+        return super().own_json() | ({} if self.rounds is None else {"rounds": self.rounds})
+
+    @property
+    def turns(self) -> int:
+        """T."""
+        if self.rounds is not None:
+            return self.rounds
+        people, bought = self.facts.about, self.known is None
+        return best_rounds(self.domain, self.many, people, bought, self.epsilon, self.moved, self.beta)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the made-up table has: as many as were declared, but enough for every combination."""
+        return min(max(self.facts.about, 10 * self.domain), MOST_ROWS)
+
+    @property
+    def moved(self) -> int:
+        return self.facts.unit.at_most
+
+    @property
+    def shares(self) -> tuple[Fraction, Fraction]:
+        """ε of the total, 0 where it is public, and ε' of each choice and of each measurement."""
+        total = self.epsilon * FOR_TOTAL if self.known is None else Fraction(0)
+        return total, (self.epsilon - total) / (2 * self.turns)
+
+    @property
+    def most_total(self) -> int:
+        return 2 * self.facts.about * self.moved
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.sums(np.asarray(value)).astype(np.int64).tolist())
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("linf", self.moved)
+
+    def loss(self) -> Loss:
+        total, each = self.shares
+        rounds: tuple[Loss, ...] = (Repeated(Pure(each), self.turns), Repeated(Exponential(each), self.turns))
+        return Together((*rounds, Pure(total)) if total else rounds)
+
+    def reach(self) -> Fraction:
+        people, bought = self.facts.about, self.known is None
+        near = bound(self.domain, self.many, people, bought, self.epsilon, self.moved, self.beta, self.turns)
+        return near + self.widest / self.rows
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return self.drawn(value, coins, lambda done, total: None)
+
+    def drawn(self, value: tuple[int, ...], coins: Coins, told: Told) -> tuple[int, ...]:
+        """The total where it is bought, then the query and the measurement of every round."""
+        counts = self.sums(np.asarray(value, dtype=np.int64)).astype(np.int64)
+        paid, each = self.shares
+        raw: list[int] = []
+        if paid:
+            noisy = coins.laplace([int(np.sum(value))], self.moved / paid)[0]
+            raw.append(min(max(noisy, 1), self.most_total))
+        weights = Weights(self, raw[0] if raw else self.facts.about)
+        for turn in range(self.turns):
+            scores = weights.scores(counts)
+            chosen, _ = coins.choose(scores.max() - scores, np.ones_like(scores), each / (2 * self.moved))
+            noisy = coins.laplace([int(counts[chosen])], self.moved / each)[0]
+            answer = min(max(noisy, 0), weights.total)
+            weights.learn(chosen, answer)
+            raw += [chosen, answer]
+            told(turn + 1, self.turns)
+        return tuple(raw)
+
+    def law(self, value: tuple[int, ...]) -> Finite | None:
+        """Of everything that is drawn, round after round; None where that is too much to list."""
+        totals = range(1, self.most_total + 1) if self.known is None else (self.facts.about,)
+        if sum((self.many * (total + 1)) ** self.turns for total in totals) > MOST_LISTED:
+            return None
+        counts = self.sums(np.asarray(value, dtype=np.int64)).astype(np.int64)
+        paid, each = self.shares
+        found: dict[tuple[int, ...], Decimal] = {(): Decimal(1)}
+        if paid:
+            noisy = Laplace(int(np.sum(value)), self.moved / paid)
+            found = {(total,): cut(noisy, total, 1, self.most_total) for total in totals}
+        for _ in range(self.turns):
+            longer: dict[tuple[int, ...], Decimal] = {}
+            for raw, before in found.items():
+                weights = self.learnt(raw)
+                scores = weights.scores(counts)
+                choice = weighted(dict(enumerate((scores.max() - scores).tolist())), each / (2 * self.moved))
+                for query, likely in choice.chances.items():
+                    noisy = Laplace(int(counts[query]), self.moved / each)
+                    for answer in range(weights.total + 1):
+                        part = cut(noisy, answer, 0, weights.total)
+                        longer[(*raw, query, answer)] = before * likely * part
+            found = longer
+        return Finite(found)
+
+    def learnt(self, raw: tuple[int, ...]) -> Weights:
+        """What the released numbers say, in order."""
+        bought = self.known is None
+        weights = Weights(self, raw[0] if bought else self.facts.about)
+        rest = raw[bought:]
+        for query, answer in zip(rest[0::2], rest[1::2], strict=True):
+            weights.learn(query, answer)
+        return weights
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        """Whole rows of each combination."""
+        return Released(self.told_rows(in_rows(self.learnt(raw).average, self.rows).tolist()))
+
+
+class Weights:
+    """W_t and the sum of those before it: floats, made of public numbers and of released ones alone."""
+
+    def __init__(self, query: Mwem, total: int) -> None:
+        self.query, self.total = query, total
+        self.now: Floats = np.full(query.domain, 1 / query.domain)
+        self.past: Floats = np.zeros(query.domain, dtype=np.float64)
+
+    @property
+    def average(self) -> Floats:
+        """Of W_1 … W_T, the ones that were measured against."""
+        return np.asarray(self.past / self.past.sum())
+
+    def scores(self, counts: Integers) -> Integers:
+        near = np.floor(self.total * self.query.sums(self.now) + 0.5).astype(np.int64)
+        return np.asarray(np.abs(counts - near))
+
+    def learn(self, query: int, answer: int) -> None:
+        held = self.query.cells_of(query)
+        self.past = self.past + self.now
+        step = 4 * (answer / self.total - float(self.now[held].sum()))
+        moved = self.now * np.where(held, np.exp(step), 1.0)
+        self.now = moved / moved.sum()
+
+
+def cut(law: Laplace, outcome: int, least: int, most: int) -> Decimal:
+    """The chance of an outcome where what lies beyond the ends counts as the ends."""
+    if least == most:
+        return Decimal(1)
+    if outcome == least:
+        return 1 - above(law, least)
+    return above(law, most - 1) if outcome == most else chance(law, outcome)
+
+
+@lru_cache(maxsize=8192)
+def bound(
+    domain: int, many: int, people: int, bought: bool, epsilon: Fraction, moved: int, beta: Fraction, rounds: int
+) -> Fraction:  # fmt: skip
+    """The theorem's bound for n rows; N is at least n − z."""
+    parts, each = (3 if bought else 2), epsilon / (2 * rounds)
+    off = 0
+    if bought:
+        off = laplace_reach(moved / (epsilon * FOR_TOTAL), beta / parts)
+        each = (epsilon - epsilon * FOR_TOTAL) / (2 * rounds)
+    noise = laplace_reach(moved / each, beta / parts / rounds)
+    gap = choice_gap(each / (2 * moved), many, beta / parts / rounds)
+    missed = Fraction(noise + off, max(people - off, 1))
+    learnt = root_above(ln_above(Fraction(domain)) / (2 * rounds) + missed * missed)
+    return learnt + Fraction(gap + 1 + 2 * off, people) + FLOATS
+
+
+@lru_cache(maxsize=4096)
+def best_rounds(
+    domain: int, many: int, people: int, bought: bool, epsilon: Fraction, moved: int, beta: Fraction
+) -> int:  # fmt: skip
+    """The T with the least bound of all up to 20 and every eighth beyond."""
+    tried = sorted({*range(1, 21), *range(24, MOST_ROUNDS + 1, 8)})
+    best: int = min(tried, key=lambda rounds: bound(domain, many, people, bought, epsilon, moved, beta, rounds))
+    return best

@@ -1,0 +1,244 @@
+"""What the synthetic tables share: a class C of counting queries over the combinations of a few lists.
+
+Domain      the D combinations of the declared values of the chosen columns, all of them public.
+Class       every single value of a column and every pair of values of two columns (one-way and two-way marginals), or a
+            list of conditions on these columns. A query h is a set of s_h cells; c_h(x) rows of x are in them.
+Statistic   x, the rows in each cell that meet the condition, n in all. n is public where everybody counts, each with
+            one row, under replace-one; nowhere else.
+Rounding    any distribution p on D cells is near one of whole rows, m in all: give cell i ⌊m·p_i⌋ rows and one more to
+            those r cells with the largest remainders f. A set is off by no more than the cells rounded down lose, or
+            those rounded up gain, S = Σ_down f = Σ_up (1−f), as both are equal. With a threshold t between the two
+            kinds S ≤ min((D−r)·t, r·(1−t)) ≤ r(D−r)/D ≤ D/4. No cell is off by more than one row, nor is the rest of
+            all cells off by more than the set itself: min(s_h, D−s_h, D/4) rows of m for every h at once.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from math import isqrt, prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, read_number
+from dpengine.declared.condition_words import combined, who
+from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.telling import NOISE
+from dpengine.messages import say
+from dpengine.noise.tails import least_count_error, total_reach
+from dpengine.statistics.counts import CellCounts
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+MOST_COLUMNS = 8
+MOST_CELLS = 10_000
+MOST_CONDITIONS = 100
+ALL = Fraction(100)
+_GRAIN = 10**9
+
+
+@dataclass(frozen=True)
+class Block:
+    """Queries that share no cell: `places` says for each cell which of the `many` it belongs to, −1 where to none."""
+
+    names: tuple[str, ...]  # the columns of a marginal; none for a condition
+    places: Integers
+    many: int
+
+    def sums(self, cells: npt.NDArray[Any]) -> Floats:
+        """Of the cells of each query; exact for whole numbers below 2^53."""
+        held = self.places >= 0
+        weights = cells[held].astype(np.float64)
+        return np.asarray(np.bincount(self.places[held], weights, self.many), dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfClass(Query):
+    """A synthetic table that answers all queries of a class at once."""
+
+    columns: tuple[str, ...]
+    queries: tuple[Predicate, ...] = ()  # none: all one-way and two-way marginals
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        names = given["columns"]
+        names = (names,) if isinstance(names, str) else names
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise AllowanceError("synthetic.columns", most=MOST_COLUMNS)
+        if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+            raise AllowanceError("synthetic.columns", most=MOST_COLUMNS)
+        cells = prod(facts.schema.category(name).size for name in names)
+        if cells > MOST_CELLS:
+            raise AllowanceError("synthetic.cells", cells=cells, most=MOST_CELLS)
+        return {"columns": tuple(names), "queries": _conditions(facts, tuple(names), given.get("queries"))}
+
+    def own_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"columns": list(self.columns)}
+        return told | ({"queries": [one.as_json() for one in self.queries]} if self.queries else {})
+
+    def sentence(self) -> str:
+        rows = self.facts.unit.id_column is not None
+        return say(f"sentence.{self.card.key}", columns=list(self.columns), who=who(self.where, rows=rows))
+
+    # The domain and the class
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(self.facts.schema.category(name).size for name in self.columns)
+
+    @property
+    def domain(self) -> int:
+        return prod(self.sizes)
+
+    @cached_property
+    def codes(self) -> dict[str, Integers]:
+        """Of every cell: its code in each column, the last column running fastest."""
+        grid = np.unravel_index(np.arange(self.domain), self.sizes)
+        return {name: np.asarray(codes, dtype=np.int64) for name, codes in zip(self.columns, grid, strict=True)}
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        if self.queries:
+            return tuple(Block((), np.where(self.holds(one), 0, -1), 1) for one in self.queries)
+        groups = [(name,) for name in self.columns] + list(combinations(self.columns, 2))
+        return tuple(self.marginal(names) for names in groups)
+
+    def marginal(self, names: Sequence[str]) -> Block:
+        """Every combination of values of these columns."""
+        sizes = [self.facts.schema.category(name).size for name in names]
+        places = np.ravel_multi_index([self.codes[name] for name in names], sizes)
+        return Block(tuple(names), np.asarray(places, dtype=np.int64), prod(sizes))
+
+    def holds(self, condition: Predicate) -> npt.NDArray[np.bool_]:
+        """In which cells a condition holds."""
+        met = np.ones(self.domain, dtype=np.bool_)
+        for clause in condition.clauses:
+            met &= self._met(clause)
+        return met
+
+    def _met(self, clause: Clause) -> npt.NDArray[np.bool_]:
+        if isinstance(clause, AnyOf):
+            return np.asarray(np.logical_or.reduce([self._met(part) for part in clause.parts]))
+        assert isinstance(clause, OneOf)
+        return np.isin(self.codes[clause.column], clause.codes)
+
+    @cached_property
+    def many(self) -> int:
+        """|C|."""
+        return sum(block.many for block in self.blocks)
+
+    def sums(self, cells: npt.NDArray[Any]) -> Floats:
+        """c_h of every query of the class."""
+        return np.concatenate([block.sums(cells) for block in self.blocks])
+
+    def cells_of(self, query: int) -> npt.NDArray[np.bool_]:
+        """The cells of one query, by its place in `sums`."""
+        for block in self.blocks:
+            if query < block.many:
+                return np.asarray(block.places == query)
+            query -= block.many
+        raise IndexError("no such query")
+
+    @cached_property
+    def widest(self) -> Fraction:
+        """max_h min(s_h, D−s_h, D/4): how many rows rounding can move a query, see above."""
+        sizes = self.sums(np.ones(self.domain)).astype(np.int64)
+        most = int(np.minimum(sizes, self.domain - sizes).max())
+        return min(Fraction(most), Fraction(self.domain, 4))
+
+    def need(self) -> CellCounts:
+        return CellCounts(self.columns, self.sizes, self.where)
+
+    @property
+    def known(self) -> int | None:
+        """n, where it is public."""
+        return self.facts.countable(self.where, *self.columns)
+
+    # The promise
+
+    @abstractmethod
+    def reach(self) -> Fraction:
+        """How far the share of any query can be off, all at once, except with chance β; for n, or about so many."""
+
+    def promise(self) -> Within:
+        least = Fraction(0)
+        if self.known is not None and self.widest:
+            least = min(100 * least_count_error(self.epsilon, self.beta) / self.facts.about, ALL)
+        alpha = min(100 * self.reach(), ALL)
+        return Within(alpha, self.many, self.beta, least, "percent", nominal=self.known is None)
+
+    def plain_reach(self) -> Fraction:
+        """What noisy counts of all D cells would promise for the same shares at this ε, added up: Laplace noise
+        of scale Δ/ε in each, and of a query's cells or of all the others the fewer. For comparison."""
+        moved = self.facts.unit.at_most * (2 if self.facts.relation == "replace" else 1)
+        sizes = self.sums(np.ones(self.domain)).astype(np.int64)
+        most = int(np.minimum(sizes, self.domain - sizes).max())
+        off = total_reach(moved / self.epsilon, most, self.beta / self.many) if most else 0
+        return Fraction(off, self.facts.about)
+
+    def coarse(self) -> Fraction:
+        return ALL / 8
+
+    def state(self, value: Any, interval: Any) -> str:
+        return NOISE if self.promise().empty else ""
+
+    def labels(self) -> list[str]:
+        return combined([self.facts.schema.category(name).labels for name in self.columns])
+
+    def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        return self.columns, list(product(*(self.facts.schema.category(name).labels for name in self.columns)))
+
+    def told_rows(self, rows: Sequence[int]) -> dict[str, int]:
+        return dict(zip(self.labels(), (int(many) for many in rows), strict=True))
+
+
+def _conditions(facts: Facts, names: tuple[str, ...], given: Any) -> tuple[Predicate, ...]:
+    if given in (None, "", [], ()):
+        return ()
+    if not isinstance(given, (list, tuple)) or len(given) > MOST_CONDITIONS:
+        raise AllowanceError("synthetic.queries", most=MOST_CONDITIONS)
+    found = tuple(read_predicate(one, facts.schema) for one in given)
+    for one in found:
+        if one.everyone:
+            raise AllowanceError("synthetic.queries", most=MOST_CONDITIONS)
+        if strange := sorted(one.columns() - set(names)):
+            raise AllowanceError("synthetic.condition", column=strange[0])
+    return found
+
+
+def root_above(square: Fraction) -> Fraction:
+    """A number at least √square, above it by at most 2·10^-9."""
+    return Fraction(isqrt(ceiling(square * _GRAIN * _GRAIN)) + 1, _GRAIN) if square else Fraction(0)
+
+
+def whole(given: dict[str, Any], name: str, most: int) -> int | None:
+    """A whole number from 1 to `most`; None where nothing is given."""
+    wanted = given.get(name)
+    if wanted in (None, ""):
+        return None
+    label = say(f"param.{name}.label")
+    number = read_number(wanted, label)
+    if number.denominator != 1 or not 1 <= number <= most:
+        raise AllowanceError("synthetic.whole", name=label, most=most)
+    return int(number)
+
+
+def in_rows(shares: Floats, rows: int) -> Integers:
+    """A distribution as so many whole rows: down, and one more for the largest remainders; the first cells at ties."""
+    wanted = shares * (rows / shares.sum())
+    down = np.floor(wanted).astype(np.int64)
+    left = min(max(rows - int(down.sum()), 0), len(down))
+    more = np.argsort(down - wanted, kind="stable")[:left]
+    down[more] += 1
+    return np.asarray(down)

@@ -1,0 +1,169 @@
+"""A small database: m made-up rows that answer a whole class of counting queries about as the table does.
+
+Guarantee   ε-DP and ε-bounded range, under replace-one and under add/remove.
+Theorem     exponential mechanism (McSherry and Talwar 2007, Thm 6) over all databases of m rows (Blum, Ligett and Roth
+            2008); utility Thm 7.
+Candidates  R = D^m, the sequences of m cells. Those with the same rows are one multiset y with m!/Π y_i! sequences.
+Statistic   q(x, y) = −⌈max_h |m·c_h(x) − n·c_h(y)| / m⌉, a whole number of rows (x, n, C: `of_class`).
+Sensitivity Δq = 1 for a row, under both relations, whether or not n is public. For y and h let p = c_h(y)/m, in [0, 1].
+            A row more changes c_h(x) − n·p by 1−p or by −p; a row less by the opposite. So a row that is added, removed
+            or passes the condition moves it by at most 1, and a row that becomes another by 1 as well, as n stays. A
+            maximum of absolute values moves no more than its terms, and a ceiling moves by a whole number where its
+            argument moves by one. At most k rows of a person: a of them gone and b come move it by at most
+            max(a·p + b·(1−p), a·(1−p) + b·p) ≤ k, so Δq = k.
+Draw        y with chance ∝ (m!/Π y_i!)·exp(−rate·⌈…⌉), rate = ε/(2Δ), exactly: all multisets are listed, and
+            `coins.choose` takes one as a block of that many candidates.
+Accuracy    some y is within a(m) of every share at once: min(max_h min(s_h, D−s_h, D/4)/m, √(ln(2|C|)/(2m))). The first
+            is rounding (`of_class`); the second the probabilistic method: m rows drawn from x miss h by t with chance
+            at most 2e^(−2mt²) (Hoeffding 1963), all |C| together with less than 1 for any t above it. So OPT is at
+            least −⌈n·a(m)⌉, and with probability ≥ 1−β every share is off by at most (⌈n·a(m)⌉ + g)/n, with
+            g = ⌈ln(D^m/β)/rate⌉ − 1. Without a size, m is the one among those that can be drawn whose bound is least.
+Cost        C(m+D−1, m) multisets times D + |C|; bounded below, and refused beyond with what it would cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpengine.accountant.loss import Exponential
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ceiling, exp_decimal, ln_above
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.contract import Card, Parameter, Released, Sensitivity, Told
+from dpengine.mechanisms.synthetic.multisets import MOST_SEQUENCES, enumerated, how_many
+from dpengine.mechanisms.synthetic.of_class import Integers, OfClass, root_above, whole
+from dpengine.mechanisms.telling import NOISE
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Finite
+from dpengine.noise.tails import choice_gap
+
+MOST_MULTISETS = 1_000_000
+MOST_WORK = 50_000_000  # multisets times cells and queries
+PER_SECOND = 20_000_000  # of that work, about; bench/synthetic.py measures it
+MOST_SIZE = 1_000  # that can be asked for; all that can be drawn are far below
+MOST_LISTED = 5_000  # multisets of a law
+_CHUNK = 1 << 21  # numbers held at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallDatabase(OfClass):
+    card: ClassVar[Card] = Card(
+        key="small_database",
+        version=1,
+        picture="rows",
+        states=(NOISE,),
+        caveats=("rows", "class"),
+        parameters=(
+            Parameter("columns", "columns", required=True),
+            Parameter("queries", "queries"),
+            Parameter("size", "number"),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+
+    size: int | None = None  # m; None: the best for this ε
+
+    def __post_init__(self) -> None:
+        wanted = self.size or 1
+        if not fits(self.domain, self.many, wanted):
+            work = how_many(self.domain, wanted) * (self.domain + self.many)
+            raise AllowanceError(
+                "synthetic.large", size=wanted, databases=how_many(self.domain, wanted), most=MOST_MULTISETS,
+                minutes=-(-work // (60 * PER_SECOND)),
+            )  # fmt: skip
+
+    @classmethod
+    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+        return super().read(facts, given) | {"size": whole(given, "size", MOST_SIZE)}
+
+    def own_json(self) -> dict[str, Any]:
+        return super().own_json() | ({} if self.size is None else {"size": self.size})
+
+    @property
+    def rows(self) -> int:
+        """m."""
+        return self.size or best_size(
+            self.domain, self.many, self.widest, self.facts.about, self.rate, self.beta
+        )
+
+    @property
+    def rate(self) -> Fraction:
+        return self.epsilon / (2 * self.sensitivity().bound)
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("linf", self.facts.unit.at_most)
+
+    def loss(self) -> Exponential:
+        return Exponential(self.epsilon)
+
+    def reach(self) -> Fraction:
+        return reach(self.domain, self.many, self.widest, self.facts.about, self.rate, self.beta, self.rows)
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple((-self.gaps(value)).tolist())
+
+    def gaps(self, value: tuple[int, ...], told: Told = lambda done, total: None) -> Integers:
+        """−q of every multiset. Numbers up to n·m < 2^53 are exact as floats, and counts up to m as small ones."""
+        x = np.asarray(value, dtype=np.int64)
+        counts, _ = enumerated(self.domain, self.rows)
+        m, n, wanted = self.rows, int(x.sum()), self.sums(x)
+        queries = np.stack([self.cells_of(place) for place in range(self.many)], axis=1).astype(np.float32)
+        found, step = np.empty(len(counts), dtype=np.int64), max(_CHUNK // (self.domain + self.many), 1)
+        for start in range(0, len(counts), step):
+            part = (counts[start : start + step].astype(np.float32) @ queries).astype(np.float64)
+            part *= -n
+            part += m * wanted
+            found[start : start + step] = np.abs(part, out=part).max(axis=1)
+            told(min(start + step, len(counts)), len(counts))
+        return -(-found // m)
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        return self.drawn(value, coins, lambda done, total: None)
+
+    def drawn(self, value: tuple[int, ...], coins: Coins, told: Told) -> tuple[int, ...]:
+        counts, ways = enumerated(self.domain, self.rows)
+        block, _ = coins.choose(self.gaps(value, told), ways, self.rate, self.known)
+        return tuple(counts[block].tolist())
+
+    def law(self, value: tuple[int, ...]) -> Finite | None:
+        """The chance of every multiset; None where there are too many to list."""
+        if how_many(self.domain, self.rows) > MOST_LISTED:
+            return None
+        counts, ways = enumerated(self.domain, self.rows)
+        gaps = self.gaps(value)
+        best = int(gaps.min())
+        pairs = zip(ways.tolist(), gaps.tolist(), strict=True)
+        weights = [many * exp_decimal(-self.rate * (gap - best)) for many, gap in pairs]
+        total = sum(weights, Decimal(0))
+        return Finite({tuple(y): weight / total for y, weight in zip(counts.tolist(), weights, strict=True)})
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        """The rows of each combination."""
+        return Released(self.told_rows(raw))
+
+
+def fits(domain: int, many: int, size: int) -> bool:
+    """Can all databases of so many rows be listed? From public facts."""
+    if domain**size >= MOST_SEQUENCES:
+        return False
+    listed = how_many(domain, size)
+    return listed <= MOST_MULTISETS and listed * (domain + many) <= MOST_WORK
+
+
+def reach(domain: int, many: int, widest: Fraction, people: int, rate: Fraction, beta: Fraction, size: int) -> Fraction:
+    near = min(widest / size, root_above(ln_above(Fraction(2 * many)) / (2 * size)))
+    return Fraction(ceiling(people * near) + choice_gap(rate, domain**size, beta), people)
+
+
+@lru_cache(maxsize=4096)
+def best_size(domain: int, many: int, widest: Fraction, people: int, rate: Fraction, beta: Fraction) -> int:
+    """The m with the least bound among those that can be drawn; the smallest of several."""
+    drawable = [size for size in range(1, 62) if fits(domain, many, size)]
+    return min(drawable, key=lambda size: reach(domain, many, widest, people, rate, beta, size))

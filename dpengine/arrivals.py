@@ -18,9 +18,9 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Relation, Unit
+from dpengine.intake.load import Loaded
+from dpengine.intake.marks import content_marks, older_mark
 from dpengine.ledger import Act, BudgetRecord
-from dpengine.loading import Loaded
-from dpengine.marks import content_marks, older_mark
 from dpengine.registry import FILE, OLDER, PART, ROWS, Record, Registry, alike
 from dpengine.revision import RAW, names_of
 

@@ -66,7 +66,7 @@ class Record:
     owner: str
     at: str
     header: list[str] = field(default_factory=list)  # all columns of the file
-    rule: int = 1  # how it was read: 1 knew spaces alone around an id and counted rows of separators; see persons.py
+    rule: int = 1  # how it was read: 1 knew spaces alone around an id and counted rows of separators; see rows_per_person.py
 
 
 class Registry:

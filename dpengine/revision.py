@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
-from dpengine.persons import keep_rows
+from dpengine.intake.rows_per_person import keep_rows
 from dpengine.registry import Record, Registry
 
 RAW, COUNTED = "raw.parquet", "counted.parquet"

@@ -29,7 +29,6 @@ from dpengine.accountant.budget import Budget
 from dpengine.answers import Answer, Job
 from dpengine.arrivals import Arriving
 from dpengine.chain import Verdict
-from dpengine.coding import encode
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.space import refuse_full
@@ -37,13 +36,14 @@ from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import ItemSet, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.hold import Hold
-from dpengine.itemsets import cut_sets
+from dpengine.intake.encode import encode
+from dpengine.intake.items_per_person import cut_sets
+from dpengine.intake.load import Loaded, load
+from dpengine.intake.rows_per_person import RULE, SPACES_ALONE, keep_rows
 from dpengine.jobs import Jobs
 from dpengine.ledger import Act, BudgetRecord, Entry, Ledger
-from dpengine.loading import Loaded, load
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins
-from dpengine.persons import RULE, SPACES_ALONE, keep_rows
 from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from dpengine.declared.dialect import Dialect
-from dpengine.loading import Loaded, load
+from dpengine.intake.load import Loaded, load
 
 SECRET = b"k" * 32
 COMMA = Dialect()

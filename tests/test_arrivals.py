@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine import marks
 from dpengine.core.errors import AllowanceError
+from dpengine.intake import marks
 from dpengine.workspace import Workspace
 
 ROWS = "id,height,town,day\n007,1.50,Kranj,2024-01-05\n008,1.75,Čatež,2024-02-05\n,1.6,NA,2024-02-06\n010,,Ptuj,\n"

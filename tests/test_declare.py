@@ -20,10 +20,10 @@ import dpengine as dp
 from dpengine.accountant.budget import questions, usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect, suggest
-from dpengine.loading import load
+from dpengine.intake.inspect import names_of, survey
+from dpengine.intake.load import load
 from dpengine.messages import known
 from dpengine.messages.spoken import LANGUAGES, speaking
-from dpengine.survey import names_of, survey
 from ui import declare_price, presets
 from ui import declare_upload as uploads
 from ui.declare_column import Card, listed, typed

@@ -12,10 +12,10 @@ import streamlit as st
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import ENCODINGS, Dialect, suggest
 from dpengine.declared.schema import Schema
+from dpengine.intake.inspect import files_of, is_parquet, names_of, survey
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import current
 from dpengine.samples import SAMPLES
-from dpengine.survey import files_of, is_parquet, names_of, survey
 from ui import declare_upload as uploads
 from ui import nav
 from ui.declare import begin, complain, heading, kept, onwards, problem, start_over

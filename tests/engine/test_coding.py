@@ -14,11 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpengine import loading
-from dpengine.coding import encode
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Category, Column, Number, Schema, yes_no
+from dpengine.intake import load
+from dpengine.intake.encode import encode
 
 COMMA = Dialect()
 CZECH = Dialect(separator=";", decimal=",", thousands=" ", encoding="windows-1250")
@@ -198,7 +198,7 @@ def test_what_cannot_be_coded_is_said(tmp_path: Path) -> None:
 
 
 def test_order_and_number_of_rows_across_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "GROUP", 7)
+    monkeypatch.setattr(load, "GROUP", 7)
     cells: list[Any] = [str(place % 50) if place % 9 else None for place in range(100)]
     pq.write_table(pa.table({"a": cells, "unused": cells}), tmp_path / "raw", row_group_size=3)
     encode(tmp_path / "raw", Schema({"a": Number(0, 49)}), COMMA, tmp_path / "coded")
@@ -208,7 +208,7 @@ def test_order_and_number_of_rows_across_groups(tmp_path: Path, monkeypatch: pyt
 def test_from_a_czech_file_to_codes(tmp_path: Path) -> None:
     text = "jméno;plat;město\nŽaneta;1 234,5;Plzeň\nŘehoř;\u00a02000,25;PLZEŇ\n;;\nX;abc;Brno\n"
     (tmp_path / "lidé.csv").write_bytes(text.encode("windows-1250"))
-    assert loading.load(tmp_path / "lidé.csv", CZECH, tmp_path / "raw", b"s").rows == 4
+    assert load.load(tmp_path / "lidé.csv", CZECH, tmp_path / "raw", b"s").rows == 4
     schema = Schema({"město": Category(["Plzeň", "Brno"]), "plat": Number(0, 3000, "0.5")})
     encode(tmp_path / "raw", schema, CZECH, tmp_path / "coded")
     town, pay = pq.read_table(tmp_path / "coded").columns[:2]

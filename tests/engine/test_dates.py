@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpengine as dp
-from dpengine.coding import encode
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import MISSING, Schema
+from dpengine.intake.encode import encode
 from dpengine.workspace import Workspace
 
 BORN = dp.Date("1990-01-01", "1999-12-31")

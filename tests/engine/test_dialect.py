@@ -12,8 +12,8 @@ from helpers_load import BREAKS, COMMA, SECRET, put, quoted
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import PRESETS, Dialect, read_header, suggest
-from dpengine.loading import load
-from dpengine.survey import names_of
+from dpengine.intake.inspect import names_of
+from dpengine.intake.load import load
 
 
 @pytest.mark.parametrize(

@@ -161,5 +161,5 @@ def test_ibis_waits_until_data_are_read() -> None:
     import subprocess
     import sys
 
-    code = "import sys, dpengine.coding, dpengine.statistics.engines.duck; sys.exit('ibis' in sys.modules)"
+    code = "import sys, dpengine.intake.encode, dpengine.statistics.engines.duck; sys.exit('ibis' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpengine as dp
-from dpengine.coding import encode
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import EVERYONE, AnyOf, Has, OneOf, Predicate, Row, read_predicate
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.itemsets import cut_sets
-from dpengine.loading import load
-from dpengine.persons import keep_rows
+from dpengine.intake.encode import encode
+from dpengine.intake.items_per_person import cut_sets
+from dpengine.intake.load import load
+from dpengine.intake.rows_per_person import keep_rows
 from dpengine.statistics.counts import HitCounts, ItemCounts, RowCount, cut
 from dpengine.statistics.engines.duck import DuckEngine, every_row
 from dpengine.statistics.need import Need

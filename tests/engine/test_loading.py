@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from helpers_load import BREAKS, CANARY, COMMA, SECRET, put, read, rows_of, written
 
-from dpengine import marks
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import PRESETS, Dialect
-from dpengine.loading import load
+from dpengine.intake import marks
+from dpengine.intake.load import load
 
 # --- refusals: one code each, a sentence that says what to do, nothing left behind, no cell quoted
 

@@ -14,8 +14,8 @@ import pytest
 from battery import allowed_failures, build
 
 import dpengine as dp
-from dpengine.coding import encode
 from dpengine.declared.unit import RELATIONS
+from dpengine.intake.encode import encode
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.counts import MisfitCount
 from dpengine.statistics.raw_cells import BANDS, EDGES, band, misfit

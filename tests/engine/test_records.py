@@ -14,10 +14,10 @@ from helpers_load import BREAKS, COMMA, LINES, put, quoted, read, written
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from dpengine import records
 from dpengine.core.errors import AllowanceError
 from dpengine.declared import dialect as dialect_module
 from dpengine.declared.dialect import ENCODINGS, LONGEST_RECORD, Dialect
+from dpengine.intake import csv_records
 
 
 def test_damaged_records_become_empty_rows(tmp_path: Path) -> None:
@@ -138,12 +138,12 @@ def test_both_paths_read_alike(text: str, chunk: int, header: str) -> None:
     data = (header + text).encode("utf-8", "surrogateescape")
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(dialect_module, "CHUNK", chunk)
-        patch.setattr(records, "BLOCK", chunk * 2)
+        patch.setattr(csv_records, "BLOCK", chunk * 2)
         path = put(Path(folder), data)
         for mode, dialect in [(mode, dialect) for mode in ("refuse", "empty") for dialect in (COMMA, BREAKS)]:
             both = outcome(path, mode, dialect)
             with pytest.MonkeyPatch.context() as slow:
-                slow.setattr(records, "_swift", lambda *_: iter(()))
+                slow.setattr(csv_records, "_swift", lambda *_: iter(()))
                 assert outcome(path, mode, dialect) == both
             if (mode, dialect) == ("empty", COMMA):
                 assert both == alone(header + text)
@@ -170,14 +170,14 @@ def alone(text: str) -> list[Any]:
 
 def outcome(path: Path, mode: str, dialect: Dialect) -> Any:
     try:
-        _, batches = records.read_csv(path, dialect, mode)
+        _, batches = csv_records.read_csv(path, dialect, mode)
         return [row for columns, _ in batches for row in zip(*(c.to_pylist() for c in columns), strict=True)]
     except AllowanceError as refusal:
         return refusal.code
 
 
 def test_the_quick_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "_careful", lambda *_: iter(()))
+    monkeypatch.setattr(csv_records, "_careful", lambda *_: iter(()))
     for break_, dialect in (("", COMMA), ("\r", COMMA), ("\n", BREAKS)):
         data = quoted([["a", "b"], [f"x{break_},y", 'say "hi"'], ["", "é"]])
         assert read(tmp_path, data, dialect)[0].rows == 2
@@ -188,7 +188,7 @@ def test_the_quick_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_both_paths_draw_the_same_limit(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path, f"a,b\n1,{'x' * size}\n")
     both = [outcome(path, "refuse", dialect) for dialect in (COMMA, BREAKS)]
-    monkeypatch.setattr(records, "_swift", lambda *_: iter(()))
+    monkeypatch.setattr(csv_records, "_swift", lambda *_: iter(()))
     assert both == [outcome(path, "refuse", dialect) for dialect in (COMMA, BREAKS)]
 
 
@@ -267,7 +267,7 @@ def test_any_line_leaves_the_others_alone(end: bytes) -> None:
 def test_any_bytes_leave_the_other_lines_alone(line: bytes, place: int, end: bytes, last: bool, chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dialect_module, "CHUNK", chunk)
-        patch.setattr(records, "BLOCK", chunk * 2)
+        patch.setattr(csv_records, "BLOCK", chunk * 2)
         check_other_lines(line, place, end, last)
 
 

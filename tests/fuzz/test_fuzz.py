@@ -20,10 +20,10 @@ from leaks import exits
 from sections import add_rows
 
 import dpengine as dp
-from dpengine import survey
 from dpengine.answers import promise_as_json
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
+from dpengine.intake import inspect
 from dpengine.mechanisms import catalogue
 from dpengine.sessions import refuse_hopeless
 from dpengine.workspace import Workspace
@@ -67,8 +67,8 @@ def brought(place: Path, path: Path, file: grown.File) -> list[Any]:
     """Everything that is said about a file on its way in."""
     dialect, said = refused(lambda: Dialect(**file.dialect), SCAN)
     suggested, other = refused(lambda: _suggest(path), SCAN)
-    names, unnamed = refused(lambda: survey.names_of(path, dialect or Dialect()), SCAN)
-    _, uncounted = refused(lambda: survey.survey(path, dialect or Dialect(), file.bad_records), SCAN)
+    names, unnamed = refused(lambda: inspect.names_of(path, dialect or Dialect()), SCAN)
+    _, uncounted = refused(lambda: inspect.survey(path, dialect or Dialect(), file.bad_records), SCAN)
     seen = [said, suggested, other, names, unnamed, uncounted]
     workspace = Workspace(place / "var")
     try:

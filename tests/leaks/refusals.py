@@ -252,7 +252,7 @@ def _forget_left(bench: Bench) -> None:
 
 
 def _unwritable(bench: Bench) -> None:
-    from dpengine.loading import load
+    from dpengine.intake.load import load
 
     source = written(bench.folder / "full.csv", rows(bench.stage.canaries, 10))
     load(source, Dialect(), bench.folder / "no such folder" / "raw.parquet", b"k" * 32)

@@ -15,8 +15,8 @@ from leaks import bombs
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
+from dpengine.intake.inspect import survey
 from dpengine.receipts import read_receipts
-from dpengine.survey import survey
 from ui import declare_upload
 
 

@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 from helpers_load import CANARY, COMMA, LINES, SECRET, put, rows_of
 
-from dpengine import records
 from dpengine.core.errors import AllowanceError
 from dpengine.declared import dialect as dialect_module
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.unit import Unit
-from dpengine.loading import load
-from dpengine.persons import PERSON, keep_rows
+from dpengine.intake import csv_records
+from dpengine.intake.load import load
+from dpengine.intake.rows_per_person import PERSON, keep_rows
 from tests.planted.registry import Planted
 
 ReadRows = Callable[[bytes], list[Any]]
@@ -60,7 +60,7 @@ def _file(data: bytes) -> Any:
 def as_declared(data: bytes) -> list[Any]:
     """Damaged records are empty rows."""
     with _file(data) as path:
-        _, batches = records.read_csv(path, COMMA, "empty")
+        _, batches = csv_records.read_csv(path, COMMA, "empty")
         return [row for columns, _ in batches for row in zip(*(cells.to_pylist() for cells in columns), strict=True)]
 
 
@@ -109,11 +109,11 @@ def _running_on(lines: Any, dialect: Dialect) -> Iterable[Any]:
 def over_line_ends(data: bytes) -> list[Any]:
     """An open quote runs on into the next person's line."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "_alone", _running_on)
+        patch.setattr(csv_records, "_alone", _running_on)
         return as_declared(data)
 
 
-_proven = records._proven
+_proven = csv_records._proven
 
 
 def quickly_over_line_ends(data: bytes) -> list[Any]:
@@ -123,7 +123,7 @@ def quickly_over_line_ends(data: bytes) -> list[Any]:
         return _proven(block, width, replace(dialect, line_breaks=True), last)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "_proven", proven)
+        patch.setattr(csv_records, "_proven", proven)
         return as_declared(data)
 
 

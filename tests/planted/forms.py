@@ -14,8 +14,8 @@ from typing import Any
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect, suggest
+from dpengine.intake.inspect import names_of, survey
 from dpengine.noise.coins import SystemCoins
-from dpengine.survey import names_of, survey
 from dpengine.workspace import Workspace
 from tests.planted.registry import Planted
 from ui import presets

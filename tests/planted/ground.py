@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.coding import _number
 from dpengine.declared.conditions import Row
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Number, Schema
+from dpengine.intake.encode import _number
 from dpengine.noise.coins import Coins, SystemCoins, laplace_scale
 from dpengine.statistics.counts import Moments, RowCount
 from dpengine.statistics.engines.duck import DuckEngine

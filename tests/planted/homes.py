@@ -16,9 +16,9 @@ import dpengine as dp
 from dpengine import copies
 from dpengine.answers import released_as_json
 from dpengine.entries import Burned
+from dpengine.intake.load import Loaded
+from dpengine.intake.marks import older_mark
 from dpengine.ledger import Act
-from dpengine.loading import Loaded
-from dpengine.marks import older_mark
 from dpengine.mechanisms.contract import Query, canonical
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.noise.coins import SystemCoins

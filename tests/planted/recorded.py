@@ -19,8 +19,9 @@ from recorded import made
 from recorded.play import loaded, played
 
 import dpengine as dp
-from dpengine import coding, jobs, persons
+from dpengine import jobs
 from dpengine.accountant.loss import Loss, Pure
+from dpengine.intake import encode, rows_per_person
 from dpengine.ledger import Ledger
 from dpengine.mechanisms.contract import Query, Released
 from dpengine.mechanisms.counts.count import Count
@@ -101,7 +102,7 @@ class SpentTwice(Count):
 
 def _not_numbers_pass() -> AbstractContextManager[Any]:
     """Clipping that a cell which is no number walks around."""
-    right = coding._number
+    right = encode._number
 
     def reader(column: Any, dialect: Any) -> Any:
         coder = right(column, dialect)
@@ -111,7 +112,7 @@ def _not_numbers_pass() -> AbstractContextManager[Any]:
 
         return codes
 
-    return patch.object(coding, "_number", reader)
+    return patch.object(encode, "_number", reader)
 
 
 class NoiseThatVanishes(Histogram):
@@ -124,7 +125,7 @@ class NoiseThatVanishes(Histogram):
 
 def _every_row_counts() -> AbstractContextManager[Any]:
     """The statistic is of all rows, the noise for those that should count."""
-    right = persons.keep_rows
+    right = rows_per_person.keep_rows
 
     def keep(raw: Any, names: Any, unit: dp.Unit, *rest: Any, **more: Any) -> int:
         return right(raw, names, replace(unit, at_most=1000), *rest, **more)

@@ -6,9 +6,9 @@ Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006,
 Statistic   one count per bin. A person holds at most m rows: L1 change m under add/remove, 2m under replace-one.
 Draw        every count + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), independent, or Gaussian noise: `of_counts`. Under replace-one
             one side leaves its bins and one enters: two parts of ε/2.
-Sets        of a person's set at most k items count, chosen by `itemsets` from the set alone: one bar per item; at most
-            Δ = min(k, items) bars change under add/remove and min(2k, items) under replace-one (those in one set and
-            not in the other), by one each whatever the number of rows: Δ independent parts of ε/Δ.
+Sets        of a person's set at most k items count, chosen by `items_per_person` from the set alone: one bar per item;
+            at most Δ = min(k, items) bars change under add/remove and min(2k, items) under replace-one (those in one
+            set and not in the other), by one each whatever the number of rows: Δ independent parts of ε/Δ.
 Accuracy    all k bars at once within t, by a union bound: each except with probability β/k.
 Cost        one scan.
 """

@@ -1,8 +1,8 @@
 """A file or frame becomes the raw table: Parquet, every cell text, an empty cell NULL, one row per record.
 
-Text files are read by `records`, where the rules for damaged lines stand. Parquet files and frames are typed already;
-their columns are written as the text a CSV file would hold. Everything streams: memory does not grow with the table.
-A file is copied once, and copy and mark are of the same bytes: what takes its place meanwhile is not read.
+Text files are read by `csv_records`, where the rules for damaged lines stand. Parquet files and frames are typed
+already; their columns are written as the text a CSV file would hold. Everything streams: memory does not grow with the
+table. A file is copied once, and copy and mark are of the same bytes: what takes its place meanwhile is not read.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
-from dpengine.marks import content_marks, own_copy
-from dpengine.records import Batches, Blanks, read_csv
-from dpengine.survey import Unpacked, files_of, is_text
+from dpengine.intake.csv_records import Batches, Blanks, read_csv
+from dpengine.intake.inspect import Unpacked, files_of, is_text
+from dpengine.intake.marks import content_marks, own_copy
 
 if TYPE_CHECKING:
     import pandas

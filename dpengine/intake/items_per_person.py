@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import ItemSet, Schema
-from dpengine.loading import parquet, written
-from dpengine.persons import PERSON
+from dpengine.intake.load import parquet, written
+from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.counts import cut_name
 from dpengine.statistics.engines.duck import connect
 

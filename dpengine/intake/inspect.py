@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect, check_names, ordinary, read_header
-from dpengine.records import read_csv
+from dpengine.intake.csv_records import read_csv
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 

@@ -24,8 +24,8 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import MISSING, Category, Code, Column, ItemSet, Number, Schema, normal
-from dpengine.loading import parquet, written
-from dpengine.persons import PERSON
+from dpengine.intake.load import parquet, written
+from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.raw_cells import misfit, number_reader
 
 FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … say it for each column

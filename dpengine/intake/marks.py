@@ -25,8 +25,8 @@ import pyarrow.parquet as pq
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.spelling import trimmed_sql
+from dpengine.intake.inspect import files_of
 from dpengine.statistics.engines.duck import connect
-from dpengine.survey import files_of
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")

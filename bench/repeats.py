@@ -20,7 +20,7 @@ import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import price
 from dpengine.answers import claim_of, drawn_as_json
-from dpengine.entries import Standing, charge_body, charge_totals
+from dpengine.ledger.rows import Standing, charge_body, charge_totals
 from dpengine.mechanisms.contract import Query, canonical
 from dpengine.messages import plain
 
@@ -63,7 +63,7 @@ def ask_often(table: dp.Table, times: int) -> None:
 def noted(db: Any, answer: dict[str, Any], charge: dict[str, Any]) -> None:
     """What is kept beside the chain, by a version that keeps it."""
     try:
-        from dpengine import repeats
+        from dpengine.ledger import repeats
     except ImportError:
         return
     repeats.note(db, answer["seq"], charge["seq"], charge["budget"], charge["body"])
@@ -86,15 +86,15 @@ def measured(folder: Path, times: int) -> list[tuple[str, int, int, float]]:
         return build(cls, *given)
 
     Query.build = classmethod(building)  # type: ignore[method-assign]
-    from dpengine import ledgerfile
+    from dpengine.ledger import sqlite_file
 
-    made = ledgerfile._Handle.__init__
+    made = sqlite_file._Handle.__init__
 
     def watched(self: Any, *given: Any) -> None:
         made(self, *given)
         self.db.conn.set_progress_handler(lambda: counted.__setitem__("steps", counted["steps"] + EVERY), EVERY)
 
-    ledgerfile._Handle.__init__ = watched  # type: ignore[method-assign]
+    sqlite_file._Handle.__init__ = watched  # type: ignore[method-assign]
     found = []
     asked = {"q": "count", "where": WHERE, "epsilon": "0.001"}
     pages = (("ask", asked), ("ask", {"answer": f"{times - 1} 0"}), ("ledger", {}), ("trust", {}))
@@ -112,7 +112,7 @@ def measured(folder: Path, times: int) -> list[tuple[str, int, int, float]]:
                 title = " ".join([name, *given])
                 found.append((title, counted["steps"], counted["built"], time.process_time() - start))
     Query.build = classmethod(build)  # type: ignore[method-assign]
-    ledgerfile._Handle.__init__ = made  # type: ignore[method-assign]
+    sqlite_file._Handle.__init__ = made  # type: ignore[method-assign]
     return found
 
 

@@ -7,7 +7,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
 from dpengine.declared.unit import Unit
-from dpengine.entries import Entry
+from dpengine.ledger.rows import Entry
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.contract import Query
 from dpengine.table import Table

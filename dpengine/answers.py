@@ -11,7 +11,7 @@ from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
 from dpengine.core.exact import text_of
-from dpengine.ledger import BudgetRecord, Burned, Entry, Standing
+from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.mechanisms.contract import Averaged, Path, Query, Released, Stepwise
 from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.messages.spoken import stored

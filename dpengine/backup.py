@@ -3,7 +3,7 @@
 No table comes in or is declared anew meanwhile; questions go on. Tables first, then the ledger in one snapshot: what
 was forgotten in between is closed in the copy's ledger, and its rows go when the copy is opened. What
 was published comes last. The copy is marked as
-one (anchor.py): it is no workspace before an operator says what became of the original (recover.py).
+one (high_water.py): it is no workspace before an operator says what became of the original (recover.py).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from dpengine.anchor import Anchor, Mark
-from dpengine.chain import START, Verdict, verify
-from dpengine.copies import opened
 from dpengine.core.errors import AllowanceError
-from dpengine.ledgerfile import anchor_path
+from dpengine.ledger.chain import START, Verdict, verify
+from dpengine.ledger.exports import opened
+from dpengine.ledger.high_water import Anchor, Mark
+from dpengine.ledger.sqlite_file import anchor_path
 from dpengine.messages import say
 from dpengine.workspace import Workspace
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.entries import read_request
-from dpengine.ledger import Entry, Ledger
+from dpengine.ledger.ledger import Entry, Ledger
+from dpengine.ledger.rows import read_request
 from dpengine.messages.spoken import carried as in_words_of_caller
 from dpengine.workers import Worker, carried, in_hand
 

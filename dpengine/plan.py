@@ -20,7 +20,7 @@ from dpengine.accountant.costs import Cost, checked_parts, cost, epsilon_of_part
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of, up
-from dpengine.entries import Entry
+from dpengine.ledger.rows import Entry
 from dpengine.mechanisms.contract import Query, least_epsilon
 from dpengine.mechanisms.promises import NoPromise, Promise
 

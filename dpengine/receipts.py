@@ -17,12 +17,12 @@ from typing import Any
 
 from dpengine.accountant.loss import loss_as_json
 from dpengine.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json, promised_as_json
-from dpengine.chain import verify
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.entries import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
+from dpengine.ledger.chain import verify
+from dpengine.ledger.rows import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.contract import Query, canonical
 from dpengine.messages import known, plain, say

@@ -26,14 +26,14 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from dpengine.anchor import Anchor, Mark
 from dpengine.backup import LEDGER, REGISTRY, home_of
-from dpengine.chain import START, Verdict, verify
-from dpengine.copies import opened
 from dpengine.core.errors import AllowanceError
 from dpengine.hold import Hold
-from dpengine.ledger import Ledger
-from dpengine.ledgerfile import anchor_path
+from dpengine.ledger.chain import START, Verdict, verify
+from dpengine.ledger.exports import opened
+from dpengine.ledger.high_water import Anchor, Mark
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.sqlite_file import anchor_path
 from dpengine.messages import say
 from dpengine.registry import Registry
 

@@ -1,6 +1,6 @@
 """Which tables exist, what was declared about each, and which budget each one spends. A file of its own beside the
 ledger: it holds the keyed fingerprints, which are never shown or exported. With an older copy of it in its place,
-tables would be taken for leftovers and known content for new: how far it has come is kept beside it (anchor.py)."""
+tables would be taken for leftovers and known content for new: how far it has come is kept beside it (high_water.py)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpengine.anchor import Anchor, refuse_older
-from dpengine.chain import START
 from dpengine.core.errors import AllowanceError
-from dpengine.ledgerfile import Handle, journal, refuse_holes, spoken
+from dpengine.ledger.chain import START
+from dpengine.ledger.high_water import Anchor, refuse_older
+from dpengine.ledger.sqlite_file import Handle, journal, refuse_holes, spoken
 
 _DAMAGED = "registry.damaged"
 _WAIT = 10

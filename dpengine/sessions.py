@@ -26,9 +26,9 @@ from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, text_of
 from dpengine.declared.facts import Facts
-from dpengine.entries import Burned, Entry
 from dpengine.jobs import PATIENCE, Jobs, JobState
-from dpengine.ledger import Ledger
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.rows import Burned, Entry
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.session.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State

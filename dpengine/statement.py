@@ -19,8 +19,8 @@ from dpengine.core.exact import text_of
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.entries import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
-from dpengine.ledger import Act, Ledger
+from dpengine.ledger.ledger import Act, Ledger
+from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
 from dpengine.mechanisms import catalogue, cuts
 from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession

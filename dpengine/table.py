@@ -30,10 +30,10 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.entries import questions_of
 from dpengine.jobs import Step as Release
 from dpengine.jobs import carry_plan, carry_release
-from dpengine.ledger import Act, BudgetRecord, Entry, Standing
+from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Standing
+from dpengine.ledger.rows import questions_of
 from dpengine.looks import Reading, read_together
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.contract import Query, Released, Stepwise, canonical, least_epsilon

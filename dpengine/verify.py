@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dpengine.copies import opened
 from dpengine.core.errors import AllowanceError
+from dpengine.ledger.exports import opened
 from dpengine.messages import say
 from dpengine.receipts import Receipt, check, read_receipts
 

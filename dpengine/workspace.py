@@ -28,7 +28,6 @@ from dpengine import arrivals, owner, revision
 from dpengine.accountant.budget import Budget
 from dpengine.answers import Answer, Job
 from dpengine.arrivals import Arriving
-from dpengine.chain import Verdict
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.space import refuse_full
@@ -41,7 +40,8 @@ from dpengine.intake.items_per_person import cut_sets
 from dpengine.intake.load import Loaded, load
 from dpengine.intake.rows_per_person import RULE, SPACES_ALONE, keep_rows
 from dpengine.jobs import Jobs
-from dpengine.ledger import Act, BudgetRecord, Entry, Ledger
+from dpengine.ledger.chain import Verdict
+from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins
 from dpengine.receipts import Finding, check, read_receipts

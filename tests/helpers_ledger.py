@@ -16,7 +16,7 @@ import pytest
 from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger import Ledger
+from dpengine.ledger.ledger import Ledger
 
 MILLIONTH = Fraction(1, 10**6)
 USUAL = Rule.make(Fraction(1), MILLIONTH)

@@ -242,7 +242,7 @@ def test_the_exact_game_against_a_real_file_keeps_delta_and_a_ledger_without_its
     def without_toll(rule: Rule, before: Any, costs: Sequence[Any], keep: Any) -> None:
         admit(replace(rule, epsilon=rule.epsilon + (rule.c or 0)), before, costs, keep)
 
-    from dpengine import ledger
+    from dpengine.ledger import ledger
 
     admit = ledger._admit
     monkeypatch.setattr(ledger, "_admit", without_toll)
@@ -253,7 +253,7 @@ def test_the_exact_game_against_a_real_file_keeps_delta_and_a_ledger_without_its
 def test_a_ledger_that_admits_everything_is_seen_in_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: eight times the cap is spent at once, and the bound from 200 plays of each table is above the cap. A miss
     needs four of 200 draws at ε = 12 on the wrong side, which has chance below 1e-12."""
-    from dpengine import ledger
+    from dpengine.ledger import ledger
 
     monkeypatch.setattr(ledger, "_admit", lambda *_: None)
 

@@ -14,10 +14,11 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine import acts, owner
+from dpengine import owner
 from dpengine.accountant.filter import spent
-from dpengine.chain import hash_of
-from dpengine.ledger import Ledger
+from dpengine.ledger import owner_rows
+from dpengine.ledger.chain import hash_of
+from dpengine.ledger.ledger import Ledger
 from dpengine.statement import ROW_COLUMNS
 from dpengine.statistics.engines import duck
 from dpengine.workers import Worker
@@ -105,7 +106,7 @@ def test_no_raise_is_hidden_behind_many_later_ones(home: Workspace) -> None:
     home.seal("people")
     with home.ledger._file.writing() as db:  # as raise_cap writes them, in one transaction
         for place in range(1001):
-            body = acts.body("people", 1 + Fraction(place, 1000), 1 + Fraction(place + 1, 1000))
+            body = owner_rows.body("people", 1 + Fraction(place, 1000), 1 + Fraction(place + 1, 1000))
             home.ledger._append(db, "raise", table.budget.id, "", "owner", body, "", table.budget.at)
     assert home.verify_ledger().ok
     assert [act.kind for act in table.acts()].count("raise") == 1001 and table.acts()[-1].kind == "seal"

@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.entries import SESSION
+from dpengine.ledger.rows import SESSION
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
 from ui import charts, counted, curve_answer, density, exports, gloss, many, nav, steer

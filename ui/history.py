@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 import dpengine as dp
-from dpengine.entries import Charge, questions_of
-from dpengine.ledger import Act
+from dpengine.ledger.ledger import Act
+from dpengine.ledger.rows import Charge, questions_of
 from dpengine.mechanisms.contract import canonical
 from dpengine.messages import say
 from dpengine.messages.figures import day

@@ -11,7 +11,7 @@ from typing import Literal
 import streamlit as st
 
 import dpengine as dp
-from dpengine.entries import Charge
+from dpengine.ledger.rows import Charge
 from dpengine.messages import say
 from dpengine.table import new_request
 from ui import steer

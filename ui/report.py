@@ -15,7 +15,7 @@ from typing import Any
 
 import dpengine as dp
 from dpengine.core.exact import up
-from dpengine.entries import SESSION
+from dpengine.ledger.rows import SESSION
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.spoken import current

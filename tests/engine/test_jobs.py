@@ -18,7 +18,7 @@ import pytest
 from dpengine import jobs as jobs_module
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.jobs import Jobs, carry_release
-from dpengine.ledger import Ledger
+from dpengine.ledger.ledger import Ledger
 from dpengine.messages import say
 from tests.helpers_ledger import ask, code_of, opened, until, value
 

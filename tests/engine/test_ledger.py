@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpengine import ledger as ledger_module
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, fits, price, spent
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
-from dpengine.chain import START, hash_of
 from dpengine.core.errors import BudgetExceeded
-from dpengine.entries import Charge, is_request
-from dpengine.ledger import Standing
+from dpengine.ledger import ledger as ledger_module
+from dpengine.ledger.chain import START, hash_of
+from dpengine.ledger.ledger import Standing
+from dpengine.ledger.rows import Charge, is_request
 from dpengine.messages import known
 from dpengine.messages.en.ledger import SENTENCES
 from tests.helpers_ledger import MILLIONTH, USUAL, WIDE, ask, opened, raises

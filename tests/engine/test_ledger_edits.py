@@ -16,9 +16,9 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, price
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Pure
-from dpengine.chain import hash_of
-from dpengine.entries import COLUMNS, charge_body, charge_totals
-from dpengine.ledger import Ledger
+from dpengine.ledger.chain import hash_of
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.rows import COLUMNS, charge_body, charge_totals
 from tests.helpers_ledger import USUAL, WIDE, ask, code_of, opened
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dpengine import ledger as ledger_module
-from dpengine import repeats
-from dpengine.ledger import Ledger
+from dpengine.ledger import ledger as ledger_module
+from dpengine.ledger import repeats
+from dpengine.ledger.ledger import Ledger
 from tests.helpers_ledger import WIDE, ask, opened, raises
 
 # Size: what a decision reads does not grow

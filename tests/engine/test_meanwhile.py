@@ -9,7 +9,7 @@ import pytest
 from helpers_ledger import WIDE, ask, code_of, opened
 
 import dpengine as dp
-from dpengine.ledger import Ledger
+from dpengine.ledger.ledger import Ledger
 
 CARS = [["has_car", "in", ["yes"]]]
 

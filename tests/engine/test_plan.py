@@ -20,7 +20,7 @@ from dpengine.accountant import pld
 from dpengine.accountant.filter import Rule, spent
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 from dpengine.jobs import Jobs, Step, carry_plan
-from dpengine.ledger import Ledger
+from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.contract import least_epsilon
 from dpengine.plan import MOST_ROWS, Planner, Wish, tidy
 from dpengine.workspace import Workspace

@@ -18,11 +18,12 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine import __main__, copies, verify
+from dpengine import __main__, verify
 from dpengine.accountant.loss import Pure
 from dpengine.answers import claim_of
-from dpengine.chain import hash_of
-from dpengine.entries import COLUMNS
+from dpengine.ledger import exports
+from dpengine.ledger.chain import hash_of
+from dpengine.ledger.rows import COLUMNS
 from dpengine.receipts import Finding, check, read_receipts
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import raises
@@ -217,7 +218,7 @@ def files(home: Workspace, receipt: dict[str, Any], tmp_path: Path) -> Path:
     (tmp_path / "forged.json").write_text(json.dumps(forged), encoding="utf-8")
     with closing(sqlite3.connect(home.ledger.path)) as live, closing(sqlite3.connect(tmp_path / "copy.sqlite")) as copy:
         live.backup(copy)
-    (tmp_path / "export.jsonl").write_text("".join(copies.export_lines(home.ledger)), encoding="utf-8")
+    (tmp_path / "export.jsonl").write_text("".join(exports.export_lines(home.ledger)), encoding="utf-8")
     return tmp_path
 
 

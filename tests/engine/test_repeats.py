@@ -15,9 +15,10 @@ from helpers_ledger import ask, opened
 
 import dpengine as dp
 from bench.repeats import ask_often, questions
-from dpengine import ledgerfile, registry, repeats
-from dpengine.entries import Charge
-from dpengine.ledger import Ledger
+from dpengine import registry
+from dpengine.ledger import repeats, sqlite_file
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.rows import Charge
 from dpengine.looks import MOST_AVERAGED
 from dpengine.mechanisms.contract import Query
 
@@ -97,7 +98,7 @@ def rows_of(path: Path) -> list[tuple[Any, ...]]:
 def test_an_older_ledger_gets_them_once_and_its_chain_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "ledger.sqlite"
     with monkeypatch.context() as older:
-        older.setattr(ledgerfile, "MIGRATIONS", ledgerfile.MIGRATIONS[:-1])
+        older.setattr(sqlite_file, "MIGRATIONS", sqlite_file.MIGRATIONS[:-1])
         older.setattr(repeats, "note", lambda *given: None)
         with opened(tmp_path) as ledger:
             for place in range(6):

@@ -18,16 +18,17 @@ import pytest
 from battery import POSSIBLE_ROWS, allowed_failures, facts
 
 import dpengine as dp
-from dpengine import bearing, copies
+from dpengine import bearing
 from dpengine.accountant import filter
 from dpengine.accountant.costs import checked_parts, cost
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Gaussian, Pure, Repeated, Together
 from dpengine.answers import claim_of
-from dpengine.chain import hash_of, verify
 from dpengine.declared.facts import Facts
 from dpengine.jobs import Jobs
-from dpengine.ledger import Ledger
+from dpengine.ledger import exports
+from dpengine.ledger.chain import hash_of, verify
+from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession, State
 from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.noise.coins import SystemCoins
@@ -104,7 +105,7 @@ def test_a_session_is_charged_once_and_answers_what_was_paid_for(home: Workspace
     receipts = read_receipts(lines, "answers.jsonl")
     found = [one.code for one in check(receipts, home.ledger.export_rows())]
     assert found == ["verify.fine"] + 4 * ["verify.fine_step"]
-    with copies.opened(home.ledger.path) as rows:
+    with exports.opened(home.ledger.path) as rows:
         assert all(one.ok for one in check(receipts, rows))
     for path in (["part", "value"], ["step", "claim", "sentence"], ["step", "index"], ["step", "hash"]):
         wrong = json.loads(json.dumps(receipts[1]))
@@ -126,7 +127,7 @@ def test_a_step_is_in_the_ledger_before_anything_is_read_or_drawn(home: Workspac
 
     class Watching(SystemCoins):
         def laplace(self, values: Any, scale: Any) -> Any:
-            with copies.opened(home.ledger.path) as rows:  # as another program would see the file now
+            with exports.opened(home.ledger.path) as rows:  # as another program would see the file now
                 seen.append([row["kind"] for row in rows][-1])
             return super().laplace(values, scale)
 

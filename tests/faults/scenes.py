@@ -15,7 +15,7 @@ import pandas as pd
 import dpengine as dp
 from dpengine import backup, jobs, recover
 from dpengine.jobs import carry_release
-from dpengine.ledger import Ledger
+from dpengine.ledger.ledger import Ledger
 from dpengine.noise.coins import SystemCoins
 from dpengine.publishing import file_digest
 from dpengine.recover import look

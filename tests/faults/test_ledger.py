@@ -24,7 +24,7 @@ from dpengine.accountant.filter import Rule, Totals, fits
 from dpengine.accountant.loss import Pure
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.jobs import Jobs, carry_release
-from dpengine.ledger import Ledger
+from dpengine.ledger.ledger import Ledger
 from tests.helpers_ledger import MILLIONTH, USUAL, WIDE, ask, code_of, end_child, opened, start_child
 from tests.planted.ledgers import LooksBeforeItLocks, two_at_once
 

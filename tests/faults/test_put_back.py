@@ -17,9 +17,9 @@ import pytest
 
 import dpengine as dp
 from dpengine.__main__ import main
-from dpengine.anchor import Anchor, Mark
-from dpengine.ledger import Ledger
-from dpengine.ledgerfile import LedgerFile
+from dpengine.ledger.high_water import Anchor, Mark
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.sqlite_file import LedgerFile
 from dpengine.recover import look
 from dpengine.workspace import Workspace
 from tests.faults.counts import note

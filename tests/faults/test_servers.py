@@ -17,7 +17,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals, fits
 from dpengine.accountant.loss import Pure
 from dpengine.core.errors import BudgetExceeded
-from dpengine.ledger import Ledger, Standing
+from dpengine.ledger.ledger import Ledger, Standing
 from tests.faults.counts import note
 from tests.faults.stage import Stage
 from tests.helpers_ledger import USUAL, ask, end_child, opened, start_child

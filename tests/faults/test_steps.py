@@ -23,7 +23,7 @@ import pytest
 from dpengine import jobs as jobs_module
 from dpengine.core.errors import AllowanceError
 from dpengine.jobs import Jobs, Step, carry_plan, carry_release
-from dpengine.ledger import Ledger
+from dpengine.ledger.ledger import Ledger
 from tests.faults.counts import note
 from tests.helpers_ledger import ask, opened, value
 

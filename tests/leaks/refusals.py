@@ -24,13 +24,13 @@ from leaks.stage import NAMES, Stage, rows, schema, written
 import dpengine as dp
 from dpengine import backup
 from dpengine.accountant.filter import Rule
-from dpengine.copies import opened
 from dpengine.core import space
 from dpengine.core.amounts import read_delta, read_epsilon
 from dpengine.core.exact import read_typed
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.unit import Unit
-from dpengine.ledger import Ledger
+from dpengine.ledger.exports import opened
+from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.published import Published
 from dpengine.receipts import MOST_BYTES, read_receipts

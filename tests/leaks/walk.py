@@ -9,7 +9,7 @@ from typing import Any
 
 import dpengine as dp
 from dpengine import scorer
-from dpengine.copies import export_lines
+from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from ui import exports, report, train_result

@@ -13,12 +13,12 @@ import pandas as pd
 from battery import CASES, build
 
 import dpengine as dp
-from dpengine import copies
 from dpengine.answers import released_as_json
-from dpengine.entries import Burned
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import older_mark
-from dpengine.ledger import Act
+from dpengine.ledger import exports
+from dpengine.ledger.ledger import Act
+from dpengine.ledger.rows import Burned
 from dpengine.mechanisms.contract import Query, canonical
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.noise.coins import SystemCoins
@@ -74,7 +74,7 @@ def check_a_step_is_burned_before_its_draw(kind: type[Session]) -> None:
 
         class Watching(SystemCoins):
             def laplace(self, values: Any, scale: Any) -> Any:
-                with copies.opened(home.ledger.path) as rows:
+                with exports.opened(home.ledger.path) as rows:
                     seen.append([row["kind"] for row in rows][-1])
                 return super().laplace(values, scale)
 

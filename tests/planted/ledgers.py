@@ -16,12 +16,12 @@ import pytest
 from sqlite_utils import Database
 
 from dpengine import jobs
-from dpengine import ledger as ledger_module
-from dpengine.chain import hash_of
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.entries import COLUMNS, Charge
 from dpengine.jobs import Jobs, carry_release
-from dpengine.ledger import Entry, Ledger, Standing, Verdict
+from dpengine.ledger import ledger as ledger_module
+from dpengine.ledger.chain import hash_of
+from dpengine.ledger.ledger import Entry, Ledger, Standing, Verdict
+from dpengine.ledger.rows import COLUMNS, Charge
 from dpengine.workers import in_hand
 from tests.helpers_ledger import ask, opened, value
 from tests.planted.registry import Planted
@@ -199,9 +199,9 @@ def check_a_request_belongs_to_one_question(kind: type[Ledger]) -> None:
 def check_the_ledger_does_not_time_the_draw(kind: type[Ledger]) -> None:
     """An answer carries the time of its charge; one of its own would tell how long reading and drawing took."""
     with _ledger(kind) as ledger, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpengine.ledger._now", lambda: "2001-01-01T00:00:00+00:00")
+        patch.setattr("dpengine.ledger.ledger._now", lambda: "2001-01-01T00:00:00+00:00")
         ledger.reserve(**ask("r"))
-        patch.setattr("dpengine.ledger._now", lambda: "2001-01-01T00:00:09+00:00")
+        patch.setattr("dpengine.ledger.ledger._now", lambda: "2001-01-01T00:00:09+00:00")
         ledger.answer("r", value(3))
         times = {row["at"] for row in ledger.export_rows() if row["request"] == "r"}
         assert len(times) == 1, "the ledger tells how long the draw took"

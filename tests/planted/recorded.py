@@ -22,7 +22,7 @@ import dpengine as dp
 from dpengine import jobs
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.intake import encode, rows_per_person
-from dpengine.ledger import Ledger
+from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.contract import Query, Released
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.histogram import Histogram

@@ -19,8 +19,8 @@ from recorded import made
 import dpengine as dp
 from dpengine.audit.compared import compare
 from dpengine.audit.recorder import Finding, Run, converse, release
-from dpengine.copies import export_lines
 from dpengine.core.errors import AllowanceError
+from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
@@ -77,7 +77,7 @@ def still() -> Iterator[None]:
     STILL.__init__()  # type: ignore[misc]
     with ExitStack() as held:
         held.enter_context(patch("secrets.token_hex", lambda size=16: STILL.name(size)))
-        for place in ("dpengine.ledger._now", "dpengine.workspace._now"):
+        for place in ("dpengine.ledger.ledger._now", "dpengine.workspace._now"):
             held.enter_context(patch(place, lambda: "2026-01-02T03:04:05+00:00"))
         yield
 

@@ -19,16 +19,18 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from dpengine import acts, repeats, steps
 from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, admits, price, spent
 from dpengine.accountant.loss import Loss
-from dpengine.acts import Act
-from dpengine.chain import START, Verdict, hash_of, verify
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
-from dpengine.entries import (
+from dpengine.ledger import owner_rows as acts
+from dpengine.ledger import repeats
+from dpengine.ledger import session_rows as steps
+from dpengine.ledger.chain import START, Verdict, hash_of, verify
+from dpengine.ledger.owner_rows import Act
+from dpengine.ledger.rows import (
     COLUMNS,
     BudgetRecord,
     Burned,
@@ -43,8 +45,8 @@ from dpengine.entries import (
     questions_of,
     read_request,
 )
-from dpengine.ledgerfile import SCHEMA, LedgerFile, head_of
-from dpengine.ledgerfile import sound_rows as _sound_rows
+from dpengine.ledger.sqlite_file import SCHEMA, LedgerFile, head_of
+from dpengine.ledger.sqlite_file import sound_rows as _sound_rows
 from dpengine.mechanisms.contract import canonical
 
 __all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]

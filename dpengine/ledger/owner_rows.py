@@ -17,8 +17,8 @@ from fractions import Fraction
 from sqlite_utils import Database
 
 from dpengine.core.errors import AllowanceError
-from dpengine.entries import BudgetRecord, Row, act_of
-from dpengine.ledgerfile import sound_rows
+from dpengine.ledger.rows import BudgetRecord, Row, act_of
+from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.mechanisms.contract import canonical
 
 # Written as in the partial indexes, or SQLite would not use them.

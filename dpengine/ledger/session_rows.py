@@ -17,8 +17,8 @@ from typing import Any
 from sqlite_utils import Database
 
 from dpengine.core.errors import AllowanceError
-from dpengine.entries import Burned, Charge, questions_of
-from dpengine.ledgerfile import sound_rows
+from dpengine.ledger.rows import Burned, Charge, questions_of
+from dpengine.ledger.sqlite_file import sound_rows
 from dpengine.mechanisms.contract import canonical
 
 _OF = "SELECT * FROM entries WHERE kind = 'step' AND request = ? AND json_extract(body, '$.index') > ?"

@@ -14,11 +14,11 @@ from typing import Any
 
 from sqlite_utils import Database, Migrations
 
-from dpengine import repeats
-from dpengine.anchor import Anchor, refuse_older
-from dpengine.chain import START, sound
 from dpengine.core.errors import AllowanceError
 from dpengine.core.space import nearly_full, refuse_full, small_blocks
+from dpengine.ledger import repeats
+from dpengine.ledger.chain import START, sound
+from dpengine.ledger.high_water import Anchor, refuse_older
 
 # Later versions add a numbered step; a step that was ever released is never edited.
 MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (

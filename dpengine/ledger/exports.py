@@ -16,10 +16,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpengine.chain import FORMAT
 from dpengine.core.errors import AllowanceError
-from dpengine.entries import COLUMNS
-from dpengine.ledger import Ledger
+from dpengine.ledger.chain import FORMAT
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.rows import COLUMNS
 from dpengine.mechanisms.contract import canonical
 
 _SQLITE = b"SQLite format 3\x00"

@@ -2,8 +2,8 @@
 
 Each row's hash covers every other column, the row's number and the hash before it, so an edit, a deletion or an
 insertion breaks a link. Two things no chain can see by itself, which is why its head is shown and exported: rows cut
-off at the very end (anchor.py sees those that a copy put back leaves out), and a ledger rewritten whole by someone who
-recomputes every hash. Both change the head.
+off at the very end (high_water.py sees those that a copy put back leaves out), and a ledger rewritten whole by someone
+who recomputes every hash. Both change the head.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import admits, price
 from dpengine.accountant.loss import loss_from_json
 from dpengine.core.errors import AllowanceError
-from dpengine.entries import (
+from dpengine.ledger.rows import (
     ACTS,
     COLUMNS,
     OUTCOMES,

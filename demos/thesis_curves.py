@@ -24,12 +24,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpengine import resample
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.curves.density import Density
 from dpengine.noise.coins import Coins, SystemCoins
+from dpengine.released import density_samples
 from dpengine.statistics.need import Spread
 
 DELTA, WIDTH, EACH = 0.1, "0.6", 100
@@ -103,7 +103,7 @@ def figures(coins: Coins | None = None) -> tuple[Figure, ...]:
         found.append(
             Figure(
                 number, epsilon, levels(epsilon), tuple(map(float, grid)),
-                tuple(resample.heights(query, truth).tolist()), tuple(resample.heights(query, told).tolist()),
+                tuple(density_samples.heights(query, truth).tolist()), tuple(density_samples.heights(query, told).tolist()),
                 float(query.promise().alpha),
             )
         )  # fmt: skip

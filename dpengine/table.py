@@ -41,13 +41,13 @@ from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.plan import MOST_ROWS, Planner, Run
-from dpengine.published import Published
-from dpengine.publishing import imagined, publish
 from dpengine.registry import Record
+from dpengine.released.published import Published
+from dpengine.released.synthetic import KEYS, Synthetic
+from dpengine.released.write_published import imagined, publish
 from dpengine.sessions import Session, fitted, refuse_hopeless, session_of
 from dpengine.statement import Fit, Step
 from dpengine.suggestions import suggest
-from dpengine.synthetic import KEYS, Synthetic
 from dpengine.training import trained
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from dpengine import scorer
 from dpengine.declared.schema import Category, Number
 from dpengine.messages import say
 from dpengine.messages.spoken import speaking
+from dpengine.released import model_script
 from dpengine.statistics.features import LINEAR, Layout, Model
 
 RUN = "open('ran','w')#"
@@ -54,7 +54,7 @@ def test_nothing_in_a_name_runs(language: str, tmp_path: Path) -> None:
     goals = (Number(0, 1, step="0.25"), Category(["yes" + RUN, "no\\n"], "no\\n", "no\\n"))
     with speaking(language):
         files = [(model([name, *NAMES], goal, printable), name) for name in (COOKIES[0], BREAKS[0]) for goal in goals]
-        sources = [scorer.source(one, sentence=name, receipt=name) for one, name in files]
+        sources = [model_script.source(one, sentence=name, receipt=name) for one, name in files]
     for (one, _), source in zip(files, sources, strict=True):
         first, *rest = source.encode("utf-8").split(b"\n")
         assert first == b"# -*- coding: utf-8 -*-" and b"coding" not in b"\n".join(rest[:5])
@@ -76,7 +76,7 @@ def test_rows_from_a_spreadsheet_are_read(tmp_path: Path) -> None:
     for encoding in ("utf-8", "utf-8-sig"):
         with (tmp_path / "rows.csv").open("w", newline="", encoding=encoding) as file:
             csv.writer(file).writerows([["čas", "list"], ["3", "b"]])
-        told = ran(scorer.source(one, "s", "r"), tmp_path, "rows.csv")[1]
+        told = ran(model_script.source(one, "s", "r"), tmp_path, "rows.csv")[1]
         assert float(told) == pytest.approx(one.predict({"čas": 3, "list": "b"}))
 
 

@@ -17,8 +17,8 @@ from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from dpengine import scorer
 from dpengine.mechanisms.models.of_gradients import OfGradients
+from dpengine.released import model_script
 from ui import exports, figures, history, report, train_result, train_words
 
 PEOPLE = 300
@@ -192,7 +192,7 @@ def test_the_python_file_stands_alone_and_says_what_the_engine_says(answer: dp.A
     """Also where names and values are of the kind that breaks a program that is pasted together."""
     model = model_of(answer)
     file, rows = tmp_path / "model.py", tmp_path / "rows.csv"
-    file.write_text(scorer.source(model, "a\nb", "0" * 64), encoding="utf-8")
+    file.write_text(model_script.source(model, "a\nb", "0" * 64), encoding="utf-8")
     asked = [
         {ODD: number, "town": town, "born": born}
         for number in (-1, 0, 0.3, 1.5, 2.75, 99)
@@ -211,13 +211,13 @@ def test_cells_are_read_as_the_table_was_read(tables: dict[str, dp.Table]) -> No
     query = tables["rows"].query("train_logistic", target="car", features=[ODD], epsilon="0.2", steps=1)
     assert isinstance(query, OfGradients)
     scored: dict[str, Any] = {}
-    exec(scorer.source(query.model((2**24, -(2**23))), "", ""), scored)
+    exec(model_script.source(query.model((2**24, -(2**23))), "", ""), scored)
     model = query.model((2**24, -(2**23)))
     assert scored["predict"]({ODD: ""}) == pytest.approx(model.predict({ODD: 0}))
     query = tables["rows"].query("train_linear", target="pay", features=["car", "born"], epsilon="0.2", steps=1)
     assert isinstance(query, OfGradients)
     model = query.model(tuple(range(2**20, 2**20 * 5, 2**20)))
-    exec(scorer.source(model, "", ""), scored)
+    exec(model_script.source(model, "", ""), scored)
     told = [scored["predict"]({"car": car, "born": "2000-01-02"}) for car in ("1", " YES", "", None, "maybe")]
     yes, no = (model.predict({"car": car, "born": "2000-01-02"}) for car in ("yes", "no"))
     assert told == pytest.approx([yes, yes, no, no, no]) and yes != no

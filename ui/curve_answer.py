@@ -14,7 +14,7 @@ from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import plain, say
 from dpengine.messages.figures import day
-from dpengine.rising import rising
+from dpengine.released.monotone import rising
 from ui import curve_charts, exports, svg
 from ui.figures import cut, rounded
 from ui.wording import counts_rows

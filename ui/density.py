@@ -9,11 +9,11 @@ import numpy as np
 import streamlit as st
 
 import dpengine as dp
-from dpengine import resample
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.curves.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
 from dpengine.mechanisms.promises import Band
 from dpengine.messages import plain, say
+from dpengine.released import density_samples
 from ui import charts, curve_charts, exports, numbers
 from ui.density_words import reach, top, unit
 from ui.figures import two_figures
@@ -73,20 +73,20 @@ def picture(answer: dp.Answer, key: str) -> None:
     query, value = answer.query, answer.value
     assert isinstance(query, Density)
     clip = st.toggle(say("density.clip"), help=say("density.clip_help"), key=f"clip-{key}")
-    kept = resample.cut_off(query, value) if clip else None
+    kept = density_samples.cut_off(query, value) if clip else None
     if kept is not None:
         draw(query, kept, None, f"chart-{key}-clipped", shares=True)
         st.html(f'<p class="muted">{escape(say("density.clipped"))}</p>')
     else:
-        draw(query, resample.heights(query, value), answer.interval, f"chart-{key}")
+        draw(query, density_samples.heights(query, value), answer.interval, f"chart-{key}")
     _sample(query, answer, key)
 
 
 def draw(
-    query: Density, heights: resample.Floats, interval: Any, key: str, simulated: bool = False, shares: bool = False
+    query: Density, heights: density_samples.Floats, interval: Any, key: str, simulated: bool = False, shares: bool = False
 ) -> None:  # fmt: skip
     """`shares`: heights that add up to 1, whatever the released curve counted."""
-    factor, told = resample.scale_of(query)[0], unit(query, shares)
+    factor, told = density_samples.scale_of(query)[0], unit(query, shares)
     factor *= 100 if shares and query.people is None else 1
     grids = [[float(x) for x in grid] for grid in query.grids()]
     shown = heights * factor
@@ -106,7 +106,7 @@ def draw(
     curve_charts.band(grids[0], shown.tolist(), outer, titles, alt, key, inner=inner, simulated=simulated)
 
 
-def _bands(query: Density, interval: Any, shown: resample.Floats, factor: float) -> tuple[Any, Any]:
+def _bands(query: Density, interval: Any, shown: density_samples.Floats, factor: float) -> tuple[Any, Any]:
     """The stored band, and inside it the one for a single point; that one only around a curve that was drawn once."""
     if not interval:
         return None, None
@@ -120,7 +120,7 @@ def _bands(query: Density, interval: Any, shown: resample.Floats, factor: float)
 
 
 def _map(
-    grids: list[list[float]], heights: resample.Floats, columns: tuple[str, ...], alt: str, key: str
+    grids: list[list[float]], heights: density_samples.Floats, columns: tuple[str, ...], alt: str, key: str
 ) -> None:  # fmt: skip
     import plotly.graph_objects as go
 
@@ -147,15 +147,15 @@ def _map(
 def _sample(query: Density, answer: dp.Answer, key: str) -> None:
     with st.expander(say("density.sample")):
         st.html(f'<p class="muted">{escape(say("density.sample_lead"))}</p>')
-        if resample.cut_off(query, answer.value) is None:
+        if density_samples.cut_off(query, answer.value) is None:
             st.html(f'<p class="muted">{escape(say("density.sample_none"))}</p>')
             return
         count = st.number_input(
-            say("density.sample_count"), 1, resample.MOST_VALUES, USUAL_SAMPLE, key=f"sample-{key}", width=220
+            say("density.sample_count"), 1, density_samples.MOST_VALUES, USUAL_SAMPLE, key=f"sample-{key}", width=220
         )
         st.download_button(
             say("density.sample_get"),
-            lambda: exports.as_csv(query.columns, resample.sample(query, answer.value, int(count))),
+            lambda: exports.as_csv(query.columns, density_samples.sample(query, answer.value, int(count))),
             "made-up.csv",
             "text/csv",
             key=f"sample-get-{key}",

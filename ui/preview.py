@@ -13,7 +13,7 @@ from dpengine.mechanisms.contract import canonical
 from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import say
 from dpengine.messages.figures import day
-from dpengine.resample import heights
+from dpengine.released.density_samples import heights
 from ui import charts, curve_answer, density, many
 from ui.figures import pictured
 from ui.wording import axis, from_zero

@@ -14,7 +14,7 @@ from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import plain, say
 from dpengine.noise.row_noise import Blur
-from dpengine.published import Estimate, Published, reach_of
+from dpengine.released.published import Estimate, Published, reach_of
 from ui import answer as answers
 from ui import charts, counted, exports, many, nav
 from ui.figures import rounded, rounded_range

@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.synthetic.of_class import MOST_COLUMNS, OfClass
 from dpengine.messages import say
-from dpengine.synthetic import KEYS
+from dpengine.released.synthetic import KEYS
 from ui import addressed, form, frame, history, job, numbers, owner, spend, synthetic_preview, synthetic_result
 from ui.wording import percent, short_promise
 

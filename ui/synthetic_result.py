@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import say
-from dpengine.synthetic import Share, Synthetic
+from dpengine.released.synthetic import Share, Synthetic
 from ui import addressed, charts, counted, exports, form, many
 from ui import answer as answers
 from ui.figures import bare, rounded, rounded_range

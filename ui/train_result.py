@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine import scorer
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import say
+from dpengine.released import model_script
 from dpengine.statistics.features import WEIGHT_BITS, Model
 from ui import answer as answers
 from ui import charts, counted, train_check, train_words
@@ -209,7 +209,7 @@ def _take(found: dp.Answer, model: Model) -> None:
             key="train-json", type="primary", on_click="ignore",
         )  # fmt: skip
         st.download_button(
-            say("train_page.python"), scorer.source(model, found.sentence, hashed), f"model_{hashed[:8]}.py",
+            say("train_page.python"), model_script.source(model, found.sentence, hashed), f"model_{hashed[:8]}.py",
             "text/x-python", key="train-python", on_click="ignore",
         )  # fmt: skip
     st.html(f'<p class="muted">{escape(say("train_page.may"))}</p>')

@@ -20,7 +20,7 @@ from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, NoProm
 from dpengine.mechanisms.telling import APART, leaders
 from dpengine.messages import known, plain, say
 from dpengine.messages.figures import day, local, setting
-from dpengine.rising import halfway
+from dpengine.released.monotone import halfway
 from ui import density_words
 from ui.figures import anything, figure, printed, printed_range, two_figures
 

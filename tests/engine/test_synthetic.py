@@ -32,7 +32,7 @@ from dpengine.mechanisms.synthetic.small_database import MOST_MULTISETS, MOST_WO
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite
 from dpengine.noise.tails import choice_gap
-from dpengine.synthetic import Synthetic
+from dpengine.released.synthetic import Synthetic
 
 CASES: list[tuple[tuple[int, ...], int]] = [
     ((2,), 1), ((2,), 4), ((3,), 3), ((6,), 2), ((2, 2), 4), ((2, 3), 3), ((6,), 4),

@@ -17,8 +17,8 @@ from dpengine import backup, jobs, recover
 from dpengine.jobs import carry_release
 from dpengine.ledger.ledger import Ledger
 from dpengine.noise.coins import SystemCoins
-from dpengine.publishing import file_digest
 from dpengine.recover import look
+from dpengine.released.write_published import file_digest
 from dpengine.workspace import Workspace
 
 Tell = Callable[..., None]

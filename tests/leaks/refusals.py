@@ -32,9 +32,9 @@ from dpengine.declared.unit import Unit
 from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms import catalogue
-from dpengine.published import Published
 from dpengine.receipts import MOST_BYTES, read_receipts
-from dpengine.resample import sample
+from dpengine.released.density_samples import sample
+from dpengine.released.published import Published
 from dpengine.statistics.features import model_from_json
 from dpengine.verify import _bytes
 from ui import declare_cards, declare_change, declare_draft, declare_lists, declare_task, declare_upload

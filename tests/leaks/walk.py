@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
-from dpengine import scorer
 from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.models.of_gradients import OfGradients
+from dpengine.released import model_script
 from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from ui import exports, report, train_result
 from ui.preview import link as link
@@ -85,7 +85,7 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
         if isinstance(answer.query, OfGradients) and answer.path is not None:
             model = answer.query.model(answer.path.weights)
             yield "model", train_result.model_json(answer, model)
-            yield "model as Python", scorer.source(model, answer.sentence, "")
+            yield "model as Python", model_script.source(model, answer.sentence, "")
     yield "ledger as CSV", exports.as_csv(ROW_COLUMNS, table.ledger_rows())
     yield "answers as CSV", exports.as_csv(ANSWER_COLUMNS, table.answer_rows())
     yield "answers as JSON lines", "".join(table.answer_lines())

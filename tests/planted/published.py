@@ -27,7 +27,7 @@ from dpengine.mechanisms.publish.publish_number import PublishNumber
 from dpengine.mechanisms.publish.publish_table import PublishTable
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.row_noise import Blur, Row, Swap
-from dpengine.publishing import publish
+from dpengine.released.write_published import publish
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
 from tests.planted.ledgers import charged_after
 from tests.planted.questions import made

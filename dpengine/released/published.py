@@ -38,7 +38,7 @@ from dpengine.declared.schema import Number
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.noise.row_noise import Blur, Swap
 from dpengine.noise.tails import bernstein_reach, swap_reach, total_reach
-from dpengine.publishing import codes_of, file_digest
+from dpengine.released.write_published import codes_of, file_digest
 
 Integers = npt.NDArray[np.int64]
 MOST_BINS = 1_000

@@ -2,7 +2,7 @@
 
 Statement   Let low ≤ f ≤ high at every point for a truth f that never falls. Then f is at least the greatest low so far
             and at most the least high from there on: a band inside the old one that holds f whenever the old one does.
-            `rising` is the least-squares fit (pool adjacent violators: Ayer, Brunk, Ewing, Reid, Silverman 1955) kept
+            `monotone` is the least-squares fit (pool adjacent violators: Ayer, Brunk, Ewing, Reid, Silverman 1955) kept
             inside it; a rising curve cut by rising bounds rises.
 Halfway     is the first point where f reaches half of its last value. It is not before the first point where high
             reaches half of the last low, nor after the first where low reaches half of the last high.

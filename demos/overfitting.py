@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpengine import calibration, validity
 from dpengine.accountant.budget import usual_delta
-from dpengine.bearing import points_above
-from dpengine.calibration import Calibration
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.noise.coins import SystemCoins
-from dpengine.validity import Width
+from dpengine.population import noise_for_k, validity
+from dpengine.population.noise_for_k import Calibration
+from dpengine.population.people_needed import points_above
+from dpengine.population.validity import Width
 
 LEAST_PEOPLE, MOST_PEOPLE = 200, 20_000
 LEAST_FEATURES, MOST_FEATURES = 5, 10_000
@@ -112,8 +112,8 @@ def run(settings: Settings) -> Outcome:
 
 def promised(settings: Settings) -> tuple[Calibration, Width]:
     """The noise, and what is proved of any analyst whatever; public arithmetic."""
-    rule = calibration.rule_of(settings.epsilon, usual_delta(settings.people))
-    noise = calibration.gaussian(settings.people, settings.questions, rule)
+    rule = noise_for_k.rule_of(settings.epsilon, usual_delta(settings.people))
+    noise = noise_for_k.gaussian(settings.people, settings.questions, rule)
     return noise, validity.stated(noise)
 
 

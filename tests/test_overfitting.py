@@ -19,8 +19,8 @@ from demos.overfitting import Settings
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
-from dpengine.calibration import rule_of
 from dpengine.core.errors import AllowanceError
+from dpengine.population.noise_for_k import rule_of
 from ui.lesson import View
 from ui.lesson_overfitting import LESSON
 

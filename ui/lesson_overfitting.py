@@ -9,10 +9,10 @@ import streamlit as st
 
 from demos import overfitting as demo
 from demos.overfitting import Outcome, points
-from dpengine import bearing
 from dpengine.accountant.budget import usual_delta
 from dpengine.core.exact import ceiling
 from dpengine.messages import say
+from dpengine.population import people_needed
 from ui import charts, exports, nav, picture
 from ui.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.picture import Column
@@ -26,7 +26,7 @@ tell = words(NUMBER)
 def view(given: Given) -> View:
     found = demo.run(demo.read(dict(given)))
     settings = found.settings
-    compared = bearing.comparison(settings.people, settings.questions, yes_no=True)
+    compared = people_needed.comparison(settings.people, settings.questions, yes_no=True)
     simulated = say("overfitting.simulated", seed=settings.seed)
     one, two = _said(found)
     theorem = "\n".join((_terms(found), _proof(found), compared, simulated))
@@ -47,7 +47,7 @@ def _terms(found: Outcome) -> str:
     settings, noise = found.settings, found.noise
     return say(
         "overfitting.terms", questions=settings.questions, epsilon=settings.epsilon,
-        delta=power_of_ten(usual_delta(settings.people)), alpha=bearing.points_above(noise.alpha),
+        delta=power_of_ten(usual_delta(settings.people)), alpha=people_needed.points_above(noise.alpha),
         sigma=points(math.sqrt(float(noise.amount)) / settings.people),
     )  # fmt: skip
 
@@ -55,7 +55,7 @@ def _terms(found: Outcome) -> str:
 def _proof(found: Outcome) -> str:
     width = found.width
     code = "overfitting.proof" if width.width < 0.5 else "overfitting.proof_empty"
-    return say(code, width=bearing.points_above(width.width), theorem=width.theorem)
+    return say(code, width=people_needed.points_above(width.width), theorem=width.theorem)
 
 
 def draw(view: View) -> None:

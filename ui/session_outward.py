@@ -7,13 +7,13 @@ from html import escape
 
 import streamlit as st
 
-from dpengine import bearing
 from dpengine.answers import round_up_two
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.messages import say
-from dpengine.population import outward
-from dpengine.validity import Width
+from dpengine.population import people_needed
+from dpengine.population.session_validity import outward
+from dpengine.population.validity import Width
 from ui.figures import rounded_range
 from ui.wording import chance, points
 
@@ -39,7 +39,7 @@ def splitting(query: AdaptiveSession) -> str:
     """The honest line: with few questions, giving each its own people is narrower."""
     first, *_, parts = outward(query)
     code = "session.outward.split_wins" if parts.width < first.width else "session.outward.split_loses"
-    return say(code, width=points(parts.width), crossing=bearing.crossing(query.people, query.beta))
+    return say(code, width=points(parts.width), crossing=people_needed.crossing(query.people, query.beta))
 
 
 def explain(query: AdaptiveSession) -> None:
@@ -47,7 +47,7 @@ def explain(query: AdaptiveSession) -> None:
     with st.expander(say("session.outward.more")):
         head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
         rows = "".join(_row(one) for one in outward(query))
-        told = [bearing.comparison(query.people, query.questions, query.beta)]
+        told = [people_needed.comparison(query.people, query.questions, query.beta)]
         told += [_enough(query), say("session.outward.assumed"), say("session.outward.choice")]
         if query.nominal:
             told.append(say("session.more.add_remove", people=query.people))
@@ -60,7 +60,7 @@ def explain(query: AdaptiveSession) -> None:
 
 def _enough(query: AdaptiveSession) -> str:
     """How many people would do, where these are too few."""
-    least = bearing.least_people(query.questions, WISHED, query.beta)
+    least = people_needed.least_people(query.questions, WISHED, query.beta)
     if least is None or least <= query.people:
         return ""
     many = round_up_two(Fraction(least))

@@ -10,8 +10,8 @@ import streamlit as st
 import dpengine as dp
 from dpengine.mechanisms.models.of_models import OfModel
 from dpengine.messages import say
+from dpengine.population.validity import flattery
 from dpengine.statistics.features import LOGISTIC, Model
-from dpengine.validity import flattery
 from ui import answer as answers
 from ui import charts, counted, gloss, history, job, spend
 from ui.figures import printed, printed_range, rounded, two_figures

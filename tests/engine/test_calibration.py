@@ -7,21 +7,21 @@ from fractions import Fraction as F
 
 import pytest
 
-from dpengine import calibration
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian, Pure, Together
-from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration
 from dpengine.core.errors import AllowanceError
 from dpengine.noise.coins import SystemCoins
+from dpengine.population import noise_for_k
+from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration
 
-RULE = calibration.rule_of(F(1), F(1, 10**6))
-TIGHT = (calibration.laplace, calibration.gaussian)
+RULE = noise_for_k.rule_of(F(1), F(1, 10**6))
+TIGHT = (noise_for_k.laplace, noise_for_k.gaussian)
 
 
 def test_the_lecture_formula() -> None:
-    found = calibration.lecture(1000, 50, F(1), F(1, 10**6))
+    found = noise_for_k.lecture(1000, 50, F(1), F(1, 10**6))
     gamma = 1 / math.sqrt(8 * 50 * math.log(1e6))
     assert float(found.amount) == pytest.approx(1 / gamma, rel=1e-9)
     assert found.lecture_alpha is not None and found.ratio is not None
@@ -31,8 +31,8 @@ def test_the_lecture_formula() -> None:
 
 def test_the_lecture_guard() -> None:
     with pytest.raises(AllowanceError, match=r"2·ln\(1/δ\)"):
-        calibration.lecture(1000, 5, F(1, 2), F(9, 10))
-    assert calibration.gaussian(1000, 5, calibration.rule_of(F(1, 2), F(9, 10))).ratio is None
+        noise_for_k.lecture(1000, 5, F(1, 2), F(9, 10))
+    assert noise_for_k.gaussian(1000, 5, noise_for_k.rule_of(F(1, 2), F(9, 10))).ratio is None
 
 
 @pytest.mark.parametrize("answers", [1, 5, 50, 500])
@@ -51,20 +51,20 @@ def test_after_other_spending_there_is_less_room() -> None:
     for make in TIGHT:
         assert make(1000, 20, RULE, totals=half).amount > make(1000, 20, RULE).amount
     full = Totals.NOTHING.plus(cost(Pure(F(1)), RULE.alpha))
-    for make in (*TIGHT, calibration.tightest):
+    for make in (*TIGHT, noise_for_k.tightest):
         with pytest.raises(AllowanceError, match="no room"):
             make(1000, 20, RULE, totals=full)
 
 
 def test_tightest_changes_hands() -> None:
-    assert calibration.tightest(1000, 3, RULE).kind == LAPLACE
-    many = calibration.tightest(1000, 100, RULE)
+    assert noise_for_k.tightest(1000, 3, RULE).kind == LAPLACE
+    many = noise_for_k.tightest(1000, 100, RULE)
     assert many.kind == GAUSSIAN and many.ratio is not None and many.ratio < F(1, 4)
-    assert calibration.tightest(1000, 100, Rule.make(F(1), F(0))).kind == LAPLACE  # no δ, no Gaussian
+    assert noise_for_k.tightest(1000, 100, Rule.make(F(1), F(0))).kind == LAPLACE  # no δ, no Gaussian
 
 
 def test_a_finer_grid_is_the_same_question() -> None:
-    coarse, fine = (calibration.gaussian(1000, 50, RULE, steps=steps) for steps in (1, 1000))
+    coarse, fine = (noise_for_k.gaussian(1000, 50, RULE, steps=steps) for steps in (1, 1000))
     assert abs(fine.amount / 10**6 - coarse.amount) <= F(1, 10**6)
     assert abs(fine.alpha - coarse.alpha) <= F(1, 1000)
 
@@ -91,13 +91,13 @@ def test_refusals(change: dict[str, object], words: str) -> None:
         with pytest.raises(AllowanceError, match=words):
             make(**given)
     with pytest.raises(AllowanceError, match="δ"):
-        calibration.gaussian(100, 5, Rule.make(F(1), F(0)))
+        noise_for_k.gaussian(100, 5, Rule.make(F(1), F(0)))
     with pytest.raises(AllowanceError, match="Laplace or Gaussian"):
         Calibration("cauchy", 100, 5, 1, F(1))
 
 
 def test_answers_stay_on_the_grid_and_within_bounds() -> None:
-    noise = calibration.gaussian(50, 40, RULE, steps=4)
+    noise = noise_for_k.gaussian(50, 40, RULE, steps=4)
     answers = noise.draw(SystemCoins(), [0, 200] * 20)
     assert len(answers) == 40 and all(0 <= answer <= 1 and (answer * 200).denominator == 1 for answer in answers)
     assert len(set(answers)) > 2

@@ -21,9 +21,9 @@ from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.models.check_chances import CheckChances
 from dpengine.mechanisms.models.check_errors import CheckErrors
 from dpengine.noise.coins import SystemCoins
+from dpengine.population.validity import flattery
 from dpengine.statistics import view
 from dpengine.statistics.features import Layout, Model
-from dpengine.validity import flattery
 from dpengine.workspace import Workspace
 
 SOME = [["c", "in", ["a"]]]

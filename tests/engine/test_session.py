@@ -18,7 +18,6 @@ import pytest
 from battery import POSSIBLE_ROWS, allowed_failures, facts
 
 import dpengine as dp
-from dpengine import bearing
 from dpengine.accountant import filter
 from dpengine.accountant.costs import checked_parts, cost
 from dpengine.accountant.history import History
@@ -32,7 +31,8 @@ from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession, State
 from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.noise.coins import SystemCoins
-from dpengine.population import noise_of, outward
+from dpengine.population import people_needed
+from dpengine.population.session_validity import noise_of, outward
 from dpengine.receipts import check, read_receipts
 from dpengine.sessions import Session, bears
 from dpengine.workspace import Workspace
@@ -516,6 +516,6 @@ def test_bounds_on_the_population_count_add_remove_twice_and_a_choice_as_what_it
 def test_too_few_people_for_a_population_names_how_many_would_do() -> None:
     few = about(200, "replace", epsilon="5")
     assert outward(few)[0].width >= Fraction(1, 2)
-    enough = bearing.least_people(50, Fraction(1, 10))
+    enough = people_needed.least_people(50, Fraction(1, 10))
     assert enough is not None and enough > 200
-    assert bearing.best(enough, 50).width <= Fraction(1, 10) < bearing.best(enough - 1, 50).width
+    assert people_needed.best(enough, 50).width <= Fraction(1, 10) < people_needed.best(enough - 1, 50).width

@@ -10,12 +10,12 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from dpengine import bearing, calibration, validity
-from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration
 from dpengine.core.errors import AllowanceError
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.tails import BETA
-from dpengine.validity import golden, information, jung, lecture, rogers, split
+from dpengine.population import noise_for_k, people_needed, validity
+from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration
+from dpengine.population.validity import golden, information, jung, lecture, rogers, split
 
 BOUNDS: dict[str, Callable[..., validity.Width | None]] = {
     "information": information, "jung": jung, "lecture": lecture, "rogers": rogers,
@@ -38,14 +38,14 @@ def test_splitting(answers: int, wanted: float) -> None:
 
 @pytest.mark.parametrize(("answers", "wanted"), [(100, 0.0575), (1000, 0.102)])
 def test_rogers_as_published(answers: int, wanted: float) -> None:
-    found = bearing.planned(10**5, answers, BETA, rogers)
+    found = people_needed.planned(10**5, answers, BETA, rogers)
     assert found.claimed and float(found.width) == pytest.approx(wanted, rel=0.02)
 
 
 @pytest.mark.parametrize(("answers", "wanted", "ours"), [(100, 0.073, 0.0788), (1000, 0.135, 0.1450)])
 def test_jung_with_continuous_noise_and_with_ours(answers: int, wanted: float, ours: float) -> None:
     """The reference figures take the exact curve of continuous Gaussian noise; ours is zCDP's, for integers."""
-    assert float(bearing.planned(10**5, answers, BETA, jung).width) == pytest.approx(ours, rel=0.002)
+    assert float(people_needed.planned(10**5, answers, BETA, jung).width) == pytest.approx(ours, rel=0.002)
 
     def width(ln_sigma: float, ln_missed: float, ln_delta: float) -> float:
         missed, delta = math.exp(ln_missed), math.exp(ln_delta)
@@ -62,7 +62,7 @@ def test_jung_with_continuous_noise_and_with_ours(answers: int, wanted: float, o
 
 @pytest.mark.parametrize(("answers", "wanted", "ours"), [(100, 0.203, 0.2149), (1000, 0.426, 0.4456)])
 def test_the_lecture_with_continuous_noise_and_with_ours(answers: int, wanted: float, ours: float) -> None:
-    told = bearing.planned(10**5, answers, BETA, lecture)
+    told = people_needed.planned(10**5, answers, BETA, lecture)
     assert not told.claimed and float(told.width) == pytest.approx(ours, rel=0.002)
 
     def width(ln_sigma: float, ln_delta: float) -> float:
@@ -91,7 +91,7 @@ def continuous(mu: float, delta: float) -> float:
 
 @pytest.mark.parametrize(("answers", "most"), [(100, 0.0443), (1000, 0.0828)])
 def test_information_is_the_narrowest_claimed(answers: int, most: float) -> None:
-    found = bearing.planned(10**5, answers)
+    found = people_needed.planned(10**5, answers)
     assert found.claimed and float(found.width) <= most
     assert found.noise is not None and validity.stated(found.noise).theorem == "information"
     assert all(found.width <= one.width for one in validity.widths(found.noise))
@@ -180,7 +180,7 @@ def lower_than_any_formula(noise: Calibration) -> float:
 
 @pytest.mark.parametrize("name", sorted(BOUNDS))
 def test_planned_noise_is_as_good_as_a_grid_of_noises(name: str) -> None:
-    found = bearing.planned(20000, 40, BETA, BOUNDS[name])
+    found = people_needed.planned(20000, 40, BETA, BOUNDS[name])
     assert found.noise is not None
     for power in range(-6, 7):
         other = BOUNDS[name](noise_of(20000, 40, found.noise.amount * F(3, 2) ** power))
@@ -188,8 +188,8 @@ def test_planned_noise_is_as_good_as_a_grid_of_noises(name: str) -> None:
 
 
 def test_laplace_noise_has_widths_too() -> None:
-    rule = calibration.rule_of(F(1, 10), F(1, 10**6))
-    noise = calibration.laplace(10**5, 20, rule)
+    rule = noise_for_k.rule_of(F(1, 10), F(1, 10**6))
+    noise = noise_for_k.laplace(10**5, 20, rule)
     assert [one.theorem for one in validity.widths(noise)] == ["information", "jung", "lecture"]
     alone = jung(noise_of(10**5, 1, F(50), LAPLACE))  # one pure answer: basic composition, no δ
     assert alone.terms["delta"] == 0 and alone.width < F(3, 100)
@@ -199,7 +199,7 @@ def test_laplace_noise_has_widths_too() -> None:
 
 
 def test_widths_grow_with_questions_and_shrink_with_people() -> None:
-    for make in (bearing.planned, split):
+    for make in (people_needed.planned, split):
         along_answers = [make(50_000, answers).width for answers in (1, 5, 25, 125, 625, 3125)]
         along_people = [make(people, 25).width for people in (200, 1000, 5000, 25_000, 10**6)]
         assert along_answers == sorted(along_answers) and along_people == sorted(along_people, reverse=True)
@@ -210,23 +210,23 @@ def test_widths_grow_with_questions_and_shrink_with_people() -> None:
 
 def test_inverse_questions_agree() -> None:
     width = F(1, 10)
-    answers = bearing.most_answers(20_000, width)
-    assert bearing.best(20_000, answers).width <= width < bearing.best(20_000, answers + 1).width
-    people = bearing.least_people(answers, width)
+    answers = people_needed.most_answers(20_000, width)
+    assert people_needed.best(20_000, answers).width <= width < people_needed.best(20_000, answers + 1).width
+    people = people_needed.least_people(answers, width)
     assert people is not None and people <= 20_000
-    assert bearing.best(people, answers).width <= width < bearing.best(people - 1, answers).width
-    assert bearing.most_answers(10, F(1, 100)) == 0
-    assert bearing.least_people(1000, F(1, 10**6)) is None
-    crossing = bearing.crossing(10**5, yes_no=True)
+    assert people_needed.best(people, answers).width <= width < people_needed.best(people - 1, answers).width
+    assert people_needed.most_answers(10, F(1, 100)) == 0
+    assert people_needed.least_people(1000, F(1, 10**6)) is None
+    crossing = people_needed.crossing(10**5, yes_no=True)
     assert 20 < crossing < 100
-    assert "its own people is narrower" in bearing.comparison(10**5, 5, yes_no=True)
-    assert f"up to about {crossing} questions" in bearing.comparison(10**5, 500, yes_no=True)
+    assert "its own people is narrower" in people_needed.comparison(10**5, 5, yes_no=True)
+    assert f"up to about {crossing} questions" in people_needed.comparison(10**5, 500, yes_no=True)
 
 
 def test_refusals() -> None:
     for width in (F(0), F(1)):
         with pytest.raises(AllowanceError, match="wished width"):
-            bearing.most_answers(100, width)
+            people_needed.most_answers(100, width)
     with pytest.raises(AllowanceError, match="chance of a miss"):
         information(noise_of(100, 5, F(10)), F(1))
     with pytest.raises(AllowanceError, match="number of people"):
@@ -269,13 +269,13 @@ def too_many(misses: int) -> bool:
 
 
 def calibrations() -> dict[str, Calibration]:
-    rule = calibration.rule_of(F(1), F(1, 10**4))
-    planned = bearing.planned(PEOPLE, ANSWERS).noise
+    rule = noise_for_k.rule_of(F(1), F(1, 10**4))
+    planned = people_needed.planned(PEOPLE, ANSWERS).noise
     assert planned is not None
     return {
-        "lecture": calibration.lecture(PEOPLE, ANSWERS, F(1), F(1, 10**4)),
-        "laplace": calibration.laplace(PEOPLE, ANSWERS, rule),
-        "gaussian": calibration.gaussian(PEOPLE, ANSWERS, rule),
+        "lecture": noise_for_k.lecture(PEOPLE, ANSWERS, F(1), F(1, 10**4)),
+        "laplace": noise_for_k.laplace(PEOPLE, ANSWERS, rule),
+        "gaussian": noise_for_k.gaussian(PEOPLE, ANSWERS, rule),
         "planned": planned,
     }
 

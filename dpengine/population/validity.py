@@ -1,7 +1,7 @@
 """How far k adaptive answers may lie from the *population* the people were drawn from, but for β in all.
 
 **Assumptions of every bound here.** The n people are drawn independently from one population; each query takes a row
-to [0, 1]; the answers are those of `calibration.py` (integer noise on the sum, kept within [0, 1]); the analyst sees
+to [0, 1]; the answers are those of `noise_for_k.py` (integer noise on the sum, kept within [0, 1]); the analyst sees
 nothing else of the table and may pick each query after seeing earlier answers. The guarantee is meant under
 replace-one; `from_add_remove` turns one of the other kind into it.
 
@@ -52,10 +52,10 @@ from statistics import NormalDist
 from dpengine.accountant import renyi
 from dpengine.accountant.history import history_of
 from dpengine.accountant.loss import Gaussian, Loss
-from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration, check
 from dpengine.core.exact import exp_decimal, ln_below, up
 from dpengine.declared.unit import Relation
 from dpengine.noise.tails import BETA
+from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration, check
 
 GRAIN = 10**6  # widths are rounded up to this
 _SPARE = 1 + 1e-9

@@ -20,9 +20,9 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine.calibration import GAUSSIAN, LAPLACE, Calibration
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.validity import Width, split, widths
+from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration
+from dpengine.population.validity import Width, split, widths
 
 ONLY_PRIVATE = ("jung",)  # bounds that ask for nothing but (ε, δ)
 

@@ -13,13 +13,13 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpengine.accountant import how_many_fit
-from dpengine.calibration import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.noise.tails import BETA
-from dpengine.validity import Width, exactly, golden, information, split
+from dpengine.population.noise_for_k import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
+from dpengine.population.validity import Width, exactly, golden, information, split
 
 
 @lru_cache(maxsize=256)

@@ -19,7 +19,7 @@ import pandas as pd
 import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import price
-from dpengine.answers import claim_of, drawn_as_json
+from dpengine.asking.answers import claim_of, drawn_as_json
 from dpengine.ledger.rows import Standing, charge_body, charge_totals
 from dpengine.mechanisms.contract import Query, canonical
 from dpengine.messages import plain

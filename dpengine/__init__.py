@@ -1,7 +1,7 @@
 """Everything that knows about privacy. The names below are the public face; the rest may move."""
 
 from dpengine.accountant.budget import Budget
-from dpengine.answers import Answer, Job, Meter, Preview
+from dpengine.asking.answers import Answer, Job, Meter, Preview
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect

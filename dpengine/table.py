@@ -11,8 +11,9 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpengine import rehearsal, statement
-from dpengine.answers import (
+from dpengine import rehearsal
+from dpengine.asking import statement
+from dpengine.asking.answers import (
     Answer,
     Job,
     Meter,
@@ -25,28 +26,28 @@ from dpengine.answers import (
     make_preview,
     released_as_json,
 )
+from dpengine.asking.jobs import Step as Release
+from dpengine.asking.jobs import carry_plan, carry_release
+from dpengine.asking.plan import MOST_ROWS, Planner, Run
+from dpengine.asking.repeated_answers import Reading, read_together
+from dpengine.asking.sessions import Session, fitted, refuse_hopeless, session_of
+from dpengine.asking.statement import Fit, Step
 from dpengine.cheapest import cheapest, closing
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.jobs import Step as Release
-from dpengine.jobs import carry_plan, carry_release
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Standing
 from dpengine.ledger.rows import questions_of
-from dpengine.looks import Reading, read_together
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.contract import Query, Released, Stepwise, canonical, least_epsilon
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.synthetic.of_class import OfClass
-from dpengine.plan import MOST_ROWS, Planner, Run
 from dpengine.registry import Record
 from dpengine.released.published import Published
 from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.released.write_published import imagined, publish
-from dpengine.sessions import Session, fitted, refuse_hopeless, session_of
-from dpengine.statement import Fit, Step
 from dpengine.suggestions import suggest
 from dpengine.training import trained
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from dpengine.asking.receipts import Receipt, check, read_receipts
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.exports import opened
 from dpengine.messages import say
-from dpengine.receipts import Receipt, check, read_receipts
 
 
 def main(arguments: list[str]) -> int:

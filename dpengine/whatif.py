@@ -23,7 +23,7 @@ from dpengine.accountant import how_many_fit
 from dpengine.accountant.budget import MOST_EPSILON as MOST_ALLOWANCE
 from dpengine.accountant.budget import Budget
 from dpengine.accountant.filter import Rule
-from dpengine.answers import round_up_two
+from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_typed, up

@@ -26,8 +26,10 @@ from typing import Any
 
 from dpengine import arrivals, owner, revision
 from dpengine.accountant.budget import Budget
-from dpengine.answers import Answer, Job
 from dpengine.arrivals import Arriving
+from dpengine.asking.answers import Answer, Job
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.space import refuse_full
@@ -39,12 +41,10 @@ from dpengine.intake.encode import encode
 from dpengine.intake.items_per_person import cut_sets
 from dpengine.intake.load import Loaded, load
 from dpengine.intake.rows_per_person import RULE, SPACES_ALONE, keep_rows
-from dpengine.jobs import Jobs
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins
-from dpengine.receipts import Finding, check, read_receipts
 from dpengine.registry import Record, Registry
 from dpengine.samples import SAMPLES, Sample
 from dpengine.statistics.engines.duck import DuckEngine, every_row

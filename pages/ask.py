@@ -7,8 +7,8 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.statement import sentence_of
 from dpengine.messages import say
-from dpengine.statement import sentence_of
 from ui import (
     answer,
     form,

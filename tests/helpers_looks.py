@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import binom
 
 import dpengine as dp
-from dpengine import looks
-from dpengine.answers import Answer
+from dpengine.asking import repeated_answers
+from dpengine.asking.answers import Answer
+from dpengine.asking.repeated_answers import Reading, read_together
 from dpengine.declared.facts import Facts
-from dpengine.looks import Reading, read_together
 from dpengine.mechanisms.contract import Query
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.tails import BETA
@@ -58,5 +58,5 @@ def failures(width: int) -> int:
 def check_a_range_holds_however_often_one_looks(share_of: Callable[[Fraction, int, int], Fraction]) -> None:
     """Five looks. A right rule fails more often with chance at most 10^-6; naively 95 in 100 becomes about 87."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looks, "share_of", share_of)
+        patch.setattr(repeated_answers, "share_of", share_of)
         assert failures(5) <= most_failures(BETA), "the range fails too often for somebody who goes on looking"

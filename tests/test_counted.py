@@ -17,10 +17,10 @@ import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
+from dpengine.asking.receipts import check
+from dpengine.asking.statement import ANSWER_COLUMNS
 from dpengine.mechanisms import cuts
 from dpengine.messages.spoken import speaking
-from dpengine.receipts import check
-from dpengine.statement import ANSWER_COLUMNS
 from ui import answer as answers
 from ui import exports, report
 

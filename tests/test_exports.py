@@ -14,7 +14,7 @@ import pytest
 from helpers_page import html_of, open_page
 
 import dpengine as dp
-from dpengine.statement import ANSWER_COLUMNS
+from dpengine.asking.statement import ANSWER_COLUMNS
 from ui import exports
 
 

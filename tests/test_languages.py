@@ -18,10 +18,10 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from demos.lessons import trust
 from dpengine import messages
+from dpengine.asking.statement import sentence_of
 from dpengine.messages import figures, plain, say
 from dpengine.messages.spoken import LANGUAGES, carried, current, speaking, stored
 from dpengine.samples import SAMPLES
-from dpengine.statement import sentence_of
 from ui import language
 from ui.figures import rounded_range
 from ui.lessons import NAMES

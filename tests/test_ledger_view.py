@@ -21,8 +21,8 @@ from helpers_gloss import unmarked
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from dpengine.answers import claim_of
-from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
+from dpengine.asking.answers import claim_of
+from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.workspace import Workspace
 from ui import answer as answers
 from ui import report, spend, svg

@@ -16,10 +16,10 @@ import pytest
 import dpengine as dp
 from dpengine import owner
 from dpengine.accountant.filter import spent
+from dpengine.asking.statement import ROW_COLUMNS
 from dpengine.ledger import owner_rows
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger
-from dpengine.statement import ROW_COLUMNS
 from dpengine.statistics.engines import duck
 from dpengine.workers import Worker
 from dpengine.workspace import Workspace

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine import backup
-from dpengine.statement import ANSWER_COLUMNS
+from dpengine.asking.statement import ANSWER_COLUMNS
 from ui import exports, history, report
 
 ROOT = Path(__file__).resolve().parent.parent

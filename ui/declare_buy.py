@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.answers import claim_of
+from dpengine.asking.answers import claim_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.mechanisms.promises import Within

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.plan import Priced
 from dpengine.messages import say
-from dpengine.plan import Priced
 from ui import gloss
 from ui.state import choose_table, table_labels, table_names
 from ui.wording import percent, power_of_ten

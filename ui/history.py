@@ -9,13 +9,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.statement import act_words, sentence_of
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
 from dpengine.mechanisms.contract import canonical
 from dpengine.messages import say
 from dpengine.messages.figures import day
 from dpengine.released.synthetic import KEYS
-from dpengine.statement import act_words, sentence_of
 from ui.figures import printed_range
 from ui.state import workspace
 from ui.wording import as_one, in_short, percent

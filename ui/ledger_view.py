@@ -13,11 +13,11 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
 from dpengine.core.exact import up
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.exports import export_lines
 from dpengine.messages import plain, say
-from dpengine.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
 from ui import charts, exports, frame, gloss, history, nav, owner, receipt_check, report
 from ui.frame import broken, fine
 from ui.state import workspace

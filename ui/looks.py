@@ -8,8 +8,8 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.repeated_answers import MOST_AVERAGED, Reading, foreseen
 from dpengine.core.amounts import MOST_EPSILON
-from dpengine.looks import MOST_AVERAGED, Reading, foreseen
 from dpengine.mechanisms.contract import Averaged
 from dpengine.messages import plain, say
 from ui import answer as answers

@@ -10,12 +10,12 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
+from dpengine.asking.plan import Line, Planner, Priced, Relief, tidy
 from dpengine.core.exact import text_of
 from dpengine.mechanisms.contract import canonical
 from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within
 from dpengine.messages import say
 from dpengine.messages.figures import local
-from dpengine.plan import Line, Planner, Priced, Relief, tidy
 from ui import counted, frame, gloss, job, nav, numbers, owner, plan_run, plan_state, spend, suggest
 from ui.plan_state import KEEPS, Plan
 from ui.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures, worse

@@ -8,8 +8,8 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.plan import Priced, Run
 from dpengine.messages import say
-from dpengine.plan import Priced, Run
 from dpengine.table import new_request
 from ui import frame, history, job, plan_state
 from ui.language import address

@@ -10,10 +10,10 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.plan import MOST_ROWS, Wish, plannable, wish_as_json
 from dpengine.core.exact import read_number
 from dpengine.mechanisms.contract import canonical
 from dpengine.messages import say
-from dpengine.plan import MOST_ROWS, Wish, plannable, wish_as_json
 from ui.language import address
 
 _PLANS = "plans"

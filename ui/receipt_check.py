@@ -7,10 +7,10 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.receipts import MOST_BYTES, Finding
+from dpengine.asking.statement import sentence_of
 from dpengine.messages import say
 from dpengine.messages.spoken import current
-from dpengine.receipts import MOST_BYTES, Finding
-from dpengine.statement import sentence_of
 from ui import gloss, room
 from ui.frame import broken, fine
 from ui.history import outcome

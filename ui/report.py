@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
+from dpengine.asking.sessions import step_query
+from dpengine.asking.statement import act_words
 from dpengine.core.exact import up
 from dpengine.ledger.rows import SESSION
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.spoken import current
-from dpengine.sessions import step_query
-from dpengine.statement import act_words
 from ui import counted, curve_answer, density_svg, many, session_said, style, svg
 from ui.answer import bars_alt, bars_table, speechless
 from ui.figures import cut, limits, pictured

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from dpengine.answers import round_up_two
+from dpengine.asking.answers import round_up_two
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.messages import say

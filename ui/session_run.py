@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.sessions import Session, Taken
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.contract import canonical
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.messages import say
-from dpengine.sessions import Session, Taken
 from dpengine.table import new_request
 from ui import counted, form, frame, job, nav, owner, session_outward, session_said
 from ui.wording import chance, percent, promise_words

@@ -10,7 +10,7 @@ from math import sqrt
 import streamlit as st
 
 import dpengine as dp
-from dpengine.answers import round_up_two
+from dpengine.asking.answers import round_up_two
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, Setting
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients

@@ -10,8 +10,8 @@ from math import ceil, floor, log, sqrt
 from typing import Any
 
 import dpengine as dp
+from dpengine.asking.repeated_answers import Reading
 from dpengine.core.exact import decimal_of, text_of
-from dpengine.looks import Reading
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.mechanisms.curves.density import Density

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.answers import Answer
+from dpengine.asking.answers import Answer
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.contract import Query, canonical
 from dpengine.mechanisms.curves.cdf import Cdf

@@ -18,7 +18,7 @@ from sqlite_utils import Database
 
 from dpengine.mechanisms.contract import canonical
 
-FEW = 12  # the first looks at every law; `looks` uses no more
+FEW = 12  # the first looks at every law; `repeated_answers` uses no more
 MOST_FIRST = 480  # of them, over all laws
 MOST_NEWEST = 50
 

@@ -333,7 +333,7 @@ class Averaged(Query):
 
     @abstractmethod
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
-        """What the mean of `looks` independent draws says, with a range that holds except with chance β."""
+        """What the mean of `repeated_answers` independent draws says, with a range that holds except with chance β."""
 
     def finish(self, raw: tuple[Any, ...]) -> Released:
         return self.around(raw, 1)

@@ -9,7 +9,7 @@ from math import exp, prod
 import pytest
 from helpers_floors import CLOSE, all_rows, apart, check_floors, least_worst
 
-from dpengine.answers import promise_as_json
+from dpengine.asking.answers import promise_as_json
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from dpengine import jobs as jobs_module
+from dpengine.asking import jobs as jobs_module
+from dpengine.asking.jobs import Jobs, carry_release
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.jobs import Jobs, carry_release
 from dpengine.ledger.ledger import Ledger
 from dpengine.messages import say
 from tests.helpers_ledger import ask, code_of, opened, until, value
@@ -264,6 +264,6 @@ def test_only_so_many_refusals_are_remembered(jobs: Jobs, monkeypatch: pytest.Mo
 
 
 def test_the_worker_knows_nothing_of_pages() -> None:
-    code = "import sys, dpengine.jobs; print(sorted({'streamlit', 'plotly', 'ui', 'pages'} & sys.modules.keys()))"
+    code = "import sys, dpengine.asking.jobs; print(sorted({'streamlit', 'plotly', 'ui', 'pages'} & sys.modules.keys()))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.answers import Answer, claim_of, drawn_as_json
-from dpengine.looks import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
+from dpengine.asking.answers import Answer, claim_of, drawn_as_json
+from dpengine.asking.repeated_answers import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
 from dpengine.mechanisms.contract import Averaged
 from dpengine.messages import say
 from dpengine.noise.laws import Laplace, Normal, chance

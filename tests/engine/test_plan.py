@@ -19,10 +19,10 @@ import dpengine as dp
 from dpengine.accountant import pld
 from dpengine.accountant.filter import Rule, spent
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
-from dpengine.jobs import Jobs, Step, carry_plan
+from dpengine.asking.jobs import Jobs, Step, carry_plan
+from dpengine.asking.plan import MOST_ROWS, Planner, Wish, tidy
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.contract import least_epsilon
-from dpengine.plan import MOST_ROWS, Planner, Wish, tidy
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import MILLIONTH, ask, code_of, end_child, opened, raises, start_child, until, value
 

@@ -20,11 +20,11 @@ import pytest
 import dpengine as dp
 from dpengine import __main__, verify
 from dpengine.accountant.loss import Pure
-from dpengine.answers import claim_of
+from dpengine.asking.answers import claim_of
+from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.ledger import exports
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.rows import COLUMNS
-from dpengine.receipts import Finding, check, read_receipts
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import raises
 

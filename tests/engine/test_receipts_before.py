@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine import answers
-from dpengine import sessions as sessions_of
-from dpengine.receipts import check
-from dpengine.statement import ANSWER_COLUMNS
+from dpengine.asking import answers
+from dpengine.asking import sessions as sessions_of
+from dpengine.asking.receipts import check
+from dpengine.asking.statement import ANSWER_COLUMNS
 from dpengine.workspace import Workspace
 
 
@@ -46,7 +46,7 @@ def test_a_floor_that_was_told_for_a_share_of_the_spend(home: Workspace, table: 
         [old] = query.promised_before()
         return answers.promised_as_json(promise.kind, old)
 
-    with mock.patch("dpengine.answers.promise_as_json", before):
+    with mock.patch("dpengine.asking.answers.promise_as_json", before):
         old = table.ask(query)
     floors = [float(Fraction(one)) for one in old.receipt["claim"]["promise"]["floors"]]
     assert floors == pytest.approx([10 / (2 * (1 + exp(0.5))), 3 / (3 + exp(0.5))])
@@ -57,7 +57,7 @@ def test_a_floor_that_was_told_for_a_share_of_the_spend(home: Workspace, table: 
     def wrong(promise: Any) -> dict[str, Any]:
         return before(promise) | {"floors": ["0", "0"]}
 
-    with mock.patch("dpengine.answers.promise_as_json", wrong):
+    with mock.patch("dpengine.asking.answers.promise_as_json", wrong):
         other = table.ask(query.at(Fraction(3)))
     assert codes(home, other) == ["verify.claim"]
 
@@ -74,7 +74,7 @@ def test_rows_that_say_nothing_of_what_is_cut(home: Workspace, table: dp.Table) 
         claim_of, step_claim = answers.claim_of, sessions_of.step_claim
         with (
             mock.patch("dpengine.table.claim_of", lambda query: spoil(claim_of(query))),
-            mock.patch("dpengine.sessions.step_claim", lambda query: spoil(step_claim(query))),
+            mock.patch("dpengine.asking.sessions.step_claim", lambda query: spoil(step_claim(query))),
         ):
             one = table.ask(queries[place])
             opened = table.open_session(table.query("adaptive_session", **sessions[place]))

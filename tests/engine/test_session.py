@@ -22,9 +22,11 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import checked_parts, cost
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Gaussian, Pure, Repeated, Together
-from dpengine.answers import claim_of
+from dpengine.asking.answers import claim_of
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.receipts import check, read_receipts
+from dpengine.asking.sessions import Session, bears
 from dpengine.declared.facts import Facts
-from dpengine.jobs import Jobs
 from dpengine.ledger import exports
 from dpengine.ledger.chain import hash_of, verify
 from dpengine.ledger.ledger import Ledger
@@ -33,8 +35,6 @@ from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.noise.coins import SystemCoins
 from dpengine.population import people_needed
 from dpengine.population.session_validity import noise_of, outward
-from dpengine.receipts import check, read_receipts
-from dpengine.sessions import Session, bears
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import end_child, raises, start_child
 

@@ -13,8 +13,9 @@ from typing import Any
 import pandas as pd
 
 import dpengine as dp
-from dpengine import backup, jobs, recover
-from dpengine.jobs import carry_release
+from dpengine import backup, recover
+from dpengine.asking import jobs
+from dpengine.asking.jobs import carry_release
 from dpengine.ledger.ledger import Ledger
 from dpengine.noise.coins import SystemCoins
 from dpengine.recover import look

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from dpengine import workers
-from dpengine.jobs import Jobs, carry_release
+from dpengine.asking.jobs import Jobs, carry_release
 from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger.ledger import Ledger
 from tests.faults.counts import note

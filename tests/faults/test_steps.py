@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from dpengine import jobs as jobs_module
+from dpengine.asking import jobs as jobs_module
+from dpengine.asking.jobs import Jobs, Step, carry_plan, carry_release
 from dpengine.core.errors import AllowanceError
-from dpengine.jobs import Jobs, Step, carry_plan, carry_release
 from dpengine.ledger.ledger import Ledger
 from tests.faults.counts import note
 from tests.helpers_ledger import ask, opened, value

@@ -20,12 +20,12 @@ from leaks import exits
 from sections import add_rows
 
 import dpengine as dp
-from dpengine.answers import promise_as_json
+from dpengine.asking.answers import promise_as_json
+from dpengine.asking.sessions import refuse_hopeless
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.intake import inspect
 from dpengine.mechanisms import catalogue
-from dpengine.sessions import refuse_hopeless
 from dpengine.workspace import Workspace
 
 # How many of each: in `make test`, and in `make audit`.

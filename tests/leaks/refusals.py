@@ -24,6 +24,7 @@ from leaks.stage import NAMES, Stage, rows, schema, written
 import dpengine as dp
 from dpengine import backup
 from dpengine.accountant.filter import Rule
+from dpengine.asking.receipts import MOST_BYTES, read_receipts
 from dpengine.core import space
 from dpengine.core.amounts import read_delta, read_epsilon
 from dpengine.core.exact import read_typed
@@ -32,7 +33,6 @@ from dpengine.declared.unit import Unit
 from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms import catalogue
-from dpengine.receipts import MOST_BYTES, read_receipts
 from dpengine.released.density_samples import sample
 from dpengine.released.published import Published
 from dpengine.statistics.features import model_from_json
@@ -221,7 +221,7 @@ def _interrupted(bench: Bench) -> None:
 
 def _waiting(bench: Bench) -> None:
     """A charge another process is busy with."""
-    from dpengine.jobs import carry_release
+    from dpengine.asking.jobs import carry_release
     from dpengine.workers import in_hand
 
     bench.made += 1

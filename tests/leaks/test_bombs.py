@@ -13,10 +13,10 @@ import pytest
 from leaks import bombs
 
 import dpengine as dp
+from dpengine.asking.receipts import read_receipts
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.intake.inspect import survey
-from dpengine.receipts import read_receipts
 from ui import declare_upload
 
 

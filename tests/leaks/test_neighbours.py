@@ -21,9 +21,9 @@ import pytest
 from leaks import exits, refusals, stage, tally, walk
 
 import dpengine as dp
+from dpengine.asking.statement import ROW_COLUMNS
 from dpengine.core.errors import AllowanceError
 from dpengine.noise.coins import Coins
-from dpengine.statement import ROW_COLUMNS
 
 SIDES = ("one", "two")  # of one length: the workspace's path is on the Data page
 # Pages that draw on made-up tables of their own, anew each time.

@@ -186,7 +186,7 @@ def test_a_leak_planted_at_an_exit_is_found(exit: str, tmp_path: Path) -> None:
 def test_a_leak_in_the_log_is_found(caplog: Any, capfd: Any) -> None:
     scan = Scan([WORD])
     caplog.set_level(logging.DEBUG)
-    logging.getLogger("dpengine.jobs").debug("read %s", WORD.core)
+    logging.getLogger("dpengine.asking.jobs").debug("read %s", WORD.core)
     print(WORD.core)
     assert scan.look("log", caplog.text) and scan.look("printed", capfd.readouterr().out + " ")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import dpengine as dp
+from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.released import model_script
-from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from ui import exports, report, train_result
 from ui.preview import link as link
 

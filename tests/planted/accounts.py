@@ -10,11 +10,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dpengine import looks
 from dpengine.accountant import costs
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, spent
 from dpengine.accountant.loss import Exponential, Gaussian, Pure
+from dpengine.asking import repeated_answers
 from dpengine.core.exact import down, up
 from tests.helpers_filter import (
     CAP,
@@ -128,5 +128,5 @@ PLANTED = [
     Planted("costs rounded down", "What a small question loses is rounded to nothing.",
             check_no_question_is_free, "free", up, down),
     Planted("remeasure at naive β each look", "Every further look states its range at the same β.",
-            check_a_range_holds_however_often_one_looks, "too often", looks.share_of, the_same_beta),
+            check_a_range_holds_however_often_one_looks, "too often", repeated_answers.share_of, the_same_beta),
 ]  # fmt: skip

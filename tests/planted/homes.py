@@ -13,7 +13,8 @@ import pandas as pd
 from battery import CASES, build
 
 import dpengine as dp
-from dpengine.answers import released_as_json
+from dpengine.asking.answers import released_as_json
+from dpengine.asking.sessions import Session, step_claim
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import older_mark
 from dpengine.ledger import exports
@@ -22,7 +23,6 @@ from dpengine.ledger.rows import Burned
 from dpengine.mechanisms.contract import Query, canonical
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.noise.coins import SystemCoins
-from dpengine.sessions import Session, step_claim
 from dpengine.workspace import Workspace
 from tests.planted.ledgers import a_folder
 from tests.planted.registry import Planted

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from sqlite_utils import Database
 
-from dpengine import jobs
+from dpengine.asking import jobs
+from dpengine.asking.jobs import Jobs, carry_release
 from dpengine.core.errors import AllowanceError, BudgetExceeded
-from dpengine.jobs import Jobs, carry_release
 from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Entry, Ledger, Standing, Verdict

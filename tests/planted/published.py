@@ -18,8 +18,8 @@ from battery import check_law_against_loss, check_sensitivity
 from helpers_floors import check_floors
 
 import dpengine as dp
+from dpengine.asking.jobs import carry_release
 from dpengine.core.exact import ln_above, up
-from dpengine.jobs import carry_release
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.publish_category import PublishCategory

@@ -19,8 +19,8 @@ from recorded import made
 from recorded.play import loaded, played
 
 import dpengine as dp
-from dpengine import jobs
 from dpengine.accountant.loss import Loss, Pure
+from dpengine.asking import jobs
 from dpengine.intake import encode, rows_per_person
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.contract import Query, Released

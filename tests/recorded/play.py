@@ -17,13 +17,13 @@ from unittest.mock import patch
 from recorded import made
 
 import dpengine as dp
+from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.audit.compared import compare
 from dpengine.audit.recorder import Finding, Run, converse, release
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.workspace import Workspace
 from ui import exports, report
 

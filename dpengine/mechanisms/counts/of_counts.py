@@ -71,7 +71,8 @@ class OfCounts(Averaged):
         return Together((each,) * parts) if 1 < parts <= MOST_PARTS else Pure(self.epsilon)
 
     def reach(self, looks: int = 1) -> int | Fraction:
-        """How far the mean of `looks` draws of each count can be off, all of them at once, except with chance β."""
+        """How far the mean of `repeated_answers` draws of each count can be off, all of them at once, except with
+        chance β."""
         each = self.beta / self.numbers
         if self.noise:
             return gaussian_mean_reach(self.variance, looks, each)

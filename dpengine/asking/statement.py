@@ -13,7 +13,7 @@ from typing import Any
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
-from dpengine.answers import make_receipt, make_step_receipt
+from dpengine.asking.answers import make_receipt, make_step_receipt
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.facts import Facts

@@ -21,12 +21,12 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.how_many_fit import largest
-from dpengine.answers import cuts_as_json, make_step_receipt, promise_as_json, released_as_json
+from dpengine.asking.answers import cuts_as_json, make_step_receipt, promise_as_json, released_as_json
+from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, text_of
 from dpengine.declared.facts import Facts
-from dpengine.jobs import PATIENCE, Jobs, JobState
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Burned, Entry
 from dpengine.mechanisms import catalogue

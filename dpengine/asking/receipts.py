@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpengine.accountant.loss import loss_as_json
-from dpengine.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json, promised_as_json
+from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json, promised_as_json
+from dpengine.asking.sessions import session_of, step_claim, step_query
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
@@ -26,7 +27,6 @@ from dpengine.ledger.rows import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, E
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.contract import Query, canonical
 from dpengine.messages import known, plain, say
-from dpengine.sessions import session_of, step_claim, step_query
 
 MOST_BYTES = 50 * 2**20
 _LONGEST_SHOWN = 60

@@ -39,7 +39,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dpengine.answers import Answer
+from dpengine.asking.answers import Answer
 from dpengine.mechanisms.contract import Averaged, Query
 
 Interval = tuple[Any, Any]

@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpengine import rehearsal
 from dpengine.asking import statement
 from dpengine.asking.answers import (
     Answer,
@@ -32,7 +31,6 @@ from dpengine.asking.plan import MOST_ROWS, Planner, Run
 from dpengine.asking.repeated_answers import Reading, read_together
 from dpengine.asking.sessions import Session, fitted, refuse_hopeless, session_of
 from dpengine.asking.statement import Fit, Step
-from dpengine.cheapest import cheapest, closing
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
@@ -44,12 +42,14 @@ from dpengine.mechanisms.contract import Query, Released, Stepwise, canonical, l
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.synthetic.of_class import OfClass
+from dpengine.planning import rehearsal
+from dpengine.planning.best_noise import cheapest, closing
+from dpengine.planning.suggestions import suggest
+from dpengine.planning.training_for_spend import trained
 from dpengine.registry import Record
 from dpengine.released.published import Published
 from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.released.write_published import imagined, publish
-from dpengine.suggestions import suggest
-from dpengine.training import trained
 
 if TYPE_CHECKING:
     from dpengine.workspace import Workspace

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from demos.lessons import trust as demo
-from dpengine import trust
+from dpengine.planning import trust_models
 from ui import trust_state
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,8 +41,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALLOWANCE_HOME", str(home))
     monkeypatch.setattr("ui.state.visitor", lambda: "local")
-    monkeypatch.setattr(trust, "SIZES", (300, 3_000))
-    trust.along_people.cache_clear()
+    monkeypatch.setattr(trust_models, "SIZES", (300, 3_000))
+    trust_models.along_people.cache_clear()
 
 
 def opened(**address: str) -> AppTest:
@@ -66,7 +66,7 @@ def charges(home: Path) -> int:
 def test_all_four_stand_side_by_side_and_nothing_is_spent(home: Path) -> None:
     before, page = charges(home), opened(table="club", e="0.5")
     text = said(page)
-    for way in trust.ways(dp.open_workspace(home).table("club").facts, "count", trust_asked(page)):
+    for way in trust_models.ways(dp.open_workspace(home).table("club").facts, "count", trust_asked(page)):
         if way.error is not None:
             assert f"± {-(-way.error // 1):,} people" in text
     assert "A curator" in text and "Nobody" in text and "after all of them" in text
@@ -128,9 +128,9 @@ def test_refusals_that_need_no_page(home: Path) -> None:
     few = (({"epsilon": "0.05"}, "At least 31,751 are needed"), ({"epsilon": "0.0001"}, "No table of up to"))
     wrong = (({"delta": "x"}, "δ"), ({"delta": "0"}, "of at least 1e-30"), ({"delta": "1"}, "below 1"))
     for change, words in few + wrong:
-        tight = trust.ways(facts, "count", some | change)[2]
+        tight = trust_models.ways(facts, "count", some | change)[2]
         assert tight.query is None and words in str(tight.refused), str(tight.refused)
-    assert all(way.query is None for way in trust.ways(facts, "count", some | {"where": []}))
+    assert all(way.query is None for way in trust_models.ways(facts, "count", some | {"where": []}))
 
 
 @pytest.mark.parametrize(("address", "words"), REFUSED, ids=lambda one: str(one)[:50])

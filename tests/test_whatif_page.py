@@ -12,7 +12,7 @@ from helpers_page import html_of, open_page
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from dpengine import whatif
+from dpengine.planning import whatif
 from ui.whatif_state import USUAL
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -8,8 +8,8 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.exact import ceiling, up
-from dpengine.curves import suspicion
 from dpengine.messages import say
+from dpengine.planning.whatif_curves import suspicion
 from ui import gloss
 from ui.wording import power_of_ten
 

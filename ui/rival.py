@@ -9,7 +9,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
-from dpengine.rivals import rival
+from dpengine.planning.other_curve import rival
 from ui import nav, preview
 from ui.wording import amount
 

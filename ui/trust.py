@@ -10,14 +10,14 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine import trust
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Blurred
 from dpengine.messages import say
 from dpengine.messages.figures import local
 from dpengine.noise.tails import BETA
-from dpengine.trust import Way
+from dpengine.planning import trust_models
+from dpengine.planning.trust_models import Way
 from ui import form, frame, job, lessons, many, nav, numbers, owner, plan_run, trust_more, trust_state
 from ui.figures import figure, printed_range
 from ui.history import answer_address
@@ -34,10 +34,10 @@ def show(table: dp.Table) -> None:
     given = trust_state.state(table)
     with st.container(key="card-trust"):
         given = _question(table, given)
-        found = trust.ways(table.facts, given["kind"], _asked(given))
+        found = trust_models.ways(table.facts, given["kind"], _asked(given))
         for line in _cautions(table, given):
             st.html(f'<p class="warn">{escape(line)}</p>')
-    barred = trust.of_all(found)
+    barred = trust_models.of_all(found)
     refusal = st.session_state.pop("refusal", None)
     if refusal:
         job.refused(refusal)
@@ -87,7 +87,7 @@ def _waits(table: dp.Table) -> bool:
 
 def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     kind = st.segmented_control(
-        say("trust.kind"), trust.KINDS, default=given["kind"], required=True, key=trust_state.widget("kind"),
+        say("trust.kind"), trust_models.KINDS, default=given["kind"], required=True, key=trust_state.widget("kind"),
         format_func=lambda one: say(f"trust.kind.{one}"),
     )  # fmt: skip
     given = given | {"kind": str(kind or given["kind"])}
@@ -196,7 +196,7 @@ def _refused(table: dp.Table, given: dict[str, Any], way: Way) -> str:
     """The refusal; of the lecture's coin with its p, and the δ that it really keeps."""
     if way.refused is None or way.refused.code != "shuffle.lecture":
         return str(way.refused)
-    told = trust.lecture(table.facts.about, given["kind"], Fraction(given["e"]), read_shuffle_delta(given["d"]))
+    told = trust_models.lecture(table.facts.about, given["kind"], Fraction(given["e"]), read_shuffle_delta(given["d"]))
     facts = {"p": trust_more.coin(told.chance), "people": table.facts.about, "epsilon": told.epsilon}
     if told.delta is None:
         return say("trust.lecture.above", **facts)

@@ -11,11 +11,11 @@ import streamlit as st
 import dpengine as dp
 from demos.lessons import trust as demo
 from demos.lessons.trust import HOLDS, NAMES, Stages
-from dpengine import trust
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
 from dpengine.messages.figures import local
-from dpengine.trust import Way
+from dpengine.planning import trust_models
+from dpengine.planning.trust_models import Way
 from ui import charts, nav, trust_state
 from ui.trust_pictures import pile
 from ui.trust_state import STEPS
@@ -30,7 +30,7 @@ _PLAYED = "trust-played"
 @st.cache_data(max_entries=200, show_spinner=True)
 def _along(kind: str, values: int, epsilon: str, delta: str) -> dict[str, Any]:
     """Kept by public facts only: all visitors share this cache."""
-    return trust.along_people(kind, values, Fraction(epsilon), Fraction(delta))
+    return trust_models.along_people(kind, values, Fraction(epsilon), Fraction(delta))
 
 
 def curve(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> None:

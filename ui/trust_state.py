@@ -9,10 +9,10 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine import trust
 from dpengine.core.exact import text_of
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.local.shuffle_histogram import SOLUTIONS
+from dpengine.planning import trust_models
 from ui import spend
 from ui.language import address
 
@@ -20,7 +20,7 @@ STATE = "trust"
 FIELDS = ("kind", "where", "column", "e", "d", "solution", "step")
 STEPS = ("1", "2", "3", "4")
 LONGEST = 1_500
-_CHOICES = {"kind": trust.KINDS, "solution": SOLUTIONS, "step": STEPS}
+_CHOICES = {"kind": trust_models.KINDS, "solution": SOLUTIONS, "step": STEPS}
 
 
 def state(table: dp.Table) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def usual(table: dp.Table) -> dict[str, Any]:
     rule = table.budget.rule
     return {
         "kind": "count", "where": first, "column": several[0] if several else "", "solution": "first", "step": "1",
-        "e": _within(trust.usual_epsilon(table.facts, rule), table), "d": _small(trust.usual_delta(rule)),
+        "e": _within(trust_models.usual_epsilon(table.facts, rule), table), "d": _small(trust_models.usual_delta(rule)),
     }  # fmt: skip
 
 

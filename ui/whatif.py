@@ -7,10 +7,10 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine import curves, whatif
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import plain, say
 from dpengine.noise.tails import BETA
+from dpengine.planning import whatif, whatif_curves
 from ui import charts, exports, gloss, job, nav, preview, whatif_form, whatif_more, whatif_state
 from ui.whatif_more import Points
 from ui.wording import floor_words, percent, power_of_ten, promise_words, short_promise, three_figures
@@ -151,13 +151,13 @@ def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[s
         settings.insert(0, ("A", first, "take", "dash"))
     drawn: dict[str, Points] = {}
     for column, (axis, along) in zip(
-        st.columns(2), (("epsilon", curves.along_epsilon), ("people", curves.along_people)), strict=True
+        st.columns(2), (("epsilon", whatif_curves.along_epsilon), ("people", whatif_curves.along_people)), strict=True
     ):
         lines = []
         for name, one, colour, dash in settings:
             points = [(float(x), float(y)) for x, y in along(one.query)]
-            here = (one.query.epsilon, curves.shown(one.promise)) if axis == "epsilon" else (
-                one.people, curves.at_people(one.query)
+            here = (one.query.epsilon, whatif_curves.shown(one.promise)) if axis == "epsilon" else (
+                one.people, whatif_curves.at_people(one.query)
             )  # fmt: skip
             lines.append(charts.Line(name, points, (float(here[0]), float(here[1])), colour, dash))
             drawn[say(f"whatif.curve.{axis}") + (f" ({name})" if name else "")] = points

@@ -12,12 +12,12 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine import whatif
 from dpengine.core.exact import decimal_of, text_of
-from dpengine.curves import shown
 from dpengine.mechanisms.promises import NearBest, Promise, Rank, Within
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
+from dpengine.planning import whatif
+from dpengine.planning.whatif_curves import shown
 from ui import form, numbers
 from ui.declare_draft import CARE
 from ui.state import choose_table, open_table, table_names

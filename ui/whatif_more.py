@@ -7,12 +7,12 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine import curves, whatif
 from dpengine.accountant import how_many_fit
 from dpengine.core.exact import text_of
 from dpengine.mechanisms.choices.quantile import Median
 from dpengine.messages import plain, say
 from dpengine.messages.figures import local
+from dpengine.planning import whatif, whatif_curves
 from ui import charts, gloss, odds
 from ui.whatif_state import SECTIONS, SHAPES, widget
 
@@ -94,8 +94,8 @@ def _many(found: whatif.Solved) -> dict[str, Points]:
     """The error of each of k answers, by accounting."""
     rule, lines = found.budget.rule(), []
     for name, (colour, dash) in _DRAWN.items():
-        points = [(float(k), float(error)) for k, error in curves.along_questions(rule, found.query, name)]
-        mark = (found.questions, float(curves.shown(found.promise))) if name == "filter" else None
+        points = [(float(k), float(error)) for k, error in whatif_curves.along_questions(rule, found.query, name)]
+        mark = (found.questions, float(whatif_curves.shown(found.promise))) if name == "filter" else None
         if points:
             lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))
     charts.curves(
@@ -107,7 +107,7 @@ def _many(found: whatif.Solved) -> dict[str, Points]:
 @st.cache_data(max_entries=200, show_spinner=False)
 def _simulated(facts: str, _query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
     """Kept by public facts, so that a picture does not flicker: all visitors share this cache."""
-    return curves.two_medians(_query, shape, times)
+    return whatif_curves.two_medians(_query, shape, times)
 
 
 def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str, Points]]:
@@ -122,7 +122,7 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str
         st.html(f'<p class="warn">{escape(str(complaint))}</p>')
         return shape, {}
     column = query.facts.schema.number(query.column)
-    people = min(query.facts.about, curves.MOST_IMAGINED)
+    people = min(query.facts.about, whatif_curves.MOST_IMAGINED)
     told = f"{query.digest()} {column.as_json()} {query.facts.relation} {people}"
     truth, noisy, chosen = _simulated(told, query, shape, SIMULATED)
     ends = (float(column.lower), float(column.upper))

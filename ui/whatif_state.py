@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.exact import text_of
-from dpengine.whatif import FIND, offered
+from dpengine.planning.whatif import FIND, offered
 from ui.language import address
 
 STATE = "whatif"

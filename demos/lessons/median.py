@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
-from dpengine.curves import two_medians
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.quantile import Median
+from dpengine.planning.whatif_curves import two_medians
 
 BEFORE = (0, 0, 0, 1, 1, 1, 1)
 AFTER = (0, 0, 0, 0, 1, 1, 1)

@@ -1,8 +1,8 @@
 """Whom do you trust? One count under three kinds of trust, and the messages of the shuffle model, stage by stage.
 
-The errors are promises of the engine's own questions for so many people (`dpengine.trust`). The messages are those of
-twelve made-up people, drawn by the engine's own randomiser and shuffler with the system's coins; twelve people hide
-nobody in earnest, which is why nothing is promised of them.
+The errors are promises of the engine's own questions for so many people (`dpengine.planning.trust_models`). The
+messages are those of twelve made-up people, drawn by the engine's own randomiser and shuffler with the system's coins;
+twelve people hide nobody in earnest, which is why nothing is promised of them.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine import trust
 from dpengine.noise import shuffle_model
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.shuffle_model import Bits
+from dpengine.planning import trust_models
 
 NAMES = ("Ana", "Bo", "Cleo", "Dan", "Eve", "Finn", "Gita", "Hugo", "Ines", "Jan", "Kim", "Lea")
 HOLDS = (1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0)  # who has what is asked about
 CHANCE = Fraction(1, 4)  # of a coin; a round number for a picture
-PEOPLE = trust.SIZES
+PEOPLE = trust_models.SIZES
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 SHOWN = ("central", "tight", "local")
 
@@ -57,5 +57,5 @@ class Settings:
 
 def errors(settings: Settings) -> dict[str, float]:
     """What each kind of trust promises, in people, 95 times in 100."""
-    along = trust.along_people("count", 2, EPSILON, DELTA)
+    along = trust_models.along_people("count", 2, EPSILON, DELTA)
     return {model: dict(along[model])[settings.people] for model in SHOWN}

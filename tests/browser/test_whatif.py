@@ -12,7 +12,7 @@ import pytest
 from browser.journeys import download, kind, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
-from dpengine import whatif
+from dpengine.planning import whatif
 from ui.whatif_state import USUAL
 
 STATEMENT = "p.statement"

@@ -39,8 +39,8 @@ from dpengine.mechanisms.curves.cdf_tree import CdfTree, _shape, _sums
 from dpengine.noise import layered_choice
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite
+from dpengine.planning.other_curve import rival
 from dpengine.released.monotone import halfway, pooled, rising
-from dpengine.rivals import rival
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread
 

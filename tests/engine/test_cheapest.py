@@ -11,12 +11,12 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian, Pure
-from dpengine.cheapest import cheapest, closing
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.contract import Query
+from dpengine.planning.best_noise import cheapest, closing
 
 SCHEMA = Schema({"state": Category([f"s{place}" for place in range(51)])})
 RULE = Rule.make(Fraction(1), Fraction(1, 10**6))

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from battery import FALSE_ALARM, allowed_failures
 
-from dpengine import whatif
 from dpengine.mechanisms.contract import Query, least_epsilon
 from dpengine.mechanisms.promises import NearBest, Rank, Within
 from dpengine.noise.tails import BETA
+from dpengine.planning import whatif
 from dpengine.statistics.need import Spread
 from tests.planted.checks import Pooled
 

@@ -8,7 +8,6 @@ from math import exp
 
 import pytest
 
-from dpengine import curves, whatif
 from dpengine.__main__ import main
 from dpengine.accountant import how_many_fit
 from dpengine.accountant.budget import Budget
@@ -19,6 +18,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.mechanisms.contract import Query
 from dpengine.messages import known
 from dpengine.noise.laws import Laplace, chance
+from dpengine.planning import whatif, whatif_curves
 
 GRAIN = Fraction(1, whatif.GRAIN)
 MILLIONTH = Fraction(1, 10**6)
@@ -94,7 +94,7 @@ def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -
 
 def test_round_and_round_gives_the_same_four_numbers() -> None:
     first = solved("mean", "replace", "promise")[1]
-    told = TYPED | {"x": f"{float(curves.shown(first.promise)) + 1e-6:f}"}
+    told = TYPED | {"x": f"{float(whatif_curves.shown(first.promise)) + 1e-6:f}"}
     for find in ("epsilon", "people", "questions"):
         again = whatif.solve(whatif.read(told | {"find": find}))
         assert 1 - Fraction(1, 10_000) < again.budget.epsilon <= 1  # a promise is rounded up, so it can be cheaper
@@ -193,7 +193,7 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
 def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() -> None:
     query = whatif.read(TYPED | {"q": "count"}).query
     rule = Budget("1", "1e-6").rule()
-    by = {name: dict(curves.along_questions(rule, query, name)) for name in how_many_fit.ACCOUNTINGS}
+    by = {name: dict(whatif_curves.along_questions(rule, query, name)) for name in how_many_fit.ACCOUNTINGS}
     growth = {name: float(curve[1000] / curve[100]) for name, curve in by.items()}
     assert growth["basic"] == pytest.approx(10, rel=0.01)
     for name in ("lecture", "zcdp", "filter"):
@@ -206,8 +206,8 @@ def test_curves_pass_through_the_setting_and_fall() -> None:
     for key, relation in CASES:
         found = solved(key, relation, "promise")[1]
         for curve, place, here in (
-            (curves.along_epsilon(found.query), found.query.epsilon, curves.shown(found.promise)),
-            (curves.along_people(found.query), Fraction(found.people), curves.at_people(found.query)),
+            (whatif_curves.along_epsilon(found.query), found.query.epsilon, whatif_curves.shown(found.promise)),
+            (whatif_curves.along_people(found.query), Fraction(found.people), whatif_curves.at_people(found.query)),
         ):
             assert dict(curve)[place] == here
             errors = [error for _, error in curve]
@@ -223,14 +223,14 @@ def test_no_answer_raises_a_suspicion_further_and_some_answer_that_far(epsilon: 
         float(prior) * float(chance(one, z)) / (0.1 * float(chance(one, z)) + 0.9 * float(chance(other, z)))
         for z in range(-60, 61)
     ]
-    limit = float(curves.suspicion(prior, spend))
+    limit = float(whatif_curves.suspicion(prior, spend))
     assert max(after) <= limit * (1 + 1e-12) and max(after) == pytest.approx(limit, rel=1e-6)
     assert limit == pytest.approx(exp(float(spend)) * 0.1 / (0.9 + exp(float(spend)) * 0.1))
 
 
 def test_a_suspicion_stays_between_what_it_was_and_certainty() -> None:
     for prior in (Fraction(0), Fraction(1, 100), Fraction(1, 2), Fraction(1)):
-        told: list[Fraction] = [curves.suspicion(prior, Fraction(spend)) for spend in (1, 3, 100)]
+        told: list[Fraction] = [whatif_curves.suspicion(prior, Fraction(spend)) for spend in (1, 3, 100)]
         assert prior <= told[0] <= told[1] <= told[2] <= 1
 
 

@@ -50,7 +50,7 @@ class SameCoins(Coins):
 def made_still(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Begin the counters anew, for each of the two."""
     monkeypatch.setattr("ui.state.visitor", lambda: "local")
-    for place in ("dpengine.rehearsal.SystemCoins", "dpengine.curves.SystemCoins", "demos.lessons.trust.SystemCoins"):
+    for place in ("dpengine.planning.rehearsal.SystemCoins", "dpengine.planning.whatif_curves.SystemCoins", "demos.lessons.trust.SystemCoins"):
         monkeypatch.setattr(place, lambda: SameCoins(1))
     for place in ("dpengine.ledger.ledger._now", "dpengine.workspace._now"):
         monkeypatch.setattr(place, lambda: "2026-01-02T03:04:05+00:00")

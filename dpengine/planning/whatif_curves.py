@@ -17,8 +17,8 @@ from dpengine.mechanisms.choices.quantile import Median
 from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.promises import Promise, Rank
 from dpengine.noise.coins import SystemCoins
+from dpengine.planning.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
 from dpengine.statistics.distributions import Distribution
-from dpengine.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
 
 STEPS = 12  # points for each power of ten on a log axis
 MOST_IMAGINED = 10_000  # people in a simulation

@@ -5,12 +5,12 @@ pure clause permute-and-flip costs what the exponential mechanism costs and lies
 clause it costs up to four times as much. Gaussian noise has lighter tails at the same Rényi price, but no finite ε:
 the first one closes the pure clause for good.
 
-`cheapest` changes the noise only where the meter moves no farther and no fewer such questions fit afterwards. Gaussian
-noise then costs nothing in any later history: its reading is the lower one at once, and no event adds more to it than
-to Σε. Permute-and-flip may: it adds more to the Rényi sum, so that of many small other questions, which would one day
-be counted there, fewer may fit (ε = 1, δ = 10^-6, after a choice of 0.25: 283 counts of 0.01 instead of 328). `closing`
-is the offer that a person must accept, because it closes the pure clause. Both are functions of public facts and of
-the ledger's sums.
+`best_noise` changes the noise only where the meter moves no farther and no fewer such questions fit afterwards.
+Gaussian noise then costs nothing in any later history: its reading is the lower one at once, and no event adds more to
+it than to Σε. Permute-and-flip may: it adds more to the Rényi sum, so that of many small other questions, which would
+one day be counted there, fewer may fit (ε = 1, δ = 10^-6, after a choice of 0.25: 283 counts of 0.01 instead of 328).
+`closing` is the offer that a person must accept, because it closes the pure clause. Both are functions of public facts
+and of the ledger's sums.
 """
 
 from __future__ import annotations

@@ -28,14 +28,14 @@ from typing import Any
 
 from dpengine.backup import LEDGER, REGISTRY, home_of
 from dpengine.core.errors import AllowanceError
-from dpengine.hold import Hold
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.sqlite_file import anchor_path
 from dpengine.messages import say
-from dpengine.registry import Registry
+from dpengine.storage.folder_lock import Hold
+from dpengine.storage.registry import Registry
 
 OPERATOR = "operator"
 _NEW = "ledger.new.sqlite"

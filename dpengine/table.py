@@ -46,10 +46,10 @@ from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import cheapest, closing
 from dpengine.planning.suggestions import suggest
 from dpengine.planning.training_for_spend import trained
-from dpengine.registry import Record
 from dpengine.released.published import Published
 from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.released.write_published import imagined, publish
+from dpengine.storage.registry import Record
 
 if TYPE_CHECKING:
     from dpengine.workspace import Workspace

@@ -24,9 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dpengine import arrivals, owner, revision
 from dpengine.accountant.budget import Budget
-from dpengine.arrivals import Arriving
 from dpengine.asking.answers import Answer, Job
 from dpengine.asking.jobs import Jobs
 from dpengine.asking.receipts import Finding, check, read_receipts
@@ -36,7 +34,6 @@ from dpengine.core.space import refuse_full
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import ItemSet, Schema
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.hold import Hold
 from dpengine.intake.encode import encode
 from dpengine.intake.items_per_person import cut_sets
 from dpengine.intake.load import Loaded, load
@@ -45,12 +42,15 @@ from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins
-from dpengine.registry import Record, Registry
-from dpengine.samples import SAMPLES, Sample
 from dpengine.statistics.engines.duck import DuckEngine, every_row
 from dpengine.statistics.engines.raw_parquet import read_raw
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import Bands, RawNeed, Values
+from dpengine.storage import arrivals, erase, redeclare
+from dpengine.storage.arrivals import Arriving
+from dpengine.storage.folder_lock import Hold
+from dpengine.storage.registry import Record, Registry
+from dpengine.storage.samples import SAMPLES, Sample
 from dpengine.table import Table, closed_kind
 
 LONGEST_NAME = 80
@@ -104,7 +104,7 @@ class Workspace:
         self._registry = Registry(folder / "registry.sqlite")
         self.ledger = Ledger(folder / "ledger.sqlite")
         jobs = self.jobs = Jobs(folder, self.ledger)
-        self.engine = DuckEngine(lambda: owner.spill_folder(folder, jobs.worker))
+        self.engine = DuckEngine(lambda: erase.spill_folder(folder, jobs.worker))
         self.coins = SystemCoins()
         self._sampling = threading.Lock()
         self._samples: dict[str, Record] = {}
@@ -259,8 +259,8 @@ class Workspace:
         folder = self.folder / "tables" / record.folder
         if isinstance(need, Bands):
             need = replace(need, dialect=Dialect.from_json(record.dialect))
-        rows = revision.raw_rows(folder, Unit.from_json(record.unit), self._secret, record.rule)
-        return read_raw(need, rows, revision.names_of(folder).index(need.column))
+        rows = redeclare.raw_rows(folder, Unit.from_json(record.unit), self._secret, record.rule)
+        return read_raw(need, rows, redeclare.names_of(folder).index(need.column))
 
     def revise(self, name: str, schema: Schema) -> Record:
         """Declare a table anew, on the budget it has: free, and no answer already given changes."""
@@ -280,7 +280,7 @@ class Workspace:
             self._code(folder, loaded, schema, unit, dialect, new.version, record.rule)
 
         with self.loading():
-            return revision.revise(self._registry, name, folder, schema, code)
+            return redeclare.revise(self._registry, name, folder, schema, code)
 
     def schema_of(self, record: Record) -> Schema:
         """Kept, because a list of 100,000 values takes half a second to read and every page asks for it."""
@@ -312,9 +312,9 @@ class Workspace:
         """Delete a table's rows from disk, for good. The ledger, its answers and the fingerprint stay."""
         record = self._own(name)
         act = self.ledger.close_table("forget", record.budget, name, actor)
-        owner.erase(self.folder / "tables" / record.folder)
+        erase.erase(self.folder / "tables" / record.folder)
         self.engine.let_go()
-        owner.sweep_spill(self.folder)
+        erase.sweep_spill(self.folder)
         return act
 
     def raise_cap(self, name: str, epsilon: Any, actor: str = OWNER) -> Act:
@@ -384,9 +384,9 @@ class Workspace:
             if alone:
                 gone = {name for name, kind in self.closed().items() if kind == "forget"}
                 known = [record.folder for record in self._registry.all() if record.name not in gone]
-                owner.sweep(self.folder, known)
+                erase.sweep(self.folder, known)
         with suppress(AllowanceError):  # a damaged ledger does not say what is an answer: nothing is removed
-            owner.sweep_published(self.folder / "published", self._published)
+            erase.sweep_published(self.folder / "published", self._published)
 
     def _published(self) -> set[str]:
         """The files of published tables that are answers, or are being made."""

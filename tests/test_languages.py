@@ -21,7 +21,7 @@ from dpengine import messages
 from dpengine.asking.statement import sentence_of
 from dpengine.messages import figures, plain, say
 from dpengine.messages.spoken import LANGUAGES, carried, current, speaking, stored
-from dpengine.samples import SAMPLES
+from dpengine.storage.samples import SAMPLES
 from ui import language
 from ui.figures import rounded_range
 from ui.lessons import NAMES

@@ -18,7 +18,7 @@ from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import BudgetExceeded
 from dpengine.noise import laws
 from dpengine.noise.coins import Coins
-from dpengine.samples import SAMPLES
+from dpengine.storage.samples import SAMPLES
 from ui import lesson_averaging, lesson_coin, lesson_definition, lesson_differencing, lesson_median, lessons
 
 

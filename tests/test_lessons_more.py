@@ -20,8 +20,8 @@ from dpengine.messages import say
 from dpengine.noise import laws
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.tails import BETA
-from dpengine.samples import SAMPLES
 from dpengine.statistics.need import Spread
+from dpengine.storage.samples import SAMPLES
 from ui import lessons
 from ui.lesson import View
 from ui.wording import percent

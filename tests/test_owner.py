@@ -14,14 +14,14 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine import owner
 from dpengine.accountant.filter import spent
 from dpengine.asking.statement import ROW_COLUMNS
 from dpengine.ledger import owner_rows
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Ledger
 from dpengine.statistics.engines import duck
-from dpengine.workers import Worker
+from dpengine.storage import erase
+from dpengine.storage.workers import Worker
 from dpengine.workspace import Workspace
 from tests.engine.test_ledger_edits import _append, tampered
 from tests.helpers_ledger import raises
@@ -168,13 +168,13 @@ def test_a_forgetting_that_was_killed_is_made_good_at_the_next_start(home: Works
 def test_a_live_process_keeps_what_it_spills(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     worker = Worker(tmp_path)
-    mine, named_otherwise = owner.spill_folder(tmp_path, worker.name), tmp_path / "tmp" / "spill-of-mine"
+    mine, named_otherwise = erase.spill_folder(tmp_path, worker.name), tmp_path / "tmp" / "spill-of-mine"
     mine.mkdir()
     named_otherwise.mkdir()
-    owner.sweep_spill(tmp_path)
+    erase.sweep_spill(tmp_path)
     assert mine.exists() and named_otherwise.exists()
     worker.close()
-    owner.sweep_spill(tmp_path)
+    erase.sweep_spill(tmp_path)
     assert not mine.exists() and named_otherwise.exists()
 
 
@@ -215,7 +215,7 @@ def test_the_engine_spills_beside_the_tables_and_not_into_one(home: Workspace, m
 
 def test_files_that_cannot_be_deleted_are_told(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     add(home)
-    monkeypatch.setattr(owner.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(erase.shutil, "rmtree", lambda *_, **__: None)
     with raises("forget.left"):
         home.forget("people")
 

@@ -11,7 +11,7 @@ import pytest
 
 from data.make_samples import AGE_GROUPS, DISTRICT_SIZES, FILMS, REASONS, STATE_SIZES, WAYS, write_samples
 from dpengine.declared.unit import Unit
-from dpengine.samples import SAMPLES
+from dpengine.storage.samples import SAMPLES
 from dpengine.workspace import Workspace
 
 DATA = Path(__file__).resolve().parent.parent / "data"

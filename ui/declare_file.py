@@ -15,7 +15,7 @@ from dpengine.declared.schema import Schema
 from dpengine.intake.inspect import files_of, is_parquet, names_of, survey
 from dpengine.messages import plain, say
 from dpengine.messages.spoken import current
-from dpengine.samples import SAMPLES
+from dpengine.storage.samples import SAMPLES
 from ui import declare_upload as uploads
 from ui import nav
 from ui.declare import begin, complain, heading, kept, onwards, problem, start_over

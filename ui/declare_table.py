@@ -11,7 +11,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import say
-from dpengine.registry import Record
+from dpengine.storage.registry import Record
 from ui import answer, frame, gloss, job, nav, owner
 from ui import declare_buy as buy
 from ui import declare_change as change

@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from dpengine.samples import SAMPLES
+from dpengine.storage.samples import SAMPLES
 from ui import room
 from ui.language import address
 from ui.web import visitor_of

@@ -14,7 +14,7 @@ import streamlit as st
 import dpengine as dp
 from demos import truth
 from dpengine.messages import plain, say
-from dpengine.samples import SAMPLES
+from dpengine.storage.samples import SAMPLES
 from ui import nav, room, speed, state
 
 

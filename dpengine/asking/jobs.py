@@ -25,7 +25,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import read_request
 from dpengine.messages.spoken import carried as in_words_of_caller
-from dpengine.workers import Worker, carried, in_hand
+from dpengine.storage.workers import Worker, carried, in_hand
 
 Statistic = TypeVar("Statistic")
 

@@ -35,7 +35,7 @@ from dpengine.mechanisms.session.adaptive_session import MOST_QUESTIONS, Adaptiv
 from dpengine.messages.spoken import stored
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed
-from dpengine.workers import carried, in_hand
+from dpengine.storage.workers import carried, in_hand
 
 HALF = Fraction(1, 2)
 _GRAIN = 10**6  # ε is tried in millionths

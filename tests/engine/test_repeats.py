@@ -15,12 +15,12 @@ from helpers_ledger import ask, opened
 
 import dpengine as dp
 from bench.repeats import ask_often, questions
-from dpengine import registry
 from dpengine.asking.repeated_answers import MOST_AVERAGED
 from dpengine.ledger import repeats, sqlite_file
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Charge
 from dpengine.mechanisms.contract import Query
+from dpengine.storage import registry
 
 
 def made(folder: Path, times: int) -> dp.Table:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.registry import Registry
+from dpengine.storage.registry import Registry
 from dpengine.workspace import Workspace
 
 NARROW = dp.Schema({"pay": dp.Number(0, 100), "town": dp.Category(["Mill", "Hill"])})

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from dpengine import workers
 from dpengine.asking.jobs import Jobs, carry_release
 from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger.ledger import Ledger
+from dpengine.storage import workers
 from tests.faults.counts import note
 from tests.helpers_ledger import WIDE, ask, end_child, opened, start_child, until, value
 from ui.web import _new_cookies

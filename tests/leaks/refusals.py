@@ -222,7 +222,7 @@ def _interrupted(bench: Bench) -> None:
 def _waiting(bench: Bench) -> None:
     """A charge another process is busy with."""
     from dpengine.asking.jobs import carry_release
-    from dpengine.workers import in_hand
+    from dpengine.storage.workers import in_hand
 
     bench.made += 1
     name, workspace = f"b{bench.made}", bench.stage.workspace
@@ -243,7 +243,7 @@ def _damaged_table(bench: Bench, part: str, act: Callable[[dp.Table], Any]) -> N
 
 
 def _forget_left(bench: Bench) -> None:
-    table, owner = bench.small("kept"), __import__("dpengine.owner", fromlist=["owner"])
+    table, owner = bench.small("kept"), __import__("dpengine.storage.erase", fromlist=["owner"])
     kept, owner.shutil = owner.shutil, SimpleNamespace(rmtree=lambda *_, **__: None)
     try:
         bench.stage.workspace.forget(table.name)

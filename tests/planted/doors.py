@@ -11,8 +11,8 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
-from dpengine import owner
-from dpengine.workers import Worker
+from dpengine.storage import erase
+from dpengine.storage.workers import Worker
 from tests.planted.ledgers import a_folder
 from tests.planted.registry import Planted
 from ui import gate
@@ -76,7 +76,7 @@ def check_what_lives_is_not_swept(sweep: Callable[[Path], None]) -> None:
     with a_folder() as home, patch.object(os, "kill", nobody):
         (home / "tmp").mkdir()
         worker = Worker(home)
-        spill = owner.spill_folder(home, worker.name)
+        spill = erase.spill_folder(home, worker.name)
         spill.mkdir()
         sweep(home)
         assert spill.exists(), "a living process lost what it spilled"
@@ -101,5 +101,5 @@ PLANTED = [
     Planted("a file from any socket", "Uploads are taken though no page shows an uploader.",
             check_files_come_only_where_asked_for, "from anybody", Incoming, TakesFromAnybody),
     Planted("a living server's files swept", "Whether a process lives is asked by its number.",
-            check_what_lives_is_not_swept, "lost what it spilled", owner.sweep_spill, asks_for_numbers),
+            check_what_lives_is_not_swept, "lost what it spilled", erase.sweep_spill, asks_for_numbers),
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from dpengine.ledger import ledger as ledger_module
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.ledger import Entry, Ledger, Standing, Verdict
 from dpengine.ledger.rows import COLUMNS, Charge
-from dpengine.workers import in_hand
+from dpengine.storage.workers import in_hand
 from tests.helpers_ledger import ask, opened, value
 from tests.planted.registry import Planted
 

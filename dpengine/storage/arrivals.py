@@ -21,8 +21,8 @@ from dpengine.declared.unit import Relation, Unit
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import content_marks, older_mark
 from dpengine.ledger.ledger import Act, BudgetRecord
-from dpengine.registry import FILE, OLDER, PART, ROWS, Record, Registry, alike
-from dpengine.revision import RAW, names_of
+from dpengine.storage.redeclare import RAW, names_of
+from dpengine.storage.registry import FILE, OLDER, PART, ROWS, Record, Registry, alike
 
 
 @dataclass(frozen=True)

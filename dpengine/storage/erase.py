@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
-from dpengine.workers import alive
+from dpengine.storage.workers import alive
 
 _TRIES = 5
 

@@ -22,7 +22,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
 from dpengine.intake.rows_per_person import keep_rows
-from dpengine.registry import Record, Registry
+from dpengine.storage.registry import Record, Registry
 
 RAW, COUNTED = "raw.parquet", "counted.parquet"
 

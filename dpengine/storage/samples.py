@@ -10,7 +10,7 @@ from dpengine.accountant.budget import Budget
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
 
-_DATA = Path(__file__).resolve().parent.parent / "data"
+_DATA = Path(__file__).resolve().parents[2] / "data"
 _STATES = (
     "AL AR AZ CA CO CT DE FL GA IA ID IL IN KS KY LA MA MD ME MI MN MO MS MT NC ND NE NH NJ NM NV NY OH OK OR PA RI "
     "SC SD TN TX UT VA VT WA WI WV WY"

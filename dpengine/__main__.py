@@ -10,10 +10,10 @@ from dpengine.messages import say
 
 COMMANDS: dict[str, str] = {
     "audit": "dpengine.audit.report",
-    "backup": "dpengine.backup",
+    "backup": "dpengine.commands.backup",
     "fits": "dpengine.accountant.how_many_fit",
-    "recover": "dpengine.recover",
-    "verify": "dpengine.verify",
+    "recover": "dpengine.commands.recover",
+    "verify": "dpengine.commands.verify",
 }
 
 

@@ -15,8 +15,8 @@ from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from dpengine import backup
 from dpengine.asking.statement import ANSWER_COLUMNS
+from dpengine.commands import backup
 from ui import exports, history, report
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,10 +18,11 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine import __main__, verify
+from dpengine import __main__
 from dpengine.accountant.loss import Pure
 from dpengine.asking.answers import claim_of
 from dpengine.asking.receipts import Finding, check, read_receipts
+from dpengine.commands import verify
 from dpengine.ledger import exports
 from dpengine.ledger.chain import hash_of
 from dpengine.ledger.rows import COLUMNS

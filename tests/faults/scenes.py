@@ -13,12 +13,12 @@ from typing import Any
 import pandas as pd
 
 import dpengine as dp
-from dpengine import backup, recover
 from dpengine.asking import jobs
 from dpengine.asking.jobs import carry_release
+from dpengine.commands import backup, recover
+from dpengine.commands.recover import look
 from dpengine.ledger.ledger import Ledger
 from dpengine.noise.coins import SystemCoins
-from dpengine.recover import look
 from dpengine.released.write_published import file_digest
 from dpengine.workspace import Workspace
 

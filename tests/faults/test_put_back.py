@@ -17,10 +17,10 @@ import pytest
 
 import dpengine as dp
 from dpengine.__main__ import main
+from dpengine.commands.recover import look
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.sqlite_file import LedgerFile
-from dpengine.recover import look
 from dpengine.workspace import Workspace
 from tests.faults.counts import note
 from tests.helpers_ledger import ask, opened, raises, start_child

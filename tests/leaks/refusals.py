@@ -22,9 +22,10 @@ from leaks import bombs
 from leaks.stage import NAMES, Stage, rows, schema, written
 
 import dpengine as dp
-from dpengine import backup
 from dpengine.accountant.filter import Rule
 from dpengine.asking.receipts import MOST_BYTES, read_receipts
+from dpengine.commands import backup
+from dpengine.commands.verify import _bytes
 from dpengine.core import space
 from dpengine.core.amounts import read_delta, read_epsilon
 from dpengine.core.exact import read_typed
@@ -36,7 +37,6 @@ from dpengine.mechanisms import catalogue
 from dpengine.released.density_samples import sample
 from dpengine.released.published import Published
 from dpengine.statistics.features import model_from_json
-from dpengine.verify import _bytes
 from ui import declare_cards, declare_change, declare_draft, declare_lists, declare_task, declare_upload
 from ui.declare_column import Card, column_of
 

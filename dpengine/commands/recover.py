@@ -26,7 +26,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from dpengine.backup import LEDGER, REGISTRY, home_of
+from dpengine.commands.backup import LEDGER, REGISTRY, home_of
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened

@@ -29,7 +29,7 @@ from dpengine.accountant.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from dpengine.noise.coins import SystemCoins
 from dpengine.population import noise_for_k, validity
 from dpengine.population.noise_for_k import Calibration

@@ -20,7 +20,7 @@ import dpengine as dp
 from dpengine.asking.receipts import check
 from dpengine.asking.statement import ANSWER_COLUMNS
 from dpengine.mechanisms import cuts
-from dpengine.messages.spoken import speaking
+from dpengine.messages.language import speaking
 from ui import answer as answers
 from ui import exports, report
 

@@ -23,7 +23,7 @@ from dpengine.declared.dialect import Dialect, suggest
 from dpengine.intake.inspect import names_of, survey
 from dpengine.intake.load import load
 from dpengine.messages import known
-from dpengine.messages.spoken import LANGUAGES, speaking
+from dpengine.messages.language import LANGUAGES, speaking
 from ui import declare_price, presets
 from ui import declare_upload as uploads
 from ui.declare_column import Card, listed, typed

@@ -10,7 +10,7 @@ import pytest
 from helpers_declare import Page, own_home  # noqa: F401 - the fixture
 
 import dpengine as dp
-from dpengine.messages.spoken import speaking
+from dpengine.messages.language import speaking
 from ui.declare_file import _guess
 
 ROWS = ["a,flu,30", "b,flu,40", "b,cold,45", "c,{},50"]

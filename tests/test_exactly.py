@@ -10,7 +10,7 @@ from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 from dpengine.messages import say
-from dpengine.messages.spoken import speaking
+from dpengine.messages.language import speaking
 
 PAGES: dict[str, dict[str, str]] = {
     "ask": {"table": "town", "q": "sum", "column": "monthly_income", "epsilon": "0.1"},

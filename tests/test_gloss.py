@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpengine import messages
 from dpengine.messages import say
-from dpengine.messages.spoken import speaking
+from dpengine.messages.language import speaking
 from ui import about, gloss, lessons, nav, tour, web
 
 ROOT = Path(__file__).resolve().parent.parent

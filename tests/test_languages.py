@@ -19,8 +19,8 @@ import dpengine as dp
 from demos.lessons import trust
 from dpengine import messages
 from dpengine.asking.statement import sentence_of
-from dpengine.messages import figures, plain, say
-from dpengine.messages.spoken import LANGUAGES, carried, current, speaking, stored
+from dpengine.messages import numbers, plain, say
+from dpengine.messages.language import LANGUAGES, carried, current, speaking, stored
 from dpengine.storage.samples import SAMPLES
 from ui import language
 from ui.figures import rounded_range
@@ -50,9 +50,9 @@ def test_a_language_says_everything_it_is_meant_to_say(lang: str) -> None:
 def test_a_translation_uses_the_same_facts(lang: str) -> None:
     wanted = english(lang)
     other = {
-        code: figures.names(words) ^ figures.names(wanted[code])
+        code: numbers.names(words) ^ numbers.names(wanted[code])
         for code, words in messages.own(lang).items()
-        if figures.names(words) != figures.names(wanted[code])
+        if numbers.names(words) != numbers.names(wanted[code])
     }
     assert not other
 
@@ -62,7 +62,7 @@ def test_every_sentence_can_be_filled_and_keeps_its_marks(lang: str) -> None:
     wanted = english(lang)
     with speaking(lang):
         for code, words in messages.own(lang).items():
-            told = say(code, **dict.fromkeys(figures.names(words), 2))
+            told = say(code, **dict.fromkeys(numbers.names(words), 2))
             assert "{" not in told, code
             tags = re.findall(r"</?\w+>", words)
             assert sorted(tags) == sorted(re.findall(r"</?\w+>", wanted[code])), code
@@ -84,17 +84,17 @@ def test_counted_words(lang: str, count: Any, told: str) -> None:
     forms = {"en": "{n} {n|row|rows}", "sl": "{n} {n|vrstica|vrstici|vrstice|vrstic}"}[lang]
     with speaking(lang):
         facts = {"n": plain(count)}
-        assert figures.forms(forms, facts).format_map(facts) == told
+        assert numbers.forms(forms, facts).format_map(facts) == told
 
 
 def test_figures_follow_the_language() -> None:
     assert (plain(1234567), plain(Fraction(5, 2)), percent(0.004)) == ("1,234,567", "2.5", "0.4 %")
     with speaking("sl"):
         assert (plain(1234567), plain(Fraction(5, 2)), percent(0.004)) == ("1.234.567", "2,5", "0,4 %")
-        assert rounded_range(25173, 25293) == ("25.173", "25.293") and figures.ungrouped(plain(1984)) == "1984"
-        assert figures.day("2026-11-05") == "5. 11. 2026" and figures.day("Mill") == "Mill"
-        assert figures.english("10.000,5") == "10,000.5"
-    assert figures.day("2026-11-05") == "2026-11-05" and figures.english("10,000") == "10,000"
+        assert rounded_range(25173, 25293) == ("25.173", "25.293") and numbers.ungrouped(plain(1984)) == "1984"
+        assert numbers.day("2026-11-05") == "5. 11. 2026" and numbers.day("Mill") == "Mill"
+        assert numbers.english("10.000,5") == "10,000.5"
+    assert numbers.day("2026-11-05") == "2026-11-05" and numbers.english("10,000") == "10,000"
 
 
 def test_work_handed_over_keeps_its_language() -> None:

@@ -10,7 +10,7 @@ import pytest
 from helpers_page import open_page
 from streamlit.testing.v1 import AppTest, element_tree
 
-from dpengine.messages.spoken import LANGUAGES, speaking
+from dpengine.messages.language import LANGUAGES, speaking
 
 KINDS = ("selectbox", "multiselect", "radio", "toggle", "checkbox", "select_slider", "number_input")
 PLANNED = '[["median",{"column":"monthly_income","epsilon":"0.1"},"0.02",false]]'

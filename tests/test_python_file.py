@@ -12,7 +12,7 @@ import pytest
 
 from dpengine.declared.schema import Category, Number
 from dpengine.messages import say
-from dpengine.messages.spoken import speaking
+from dpengine.messages.language import speaking
 from dpengine.released import model_script
 from dpengine.statistics.features import LINEAR, Layout, Model
 

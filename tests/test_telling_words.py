@@ -13,7 +13,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.messages.spoken import speaking
+from dpengine.messages.language import speaking
 from dpengine.table import new_request
 from ui import charts, report, svg
 from ui.exports import answer_csv

@@ -15,7 +15,7 @@ import dpengine as dp
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE
 from dpengine.mechanisms.models.of_gradients import OfGradients
-from dpengine.messages.spoken import speaking
+from dpengine.messages.language import speaking
 from ui.train_preview import _figures_html, people_of
 
 SCHEMA = dp.Schema(

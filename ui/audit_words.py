@@ -10,7 +10,7 @@ from html import escape, unescape
 from demos.neighbours import Example
 from demos.watching import View
 from dpengine.messages import plain, say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui.audit_state import Drawn, Prepared, evidence
 from ui.wording import percent, power_of_ten
 

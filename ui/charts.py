@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from dpengine.messages import say
-from dpengine.messages.figures import local, marks
+from dpengine.messages.numbers import local, marks
 from ui import many
 from ui.figures import rounded
 from ui.style import palette

@@ -13,7 +13,7 @@ from dpengine.declared.schema import Ordered
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import plain, say
-from dpengine.messages.figures import day
+from dpengine.messages.numbers import day
 from dpengine.released.monotone import rising
 from ui import curve_charts, exports, svg
 from ui.figures import cut, rounded

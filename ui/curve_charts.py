@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from dpengine.messages.figures import day
+from dpengine.messages.numbers import day
 from ui.charts import _figure, _figures, _show, _text
 from ui.style import palette
 

@@ -14,7 +14,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.unit import read_relation
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import declare_draft as drafts
 from ui import declare_price as price
 from ui import numbers, odds

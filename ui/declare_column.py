@@ -17,7 +17,7 @@ from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number, normal, round_step
 from dpengine.messages import say
-from dpengine.messages.spoken import stored
+from dpengine.messages.language import stored
 from ui import presets
 from ui.preset_lists import LISTS, NO, YES
 

@@ -14,7 +14,7 @@ from dpengine.declared.dialect import ENCODINGS, Dialect, suggest
 from dpengine.declared.schema import Schema
 from dpengine.intake.inspect import files_of, is_parquet, names_of, survey
 from dpengine.messages import plain, say
-from dpengine.messages.spoken import current
+from dpengine.messages.language import current
 from dpengine.storage.samples import SAMPLES
 from ui import declare_upload as uploads
 from ui import nav

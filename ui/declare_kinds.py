@@ -11,7 +11,7 @@ import streamlit as st
 from dpengine.core.exact import as_typed
 from dpengine.declared.date_column import ORDERS
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import numbers, presets
 from ui.declare import kept
 from ui.declare_column import Card

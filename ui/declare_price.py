@@ -15,7 +15,7 @@ from dpengine.declared.unit import Relation
 from dpengine.mechanisms.contract import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
-from dpengine.messages.figures import ungrouped
+from dpengine.messages.numbers import ungrouped
 from ui.figures import two_figures
 from ui.wording import percent, promise_words
 

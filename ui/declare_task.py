@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.messages.spoken import carried
+from dpengine.messages.language import carried
 
 Work = Callable[[Callable[[float], None]], Any]
 

@@ -19,7 +19,7 @@ from typing import Any
 import dpengine as dp
 from dpengine.core.exact import decimal_of
 from dpengine.messages import plain, say
-from dpengine.messages.figures import day, local, ungrouped
+from dpengine.messages.numbers import day, local, ungrouped
 
 Range = tuple[Any, Any]
 

@@ -10,7 +10,7 @@ from functools import cache
 from html import escape
 
 from dpengine.messages import CATALOGUES, MEANT, known, say
-from dpengine.messages.spoken import current
+from dpengine.messages.language import current
 
 WORDS = (
     "allowance", "epsilon", "delta", "privacy", "noise", "range", "declared", "median", "percentile", "neighbours",

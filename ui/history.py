@@ -14,7 +14,7 @@ from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
 from dpengine.mechanisms.contract import canonical
 from dpengine.messages import say
-from dpengine.messages.figures import day
+from dpengine.messages.numbers import day
 from dpengine.released.synthetic import KEYS
 from ui.figures import printed_range
 from ui.state import workspace

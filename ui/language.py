@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpengine.messages import MEANT, say
-from dpengine.messages.spoken import LANGUAGES, STORED, by_default, current
+from dpengine.messages.language import LANGUAGES, STORED, by_default, current
 from ui import cookies
 
 IN_ADDRESS = "lang"

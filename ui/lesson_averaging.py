@@ -7,7 +7,7 @@ from fractions import Fraction
 from demos.lessons import averaging as demo
 from demos.lessons.averaging import Averaged
 from demos.lessons.clinic import ALLOWANCE
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import picture
 from ui.lesson import AGAIN, Given, Lesson, Setting, View, words
 from ui.picture import Mark

@@ -9,7 +9,7 @@ from demos.lessons import bells as demo
 from demos.lessons.bells import Figures, Floats, Settings
 from dpengine.core.exact import text_of
 from dpengine.messages import plain
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import picture
 from ui.lesson import Given, Lesson, Setting, View, words
 from ui.picture import Column

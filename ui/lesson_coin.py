@@ -7,7 +7,7 @@ from fractions import Fraction
 from demos.lessons import definition as demo
 from demos.lessons.definition import Checked
 from dpengine.core.exact import exp_decimal
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import picture
 from ui.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.picture import Column

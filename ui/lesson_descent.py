@@ -11,7 +11,7 @@ from math import atan2, degrees, hypot, sqrt
 from demos.lessons import descent as demo
 from demos.lessons.descent import Figures, Path, Place, Settings
 from dpengine.core.exact import text_of
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import picture
 from ui.language import written
 from ui.lesson import AGAIN, Given, Lesson, Setting, View, words

@@ -9,7 +9,7 @@ from demos.lessons import dice as demo
 from demos.lessons.dice import FACES, PEOPLE, Figures
 from dpengine.core.exact import text_of
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import picture
 from ui.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.picture import Column

@@ -10,7 +10,7 @@ from demos.lessons import differencing as demo
 from demos.lessons.clinic import ALLOWANCE
 from demos.lessons.differencing import Attack
 from dpengine.messages import plain, say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import picture
 from ui.lesson import AGAIN, Given, Lesson, Setting, View, numbers, words
 from ui.picture import Column

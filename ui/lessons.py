@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dpengine.messages import known, language, say
-from dpengine.messages.figures import setting
+from dpengine.messages.numbers import setting
 from ui import frame, gloss, nav
 from ui.language import IN_ADDRESS, address, in_address, written
 from ui.lesson import Given, Lesson, Setting, View

@@ -8,8 +8,8 @@ import streamlit as st
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import as_typed, read_number
-from dpengine.messages.figures import local
-from dpengine.messages.spoken import STORED, current
+from dpengine.messages.language import STORED, current
+from dpengine.messages.numbers import local
 
 
 def key_of(key: str) -> str:

@@ -15,7 +15,7 @@ from dpengine.core.exact import text_of
 from dpengine.mechanisms.contract import canonical
 from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import counted, frame, gloss, job, nav, numbers, owner, plan_run, plan_state, spend, suggest
 from ui.plan_state import KEEPS, Plan
 from ui.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures, worse

@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.mechanisms.contract import canonical
 from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import say
-from dpengine.messages.figures import day
+from dpengine.messages.numbers import day
 from dpengine.released.density_samples import heights
 from ui import charts, curve_answer, density, many
 from ui.figures import pictured

@@ -16,7 +16,7 @@ from dpengine.mechanisms.contract import canonical
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.messages import plain, say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from dpengine.noise.row_noise import Blur, Swap, expected_error, thesis_scale
 from ui.figures import two_figures
 from ui.wording import chance, points

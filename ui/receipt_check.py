@@ -10,7 +10,7 @@ import dpengine as dp
 from dpengine.asking.receipts import MOST_BYTES, Finding
 from dpengine.asking.statement import sentence_of
 from dpengine.messages import say
-from dpengine.messages.spoken import current
+from dpengine.messages.language import current
 from ui import gloss, room
 from ui.frame import broken, fine
 from ui.history import outcome

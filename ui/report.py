@@ -20,7 +20,7 @@ from dpengine.core.exact import up
 from dpengine.ledger.rows import SESSION
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
-from dpengine.messages.spoken import current
+from dpengine.messages.language import current
 from ui import counted, curve_answer, density_svg, many, session_said, style, svg
 from ui.answer import bars_alt, bars_table, speechless
 from ui.figures import cut, limits, pictured

@@ -13,7 +13,7 @@ from dpengine.accountant.loss import Gaussian
 from dpengine.asking.sessions import bears
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import counted, entry, frame, gloss, job, owner, session_outward, session_run
 from ui.language import address
 from ui.state import workspace

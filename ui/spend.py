@@ -14,7 +14,7 @@ from dpengine.core.amounts import LEAST_EPSILON, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, Rank, Within
 from dpengine.messages import plain, say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import counted, entry, gloss, numbers
 from ui.wording import (
     amount_figure,

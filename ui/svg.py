@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from dpengine.messages import plain, say
-from dpengine.messages.figures import day
+from dpengine.messages.numbers import day
 
 WIDTH = 640
 _SIDE = 12  # free on both sides of the axis, for the ends of its labels

@@ -8,7 +8,7 @@ import streamlit as st
 
 from demos.thesis import BETA, HIGH, LOW, Cell, Printed, covers, residents, tables
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import frame, nav, thesis_figures
 
 _DRAWN = "thesis-drawn"

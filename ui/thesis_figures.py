@@ -8,7 +8,7 @@ import streamlit as st
 
 from demos.thesis_curves import DELTA, WIDTH, Figure, figures
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import curve_charts
 
 _DRAWN = "thesis-figures"

@@ -15,7 +15,7 @@ from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, Setting
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import charts, gloss
 from ui.figures import two_figures
 from ui.wording import worse, worse_axis, worse_words

@@ -14,7 +14,7 @@ from dpengine.declared.schema import Category
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Blurred
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from dpengine.noise.tails import BETA
 from dpengine.planning import trust_models
 from dpengine.planning.trust_models import Way

@@ -13,7 +13,7 @@ from demos.lessons import trust as demo
 from demos.lessons.trust import HOLDS, NAMES, Stages
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from dpengine.planning import trust_models
 from dpengine.planning.trust_models import Way
 from ui import charts, nav, trust_state

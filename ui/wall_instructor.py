@@ -16,7 +16,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from ui import job, state
 from ui.room import ADDRESS, here
 from ui.wall_facts import EPSILONS, EVERY, QUESTIONS, clean, query_of, read, thousand, true_value, words_of

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from dpengine.messages import MEANT, say
-from dpengine.messages.spoken import LANGUAGES, STORED, speaking
+from dpengine.messages.language import LANGUAGES, STORED, speaking
 from ui import gate, incoming, room
 from ui.scripts import ADMITTED
 

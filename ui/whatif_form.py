@@ -15,7 +15,7 @@ import dpengine as dp
 from dpengine.core.exact import decimal_of, text_of
 from dpengine.mechanisms.promises import NearBest, Promise, Rank, Within
 from dpengine.messages import plain, say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from dpengine.planning import whatif
 from dpengine.planning.whatif_curves import shown
 from ui import form, numbers

@@ -11,7 +11,7 @@ from dpengine.accountant import how_many_fit
 from dpengine.core.exact import text_of
 from dpengine.mechanisms.choices.quantile import Median
 from dpengine.messages import plain, say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from dpengine.planning import whatif, whatif_curves
 from ui import charts, gloss, odds
 from ui.whatif_state import SECTIONS, SHAPES, widget

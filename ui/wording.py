@@ -19,7 +19,7 @@ from dpengine.mechanisms.models.of_models import OfModel
 from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, NoPromise, Promise, Rank, Within
 from dpengine.mechanisms.telling import APART, leaders
 from dpengine.messages import known, plain, say
-from dpengine.messages.figures import day, local, setting
+from dpengine.messages.numbers import day, local, setting
 from dpengine.released.monotone import halfway
 from ui import density_words
 from ui.figures import anything, figure, printed, printed_range, two_figures

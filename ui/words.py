@@ -15,7 +15,7 @@ from pathlib import Path
 import streamlit as st
 
 from dpengine.messages import CATALOGUES, MEANT
-from dpengine.messages.spoken import LANGUAGES, STORED, current
+from dpengine.messages.language import LANGUAGES, STORED, current
 from ui.web import ASGIApp, Message, Receive, Scope, Send
 
 _AREA = "widget."

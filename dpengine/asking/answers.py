@@ -14,7 +14,7 @@ from dpengine.core.exact import text_of
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.mechanisms.contract import Averaged, Path, Query, Released, Stepwise
 from dpengine.mechanisms.promises import Blurred, Promise
-from dpengine.messages.spoken import stored
+from dpengine.messages.language import stored
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
 

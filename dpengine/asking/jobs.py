@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import read_request
-from dpengine.messages.spoken import carried as in_words_of_caller
+from dpengine.messages.language import carried as in_words_of_caller
 from dpengine.storage.workers import Worker, carried, in_hand
 
 Statistic = TypeVar("Statistic")

@@ -32,7 +32,7 @@ from dpengine.ledger.rows import Burned, Entry
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.session.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
-from dpengine.messages.spoken import stored
+from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed
 from dpengine.storage.workers import carried, in_hand

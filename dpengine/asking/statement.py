@@ -25,7 +25,7 @@ from dpengine.mechanisms import catalogue, cuts
 from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
-from dpengine.messages.spoken import STORED, current, stored
+from dpengine.messages.language import STORED, current, stored
 
 MOST_COUNTED = 10**6
 MOST_STEPS = 240  # more cannot be told apart in a picture

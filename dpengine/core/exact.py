@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.messages.figures import english, marks
-from dpengine.messages.spoken import stored
+from dpengine.messages.language import stored
+from dpengine.messages.numbers import english, marks
 
 PICO = 10**12
 _DIGITS = 60

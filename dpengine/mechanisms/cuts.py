@@ -22,7 +22,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Ordered
 from dpengine.messages import plain, say
-from dpengine.messages.figures import day, local
+from dpengine.messages.numbers import day, local
 
 LOWER, UPPER, FILLED, OUTSIDE, EMPTY, ITEMS = "lower", "upper", "filled", "outside", "empty", "items"
 _YEARS = range(1000, 3000)

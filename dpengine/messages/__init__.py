@@ -14,9 +14,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from dpengine.messages.figures import forms, local
-from dpengine.messages.spoken import LANGUAGES, current
-from dpengine.messages.spoken import language as language
+from dpengine.messages.language import LANGUAGES, current
+from dpengine.messages.language import language as language
+from dpengine.messages.numbers import forms, local
 
 AREAS = (
     "declare", "load", "ask", "ledger", "cards", "pages", "ledger_page", "data_page", "looks", "plan", "whatif", "owner",

@@ -34,7 +34,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.contract import Query, least_epsilon
 from dpengine.mechanisms.promises import NoPromise, Promise, Rank
 from dpengine.messages import say
-from dpengine.messages.spoken import stored
+from dpengine.messages.language import stored
 
 FIND = ("promise", "epsilon", "people", "questions")
 MOST_PEOPLE = 10**12

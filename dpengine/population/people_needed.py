@@ -16,7 +16,7 @@ from dpengine.accountant import how_many_fit
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
 from dpengine.messages import say
-from dpengine.messages.figures import local
+from dpengine.messages.numbers import local
 from dpengine.noise.tails import BETA
 from dpengine.population.noise_for_k import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
 from dpengine.population.validity import Width, exactly, golden, information, split

@@ -19,7 +19,7 @@ from conftest import CHROMIUM_FLAGS, NO_CHROMIUM, serving
 from playwright.sync_api import sync_playwright
 
 from dpengine.messages import MEANT
-from dpengine.messages.spoken import LANGUAGES, STORED
+from dpengine.messages.language import LANGUAGES, STORED
 
 Taken = dict[str, dict[tuple[str, str], Path]]  # by view, then by language and look
 

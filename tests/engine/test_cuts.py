@@ -14,7 +14,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue, cuts
-from dpengine.messages.spoken import speaking
+from dpengine.messages.language import speaking
 
 ON_CONDITIONS = [case for case in CASES if case[0] in ("count", "proportion", "noisy_argmax", "local_count")]
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import LONGEST_NUMBER, Unread, as_typed, read_number, read_typed, text_of
-from dpengine.messages.figures import local
-from dpengine.messages.spoken import LANGUAGES, speaking
+from dpengine.messages.language import LANGUAGES, speaking
+from dpengine.messages.numbers import local
 
 ROOT = Path(__file__).resolve().parents[2]
 EITHER = {

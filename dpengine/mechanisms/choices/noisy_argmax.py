@@ -27,7 +27,7 @@ from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensi
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.telling import APART, first_is_certain
 from dpengine.messages import say
-from dpengine.messages.spoken import stored
+from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Laplace, above
 from dpengine.noise.tails import laplace_reach, least_choice_gap

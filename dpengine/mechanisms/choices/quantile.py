@@ -36,7 +36,7 @@ from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensi
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.telling import APART, FEW, fills
 from dpengine.messages import plain, say
-from dpengine.messages.spoken import stored
+from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, weighted
 from dpengine.noise.tails import choice_gap, least_rank_error

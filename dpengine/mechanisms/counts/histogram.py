@@ -30,7 +30,7 @@ from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.messages import plain, say
-from dpengine.messages.spoken import stored
+from dpengine.messages.language import stored
 from dpengine.statistics.counts import BinCounts, ItemCounts
 
 USUAL_BINS = 10

@@ -25,7 +25,7 @@ from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.contract import Averaged, Card, Parameter, Released
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
-from dpengine.messages.spoken import stored
+from dpengine.messages.language import stored
 from dpengine.noise.tails import sum_reach, total_reach
 from dpengine.statistics.features import MOST_WIDE, Model, model_from_json
 

@@ -6,7 +6,7 @@ import re
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
-from dpengine.messages.spoken import current
+from dpengine.messages.language import current
 
 MARKS = {"sl": ".,"}  # between thousands, before decimals
 _ENGLISH = ",."

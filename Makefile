@@ -31,7 +31,7 @@ run: $(RUN_STAMP) ## start the app on this machine, at http://localhost:8501 (RU
 	@$(PY) -m streamlit run app.py $(if $(CI),--server.headless=true) $(RUN_ARGS)
 
 workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, with an address, a QR code and a class wall
-	@$(PY) -m ui.invite $(WORKSHOP_ARGS)
+	@$(PY) -m ui.workshop.invite $(WORKSHOP_ARGS)
 
 test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for pytest's options)
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS)

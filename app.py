@@ -3,10 +3,11 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from ui import incoming, quiet, workshop
-from ui.state import home
-from ui.web import FrontDoor
-from ui.words import Words
+from ui.shell import incoming, quiet
+from ui.shell.state import home
+from ui.shell.web import FrontDoor
+from ui.shell.widget_words import Words
+from ui.workshop import workshop
 
 quiet.keep(home() / "tmp")
 workshop.warm()

@@ -25,8 +25,8 @@ from tempfile import TemporaryDirectory
 from bench.page import _wait
 from bench.sockets import Visitor
 from bench.tasks import BUILD, ROOT
-from ui.invite import ALONE, command
-from ui.room import ADDRESS, CODE, new_code
+from ui.shell.room import ADDRESS, CODE, new_code
+from ui.workshop.invite import ALONE, command
 
 TARGET = 2.0  # seconds, for 95 of 100 reruns
 LESSON, SLIDER = "2", "times"

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ui import audit
+from ui.check import audit
 
 audit.show()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import (
+from ui.data import (
     declare,
     declare_buy,
     declare_cards,
@@ -13,8 +13,8 @@ from ui import (
     declare_file,
     declare_people,
     declare_table,
-    workshop,
 )
+from ui.workshop import workshop
 
 workshop.refuse_data()
 if st.query_params.get("change") and st.query_params.get("table") and not st.query_params.get("answer"):

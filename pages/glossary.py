@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ui import glossary
+from ui.learn import glossary
 
 glossary.show()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui import ledger_view
-from ui.state import current_table
+from ui.ledger import ledger_view
+from ui.shell.state import current_table
 
 ledger_view.show(current_table())

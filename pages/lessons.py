@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ui import lessons
+from ui.learn import lessons
 
 lessons.show()

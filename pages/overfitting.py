@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ui import lesson_overfitting
+from ui.learn import lesson_overfitting
 
 lesson_overfitting.moved()

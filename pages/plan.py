@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui import plan
-from ui.state import current_table
+from ui.plan import plan
+from ui.shell.state import current_table
 
 plan.show(current_table())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui import publish
-from ui.state import current_table
+from ui.publish import publish
+from ui.shell.state import current_table
 
 publish.show(current_table())

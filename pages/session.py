@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui import session
-from ui.state import current_table
+from ui.session import session
+from ui.shell.state import current_table
 
 session.show(current_table())

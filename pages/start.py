@@ -9,9 +9,13 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui import answer, charts, frame, gloss, job, nav, preview, tour, workshop
-from ui.state import open_table
-from ui.wording import percent, short_promise
+from ui.parts import answer, job, preview
+from ui.pictures import charts
+from ui.shell import frame, nav, tour
+from ui.shell.state import open_table
+from ui.words import gloss
+from ui.words.wording import percent, short_promise
+from ui.workshop import workshop
 
 table = open_table("town")
 question = table.query("median", column="monthly_income", epsilon="0.1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui import synthetic
-from ui.state import current_table
+from ui.shell.state import current_table
+from ui.synthetic import synthetic
 
 synthetic.show(current_table())

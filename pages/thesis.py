@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ui import thesis
+from ui.publish import thesis
 
 thesis.show()

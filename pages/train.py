@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui import train
-from ui.state import current_table
+from ui.shell.state import current_table
+from ui.train import train
 
 train.show(current_table())

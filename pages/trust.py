@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui import trust
-from ui.state import current_table
+from ui.shell.state import current_table
+from ui.trust import trust
 
 trust.show(current_table())

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ui import wall
+from ui.workshop import wall
 
 wall.show()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui import whatif
-from ui.state import current_table
+from ui.shell.state import current_table
+from ui.whatif import whatif
 
 whatif.show(current_table())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import dpengine as dp
-from ui.declare_draft import STEPS, Draft
+from ui.data.declare_draft import STEPS, Draft
 
 ROOT = Path(__file__).resolve().parent.parent
 CANARY = "zebra7421"
@@ -21,7 +21,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ALLOWANCE_HOME", str(folder))
-        patch.setattr("ui.state.visitor", lambda: "local")  # AppTest has no cookies
+        patch.setattr("ui.shell.state.visitor", lambda: "local")  # AppTest has no cookies
         yield folder
 
 

@@ -92,7 +92,7 @@ if __name__ == "__main__":
     logging.disable(logging.WARNING)
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     os.environ["ALLOWANCE_HOME"] = sys.argv[1]
-    import ui.state
+    import ui.shell.state
 
-    ui.state.visitor = lambda: "local"
+    ui.shell.state.visitor = lambda: "local"
     main(sys.argv[1], int(sys.argv[2]), int(sys.argv[4]) if len(sys.argv) > 4 else len(PAGES))

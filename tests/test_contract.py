@@ -251,7 +251,7 @@ def test_top_item_keeps_its_promise(relation: str) -> None:
     assert missed <= allowed_failures(draws, 0.2)
 
 
-# Where a coin is solved for numerically the promise is a staircase; `tests/engine/test_shuffle.py` has its own check.
+# Where a coin is solved for numerically the promise is a staircase; `tests/engine/mechanisms/test_shuffle.py` has its own check.
 @in_each_relation([case for case in CASES if not case[0].startswith("shuffle")])
 def test_least_epsilon_is_the_least(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation, about=10_000)

@@ -12,16 +12,29 @@ import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
 from dpengine.messages import say  # noqa: E402
-from ui import about, frame, incoming, job, language, nav, speed, steer, style, tour, words, workshop  # noqa: E402
-from ui.state import FIRST_TABLE, current_table, open_table  # noqa: E402
-from ui.web import visitor_of  # noqa: E402
+from ui.parts import job  # noqa: E402
+from ui.shell import (
+    about,
+    frame,
+    incoming,
+    language,
+    nav,
+    speed,
+    steer,
+    style,
+    tour,
+    widget_words,
+)
+from ui.shell.state import FIRST_TABLE, current_table, open_table  # noqa: E402
+from ui.shell.web import visitor_of  # noqa: E402
+from ui.workshop import workshop  # noqa: E402
 
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
 style.apply()
 language.settle()
 tour.settle()
 page = st.navigation(list(nav.pages().values()), position="top")
-words.speak(lessons=page.url_path == "lessons")
+widget_words.speak(lessons=page.url_path == "lessons")
 try:
     job.look_up()
     table = open_table(FIRST_TABLE) if page.url_path == "" else current_table()  # Start asks of Town, whatever is open

@@ -8,7 +8,7 @@ That sum's distribution is computed by Google's dp-accounting on a grid of losse
 its FFT cuts off is added to δ. It is a float computation without a proof of its last digits, so it decides nothing.
 
 It is no filter: when each ε may be picked after seeing earlier answers it does not hold
-(`tests/engine/test_filter_adaptive.py` has the counter-example). Hence *only if nothing changes*.
+(`tests/engine/accountant/test_filter_adaptive.py` has the counter-example). Hence *only if nothing changes*.
 
 | event | pair |
 |---|---|

@@ -161,7 +161,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 
 # Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and
 # δ pays for. It stands all the others, and these in a file of its own.
-DATA_SUPPORT = {"find_values": "tests/engine/test_find_values.py"}
+DATA_SUPPORT = {"find_values": "tests/engine/mechanisms/test_find_values.py"}
 PUBLIC_SUPPORT = [case for case in CASES if case[0] not in DATA_SUPPORT]
 
 

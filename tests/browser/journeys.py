@@ -13,7 +13,7 @@ from browser.steps import LIMIT, go, settled
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 import dpengine as dp
-from ui.web import VISITOR_COOKIE
+from ui.shell.web import VISITOR_COOKIE
 
 MAIN = '[data-testid="stMainBlockContainer"]'
 METER = ".st-key-meter .words"

@@ -18,7 +18,7 @@ from browser.journeys import (
 )  # fmt: skip
 from browser.steps import go, settled, shot
 
-GARBAGE = (  # tests/test_addresses.py has more of it, without a browser
+GARBAGE = (  # tests/pages/test_addresses.py has more of it, without a browser
     "/ask?answer=no-such-answer",
     "/ledger?table=%00%3Cscript%3E&page=minus",
     "/ask?table=no-such-table&q=DROP+TABLE&where=%5B%5B1%2C2&epsilon=lots",

@@ -10,7 +10,7 @@ import pytest
 from browser.journeys import kind, no_sideways_scrolling
 from browser.steps import go, settled, shot
 
-from ui import lessons
+from ui.learn import lessons
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 LOOKS: dict[str, dict[str, Any]] = {"light": {}, "dark": {"color_scheme": "dark"}, "phone": PHONE}

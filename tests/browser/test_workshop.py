@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from browser.steps import go, settled, shot
 
-from ui import room
+from ui.shell import room
 
 CODE = "ABCD-2345"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}

@@ -7,7 +7,9 @@ from typing import Any
 from browser.journeys import ask, ask_link
 from browser.steps import go, settled
 
-from ui import gloss, lessons, nav
+from ui.learn import lessons
+from ui.shell import nav
+from ui.words import gloss
 
 MOVED = ("overfitting",)  # an old address that leads on to a lesson
 LOOKS: dict[str, dict[str, Any]] = {

@@ -19,7 +19,7 @@ from dpengine.ledger.ledger import Ledger
 from dpengine.storage import workers
 from tests.faults.counts import note
 from tests.helpers_ledger import WIDE, ask, end_child, opened, start_child, until, value
-from ui.web import _new_cookies
+from ui.shell.web import _new_cookies
 
 FAR = (0, 4_000_000_000)  # 1970 and 2096
 

@@ -56,7 +56,7 @@ def test_every_page_says_what_is_wrong(place: Path, monkeypatch: pytest.MonkeyPa
         workspace.table("residents").meter()
     os.remove(home / "secret")
     monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.state.visitor", lambda: "local")
+    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
     app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
     if page:
         app.switch_page(f"../pages/{page}.py")

@@ -266,7 +266,7 @@ def with_two(two: Two, many: int) -> dict[str, Any]:
 @pytest.fixture
 def at_home(two: Two, monkeypatch: pytest.MonkeyPatch) -> Two:
     monkeypatch.setenv("ALLOWANCE_HOME", str(two.sides[0].workspace.folder))
-    monkeypatch.setattr("ui.state.visitor", lambda: "local")
+    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
     return two
 
 

@@ -37,8 +37,9 @@ from dpengine.mechanisms import catalogue
 from dpengine.released.density_samples import sample
 from dpengine.released.published import Published
 from dpengine.statistics.features import model_from_json
-from ui import declare_cards, declare_change, declare_draft, declare_lists, declare_task, declare_upload
-from ui.declare_column import Card, column_of
+from ui.data import declare_cards, declare_change, declare_draft, declare_lists, declare_task
+from ui.data.declare_column import Card, column_of
+from ui.shell import uploads
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -481,7 +482,7 @@ CAUSES: dict[str, Cause] = {
     "table.practice": lambda b: b.stage.workspace.table("town").revise(schema()),
     # On the Data page.
     "data.failed": _task,
-    "data.file.large": lambda b: declare_upload.keep(io.BytesIO(b.cell.encode()), 99, b.folder, 9),
+    "data.file.large": lambda b: uploads.keep(io.BytesIO(b.cell.encode()), 99, b.folder, 9),
     "data.list.large": lambda b: declare_lists.read_list(b"x" * (declare_lists.LARGEST + 1)),
     "data.list.encoding": lambda b: declare_lists.read_list(b.cell.encode() + b"\0"),
     "data.list.many": lambda b: declare_lists.read_list("\n".join(map(str, range(100_001))).encode()),

@@ -17,7 +17,7 @@ from dpengine.asking.receipts import read_receipts
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
 from dpengine.intake.inspect import survey
-from ui import declare_upload
+from ui.shell import uploads
 
 
 def put(path: Path, data: bytes) -> Path:
@@ -113,6 +113,6 @@ def test_links_pipes_and_hidden_files_are_not_offered(tmp_path: Path) -> None:
     (inside / "away").symlink_to(tmp_path)
     os.mkfifo(inside / "pipe.csv")
     (inside / "folder" / "link.csv").symlink_to(outside)
-    assert [path.name for path in declare_upload.waiting(inside)] == ["folder", "good.csv"]
+    assert [path.name for path in uploads.waiting(inside)] == ["folder", "good.csv"]
     with pytest.raises(AllowanceError, check=lambda refusal: refusal.code == "load.folder_empty"):
         survey(inside / "folder", Dialect())

@@ -15,7 +15,7 @@ from leaks.hostile import HTML, LINK, SIGNS
 
 import dpengine as dp
 from dpengine.messages import plain
-from ui import exports
+from ui.parts import exports
 
 CONTROL = "a\x1b[2Jb\u202ec\nd\x00e\x85f"
 
@@ -23,7 +23,7 @@ CONTROL = "a\x1b[2Jb\u202ec\nd\x00e\x85f"
 @pytest.fixture(name="table")
 def hostile_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dp.Table:
     monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("ui.state.visitor", lambda: "local")
+    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
     workspace, budget = dp.open_workspace(tmp_path / "home"), dp.Budget("50", "1e-5")
     return workspace.add_table(
         hostile.TABLE, hostile.frame(), schema=hostile.schema(), unit=dp.Unit.rows(), budget=budget

@@ -49,7 +49,7 @@ class SameCoins(Coins):
 @pytest.fixture(name="still")
 def made_still(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Begin the counters anew, for each of the two."""
-    monkeypatch.setattr("ui.state.visitor", lambda: "local")
+    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
     for place in ("dpengine.planning.rehearsal.SystemCoins", "dpengine.planning.whatif_curves.SystemCoins", "demos.lessons.trust.SystemCoins"):
         monkeypatch.setattr(place, lambda: SameCoins(1))
     for place in ("dpengine.ledger.ledger._now", "dpengine.workspace._now"):
@@ -166,7 +166,7 @@ def test_a_page_that_looks_is_caught(still: Any, tmp_path: Path, monkeypatch: py
         rows = table._workspace.coded(table._record).with_name("raw.parquet").read_bytes()
         return hashlib.sha256(rows).hexdigest()[:12]
 
-    monkeypatch.setattr("ui.frame.protects", peeking)
+    monkeypatch.setattr("ui.shell.frame.protects", peeking)
     with pytest.raises(AssertionError, match=r"class=.meter"):
         compared("canary secret", still, tmp_path, monkeypatch, 1)
 

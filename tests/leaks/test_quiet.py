@@ -15,7 +15,7 @@ import logging, resource, sys, tempfile, threading
 from pathlib import Path
 sys.path.insert(0, ".")
 if {quiet}:
-    from ui import quiet
+    from ui.shell import quiet
     quiet.keep(Path({folder!r}))
     assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)
     with tempfile.SpooledTemporaryFile(max_size=10) as file:

@@ -24,7 +24,7 @@ def given_own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setenv("ALLOWANCE_HOME", str(home))
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.setattr("ui.state.visitor", lambda: "local")
+    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
     yield home, source, temporary
 
 

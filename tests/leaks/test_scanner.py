@@ -20,7 +20,7 @@ from leaks.canaries import Canary, Scan, day, number, text
 import dpengine as dp
 from dpengine.statistics.counts import RowCount
 from dpengine.statistics.engines import duck
-from ui import exports
+from ui.parts import exports
 
 WORD, DIGITS, DAY = Canary("word", text()), Canary("digits", str(number())), Canary("day", day())
 FORMS: dict[str, Callable[[], tuple[Canary, bytes]]] = {

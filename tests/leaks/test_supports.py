@@ -107,7 +107,7 @@ def asked_under(relation: str) -> list[tuple[str, dict[str, Any]]]:
 
 def paid_by_delta(query: Query) -> bool:
     """A sum of coins reaches from the true number upwards: what its ends tell is within the δ that is charged, which
-    `tests/engine/test_shuffle.py` computes exactly."""
+    `tests/engine/mechanisms/test_shuffle.py` computes exactly."""
     return query.card.trust == "shuffle"
 
 

@@ -12,8 +12,10 @@ from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.released import model_script
-from ui import exports, report, train_result
-from ui.preview import link as link
+from ui.ledger import report
+from ui.parts import exports
+from ui.parts.preview import link as link
+from ui.train import train_result
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = json.dumps([["count", {"where": [["home", "in", ["a"]]], "epsilon": "0.1"}, "20", 0]])

@@ -15,8 +15,8 @@ from dpengine.storage import erase
 from dpengine.storage.workers import Worker
 from tests.planted.ledgers import a_folder
 from tests.planted.registry import Planted
-from ui import gate
-from ui.incoming import Incoming
+from ui.shell import gate
+from ui.shell.incoming import Incoming
 
 Meant = Callable[[Mapping[str, Any], gate.Origin | None], gate.Origin | None]
 OURS = gate.Origin("http", "localhost", 8501)

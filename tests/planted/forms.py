@@ -18,8 +18,8 @@ from dpengine.intake.inspect import names_of, survey
 from dpengine.noise.coins import SystemCoins
 from dpengine.workspace import Workspace
 from tests.planted.registry import Planted
-from ui import presets
-from ui.preset_lists import LISTS
+from ui.data import presets
+from ui.data.preset_lists import LISTS
 
 Tell = Callable[[Path], Any]
 

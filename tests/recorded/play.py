@@ -25,7 +25,8 @@ from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.workspace import Workspace
-from ui import exports, report
+from ui.ledger import report
+from ui.parts import exports
 
 MEMORY = Path("/dev/shm")
 BUDGET = dp.Budget("100", "0.99")

@@ -152,7 +152,8 @@ class FindValues(Query):
         return tuple(sorted(told, key=lambda one: (-one[1], one[0]))[:MOST_FOUND])
 
     def law(self, value: Found) -> None:
-        """Its support depends on the data; `tests/engine/test_find_values.py` computes it exactly and checks (ε, δ)."""
+        """Its support depends on the data; `tests/engine/mechanisms/test_find_values.py` computes it exactly and checks
+        (ε, δ)."""
         return None
 
     def finish(self, raw: Found) -> Released:

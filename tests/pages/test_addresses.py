@@ -1,0 +1,96 @@
+"""Whatever stands in an address, the page stands: a meter, a sentence, never an error, and nothing is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers_page import html_of, open_page
+
+import dpengine as dp
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("start", {"table": "no-such-table"}),
+    ("start", {"answer": "no-such-answer"}),
+    ("start", {"answer": "x" * 5000}),
+    ("start", {"answer": "\n\0<script>"}),
+    ("ledger", {"table": "\0<script>", "page": "minus"}),
+    ("ledger", {"table": "x" * 5000, "page": "1e9"}),
+    ("whatif", {"q": "DROP TABLE", "find": "truth", "from": "nowhere", "see": "<script>", "relation": "x"}),
+    ("whatif", {"q": "mean", "n": "9" * 99, "e": "½", "d": "NaN", "k": "1e400", "low": "<script>", "beta": "[]"}),
+    ("whatif", {"q": "median", "from": "table", "column": "nobody", "see": "median", "a": "[[1, 2"}),
+    ("whatif", {"find": "questions", "x": "<script>alert(1)</script>", "a": '{"q": 7, "n": null}'}),
+    ("whatif", {"prior": "1000", "a": "7", "table": "no-such-table", "see": "many"}),
+    ("glossary", {"word": "<script>", "tour": "<script>"}),
+    ("data", {"answer": "no-such-answer"}),
+    ("data", {"table": "\0<script>"}),
+    ("data", {"table": "no-such-table", "change": "1"}),
+    ("data", {"change": "<script>"}),
+    *(("plan", {"plan": text}) for text in ("no json", "[" * 5000, "[[]]", '[["count", 7, "x", 1]]', '{"a": 1}')),
+    ("plan", {"plan": '[["mean",{"column":"age","epsilon":"0.1"},"-1e9",0],["mean",{"column":"<script>"},"1",1]]'}),
+    ("plan", {"run": "no-such-run", "keep": "<script>"}),
+    ("ask", {"answer": "no-such-answer"}),
+    ("session", {"session": "no-such-session", "step": "<script>"}),
+    ("session", {"session": "\n\0", "k": "-3", "share": "all", "how": "<script>"}),
+    ("session", {"table": "no-such-table", "k": "9" * 99, "share": "1e9", "how": "lecture"}),
+    ("session", {"k": "10000", "share": "5", "how": "gaussian"}),
+    ("ask", {"table": "no-such-table", "q": "count"}),
+    ("ask", {"q": "DROP TABLE"}),
+    ("ask", {"q": "adaptive_session"}),
+    ("ask", {"q": "median", "column": "nobody"}),
+    ("ask", {"q": "median", "column": "district"}),
+    ("ask", {"q": "quantile", "column": "age", "share": "7"}),
+    ("ask", {"q": "quantile", "column": "age", "share": "nan"}),
+    ("ask", {"q": "quantile", "column": "age", "with_range": "17"}),
+    ("ask", {"q": "quantile", "column": "age", "share": "1e400"}),
+    ("ask", {"q": "quantile", "column": "age", "share": "[1]"}),
+    *(("ask", {"q": "cdf", "column": "age", "points": text}) for text in ("0", "<script>")),
+    *(("ask", {"q": key}) for key in dp.catalogue),
+    *(("ask", {"q": key, "column": "<script>", "by": "nobody", "bins": "x"}) for key in dp.catalogue),
+    *(
+        ("ask", {"q": "histogram", "column": "age", "bins": text})
+        for text in ("many", "1000000", "-3", "0", "1", "2.5", "true", "null", '"x"', "[3, 2, 1]", '{"a": 1}', "[[]]")
+    ),
+    *(("ask", {"q": "count", "epsilon": text}) for text in ("-1", "0", "lots", "1e999", "NaN", "0,1", "9" * 99, "½")),
+    *(
+        ("ask", {"q": "count", "where": text})
+        for text in (
+            "[[1, 2", "null", "7", '"age"', '{"a": 1}', "[7]", "[[]]", '[["age"]]', '[["age", ">="]]',
+            '[["nobody", "in", ["x"]]]', '[["age", "in", 5]]', '[["age", "between", [1]]]', '[["age", "between", "x"]]',
+            '[["age", "between", [9, 1]]]', '[["age", ">=", "old"]]', '[["age", ">=", null]]', '[["age", "≈", 3]]',
+            '[["district", "in", ["Atlantis"]]]', '[["district", "in", [7, null, []]]]', '[["district", ">=", 3]]',
+            '[["any", []]]', '[["any", [["age", ">=", 3]]]]', '[["any", [["any", []]]]]', '[[["age"], "in", [1]]]',
+            '[[7, "in", [1]]]', '[["age", 7, 1]]', '[["age", ">=", 1e400]]', '[["age", ">=", [1]]]',
+        )
+    ),
+)  # fmt: skip
+
+
+def name(address: tuple[str, dict[str, str]]) -> str:
+    return f"{address[0]}?" + "&".join(f"{key}={value[:40]!r}" for key, value in address[1].items())
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+# Conditions are read by one reader, whatever the page: a few of them, and the others in `make audit`.
+MORE = [address for address in ADDRESSES if "where" in address[1] or "by" in address[1]]
+LONG = [address for place, address in enumerate(MORE) if place % 4]
+
+
+@pytest.mark.parametrize(
+    "address", [pytest.param(one, marks=[pytest.mark.long] * (one in LONG)) for one in ADDRESSES],
+    ids=[name(one) for one in ADDRESSES],
+)  # fmt: skip
+def test_any_address_gives_a_page(
+    address: tuple[str, dict[str, str]], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
+    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+    told = html_of(open_page(address[0], **({"table": "town"} | address[1])))
+    assert 'class="meter"' in told
+    assert "<script" not in told
+    assert dp.open_workspace(home).ledger.head()[0] == 0

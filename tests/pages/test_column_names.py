@@ -1,0 +1,82 @@
+"""What a column's name suggests, on the names of files as people have them. A wrong guess is worse than none."""
+
+from __future__ import annotations
+
+import pytest
+
+import dpengine as dp
+from dpengine.declared.dialect import Dialect
+from ui.data import presets
+from ui.data.declare_column import Card
+from ui.data.declare_kinds import same_range
+
+NOTHING = ""
+NAMES = {
+    # the Adult census file
+    "age": "number age", "workclass": NOTHING, "fnlwgt": NOTHING, "education": NOTHING, "education-num": NOTHING,
+    "marital-status": NOTHING, "occupation": NOTHING, "relationship": NOTHING, "race": NOTHING,
+    "sex": "list gender_en", "capital-gain": NOTHING, "capital-loss": NOTHING, "hours-per-week": "number hours_week",
+    "native-country": NOTHING, "income": "number money_month",
+    # a clinic
+    "patient_id": NOTHING, "visit_date": "date", "dob": "date births", "DateOfBirth": "date births",
+    "place_of_birth": NOTHING, "diagnosis": NOTHING, "icd10_code": NOTHING, "systolic_bp": "number pressure",
+    "Blood pressure": "number pressure", "tyre_pressure": NOTHING, "height_cm": "number height_cm",
+    "weight_kg": "number weight_kg", "birth_weight": "number", "BMI": "number bmi",
+    "body_temperature": "number temperature", "blood_type": NOTHING, "current_smoker": "yes_no",
+    "smoker_status": NOTHING, "disorders": NOTHING, "depression": NOTHING, "expression_level": NOTHING,
+    "medications": "items", "allergies": "items", "n_visits": "number count", "age_group": NOTHING,
+    "length_of_stay_days": "number days", "consent": "yes_no", "apgar_score": "number", "operating_theatre": NOTHING,
+    "is_pregnant": "yes_no", "vaccinated (yes/no)": "yes_no",
+    # a firm, a school, a shop
+    "student_id": NOTHING, "member_since": NOTHING, "member": "yes_no", "active": "yes_no", "inactive_reason": NOTHING,
+    "owner_name": NOTHING, "annual_income": "number money_year", "income_bracket": NOTHING, "pay": "number money_month",
+    "share_price": "number amount", "market_share": "number percent", "discount": NOTHING, "depreciation": NOTHING,
+    "imported": NOTHING, "genre": NOTHING, "gender": "list gender_en", "credit_score": "number",
+    "customer_rating": "number score5", "number_of_employees": "number count", "phone_number": NOTHING,
+    "hours_per_month": "number", "hours_per_day": "number hours_day", "payments_per_month": NOTHING,
+    "birth_month": "list months_en", "company_size": NOTHING, "size": "list sizes", "household_id": NOTHING,
+    "household_size": "number people", "remembered": NOTHING, "nombre": NOTHING, "unit_price": "number amount",
+    "candidate": NOTHING, "updated_by": NOTHING, "country_code": NOTHING,
+    # Slovene
+    "starost": "number age", "starostna skupina": NOTHING, "spol": "list gender_sl", "Spol otroka": "list gender_sl",
+    "leto rojstva": "number year", "kraj rojstva": NOTHING, "država rojstva": NOTHING, "datum rojstva": "date births",
+    "datum obiska": "date", "mesečna plača (bruto)": "number money_month", "letni dohodek": "number money_year",
+    "vrsta dohodka": NOTHING, "višina": "number height_cm", "telesna višina": "number height_cm",
+    "višina računa": NOTHING, "teža": "number weight_kg", "krvni tlak": "number pressure", "zračni tlak": NOTHING,
+    "število obiskov": "number count", "število otrok": "number people", "velikost gospodinjstva": "number people",
+    "hišna številka": NOTHING, "ur na teden": "number hours_week", "delovnih ur v tednu": "number hours_week",
+    "kadilec (da/ne)": "yes_no", "ima avto": "yes_no", "zdravila": "items", "regija": "list regions_sl",
+    "mesec": "list months_sl", "obisk na mesec": NOTHING, "ocena": "number score5", "delež": "number percent",
+    "znesek": "number amount", "izobrazba": NOTHING, "poklic": NOTHING, "občina": NOTHING, "diagnoza": NOTHING,
+    "ime": NOTHING, "šifra bolnika": NOTHING, "soglasje za obdelavo": "yes_no", "zaposlitveni status": NOTHING,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "wanted"), NAMES.items())
+def test_a_name_is_read_by_its_whole_words(name: str, wanted: str) -> None:
+    found = presets.suggest(name)
+    assert " ".join(part for part in (found.kind, found.preset) if part) == wanted
+
+
+@pytest.mark.parametrize("preset", presets.RANGES)
+def test_the_card_calls_a_range_what_was_suggested(preset: str) -> None:
+    """Several are from 0 to 100: hours a week are no percentage."""
+    card = Card(kind="number")
+    card.take_range(preset)
+    assert same_range(card) == preset
+
+
+def test_a_typed_range_is_given_no_name_that_it_may_not_have() -> None:
+    assert same_range(Card("number", "0", "120", "1")) == "age"
+    assert same_range(Card("number", "0", "100", "1")) is None  # percent, or hours
+    assert same_range(Card("number", "0", "99", "1")) is None
+    card = Card.for_name("hours-per-week")
+    card.upper = "80"
+    assert same_range(card) is None
+
+
+def test_a_declared_column_is_called_what_its_name_says() -> None:
+    hours = dp.Number(0, 100, 1)
+    assert same_range(Card.of(hours, Dialect(), "hours-per-week")) == "hours_week"
+    assert same_range(Card.of(hours, Dialect(), "share %")) == "percent"
+    assert same_range(Card.of(hours, Dialect(), "x")) is None

@@ -1,0 +1,65 @@
+"""Until a table is added the Data page tells nothing that was counted: on neighbouring tables it is the same, byte for
+byte, whichever column is named as the one that says who is who, and whether or not the content is here already."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from helpers_declare import Page, own_home  # noqa: F401 - the fixture
+
+import dpengine as dp
+from dpengine.messages.language import speaking
+from ui.data.declare_file import _guess
+
+ROWS = ["a,flu,30", "b,flu,40", "b,cold,45", "c,{},50"]
+ONE_PERSON = ("cold", "gout")  # changes how many diagnoses there are
+
+
+def walked(text: str, columns: tuple[str, ...], relation: str) -> list[str]:
+    """All that is on the page from the names to the last step, for each column as id column."""
+    page, seen = Page(), []
+    page.upload(text, "clinic.csv")
+    for column in columns:
+        page.press("Yes, go on").set("declare-unit", "more").set("declare-who", column)
+        page.press("Go on").set("declare-relation", relation)
+        if relation == "add_remove":
+            page.set("declare-about", 50)
+        for _ in range(2):
+            seen.append(page.everything)
+            page.press("Go on")
+            if page.draft.step == "columns":
+                page.set("declare-columns", ["age"])
+        seen += [page.everything, page.press("Go on").everything]
+        assert page.draft.step == "care"
+        while page.draft.step != "names":
+            page.press("Back")
+    return seen
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_every_column_as_the_one_that_says_who(home: Path, relation: str) -> None:
+    texts = ["who,diagnosis,age\n" + "\n".join(ROWS).format(one) + "\n" for one in ONE_PERSON]
+    columns = ("who", "diagnosis", "age") if relation == "replace" else ("diagnosis",)
+    told = [walked(text, columns, relation) for text in texts]
+    assert told[0] == told[1]
+    if relation == "replace":
+        source = home / "known.csv"
+        source.write_text(texts[0])
+        schema = dp.Schema({"age": dp.Number(0, 120)})
+        terms = {"unit": dp.Unit.column("who", 3), "budget": dp.Budget("1", "1e-6")}
+        space = dp.open_workspace(os.environ["ALLOWANCE_HOME"])
+        assert space.add_table("here already", source, schema=schema, **terms).facts.people == 3
+        assert walked(texts[0], columns[:1], relation) == told[0][:4]
+
+
+def test_an_old_encoding_is_guessed_by_the_language(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("starost,višina\n1,2\n".encode("windows-1250"))
+    for lang, encoding in (("sl", "windows-1250"), ("en", "windows-1252")):
+        with speaking(lang):
+            assert _guess(path).encoding == encoding
+    path.write_text("starost,višina\n1,2\n", encoding="utf-8")
+    with speaking("sl"):
+        assert _guess(path).encoding == "utf-8"

@@ -1,0 +1,96 @@
+"""*Set it exactly*: what is typed counts as it was meant, and what cannot be spent or promised takes nothing away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers_page import html_of, open_page, plain
+from streamlit.testing.v1 import AppTest
+
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+
+PAGES: dict[str, dict[str, str]] = {
+    "ask": {"table": "town", "q": "sum", "column": "monthly_income", "epsilon": "0.1"},
+    "publish": {"table": "town", "columns": '["district"]', "epsilon": "0.2"},
+    "synthetic": {"table": "town", "columns": '["district", "has_car"]', "epsilon": "0.2"},
+}
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
+    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+
+
+def field(app: AppTest, kind: str) -> Any:
+    (found,) = [one for one in app.text_input if f"-{kind}-" in str(one.key)]
+    return found
+
+
+def go_button(app: AppTest) -> Any:
+    (found,) = [one for one in app.button if "-go-" in str(one.key)]
+    return found
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_spend_that_cannot_be_leaves_everything_where_it_was(
+    page: str, lang: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with speaking(lang):
+        app = open_page(page, **PAGES[page], lang=lang)
+        before, label = field(app, "typed").value, go_button(app).label
+        for typed in ("1000", "−1", "0", "lots", "25.000,000"):
+            field(app, "typed").set_value(typed).run()
+            assert not app.exception
+            assert field(app, "typed").value == before and go_button(app).label == label, typed
+            assert say("spend.stays", why="", epsilon=before).strip() in plain(html_of(app))
+        field(app, "typed").set_value("0,3").run()
+        assert field(app, "typed").value == ("0,3" if lang == "sl" else "0.3") and go_button(app).label != label
+    assert "Session State API" not in caplog.text
+
+
+@pytest.mark.parametrize("epsilon", ["1000", "-1", "lots"])
+def test_a_link_with_such_a_spend_still_has_its_field_and_its_button(epsilon: str) -> None:
+    app = open_page("ask", **PAGES["ask"] | {"epsilon": epsilon})
+    assert field(app, "typed").value and go_button(app).label
+    assert "It stays at ε =" in plain(html_of(app))
+
+
+@pytest.mark.parametrize(
+    ("lang", "typed", "means"),
+    [("en", "250,000", 250_000), ("sl", "250.000", 250_000), ("en", "250000.5", 250_000), ("sl", "250 000", 250_000)],
+)
+def test_an_accepted_error_means_what_it_says(lang: str, typed: str, means: int) -> None:
+    """The spend it takes is the one that promises so much, not a thousandth of it."""
+    with speaking(lang):
+        app = open_page("ask", **PAGES["ask"], lang=lang)
+        field(app, "wish").set_value(typed).run()
+        assert not app.exception and not [part for part in app.get("html") if 'class="refused"' in part.proto.body]
+        shown = field(app, "wish").value
+        told = int(shown.replace("." if lang == "sl" else ",", ""))
+        assert 0.9 * means <= told <= means + 1
+
+
+@pytest.mark.parametrize(("lang", "typed"), [("en", "25.000"), ("sl", "25,000")])
+def test_an_accepted_error_with_two_meanings_is_asked_back(lang: str, typed: str) -> None:
+    with speaking(lang):
+        app = open_page("ask", **PAGES["ask"], lang=lang)
+        before = field(app, "wish").value
+        field(app, "wish").set_value(typed).run()
+        assert field(app, "wish").value == before
+        name, one = say("spend.wish.name"), "25.000" if lang == "sl" else "25,000"
+        assert say("number.ambiguous", name=name, one=one, other="25") in plain(html_of(app))
+
+
+def test_a_wished_promise_in_a_plan_is_read_in_its_language() -> None:
+    planned = '[["sum",{"column":"monthly_income","epsilon":"0.1"},"300000",false]]'
+    for lang, typed in (("en", "250,000"), ("sl", "250.000")):
+        with speaking(lang):
+            app = open_page("plan", table="town", plan=planned, lang=lang)
+            (wish,) = [one for one in app.text_input if "plan-wish" in str(one.key)]
+            wish.set_value(typed).run()
+            assert '"250000"' in str(app.query_params["plan"])

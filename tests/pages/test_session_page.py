@@ -1,0 +1,94 @@
+"""The Session page and what other pages say of sessions, without a browser."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpengine as dp
+from dpengine.workspace import Workspace
+from ui.ledger import report
+
+ROOT = Path(__file__).resolve().parents[2]
+AWKWARD = "R&D #1 <b>100%</b>"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
+    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+    return dp.open_workspace(tmp_path)
+
+
+@pytest.fixture
+def people(home: Workspace) -> dp.Table:
+    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 50, "town": ["<i>A</i>", "B"] * 100})
+    schema = dp.Schema({"x": dp.Number(0, 10, step=1), "town": dp.Category(["<i>A</i>", "B"])})
+    return home.add_table(AWKWARD, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("3", "1e-6"))
+
+
+def opened(page_name: str, **parameters: str) -> tuple[AppTest, str]:
+    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    page.run()
+    for name, value in ({"table": AWKWARD} | parameters).items():
+        page.query_params[name] = value
+    page.switch_page(f"../pages/{page_name}.py").run()
+    assert not page.exception
+    body = "\n".join(element.proto.body for element in page.get("html"))
+    assert "<i>A" not in body and "<b>100%" not in body
+    return page, unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", body, flags=re.S))
+
+
+def test_every_page_tells_of_a_session(people: dp.Table) -> None:
+    session = people.open_session(people.query("adaptive_session", questions=3, epsilon="1.5"), "s")
+    session.ask({"share": [["town", "in", ["<i>A</i>"]]]}, "a")
+    _, text = opened("session", session="s")
+    assert "Question 2 of 3" in text and "1 of 3 questions used" in text and "In this table between" in text
+    session.ask({"largest": [[["x", ">", 2]], [["town", "in", ["B"]]]]}, "b")
+    session.end()
+    page, text = opened("session", session="s", step="b")
+    assert "Session ended after 2 of 3 questions" in text and "1 unused" in text and "stays charged" in text
+    assert not [button for button in page.button if button.label.startswith("Ask")]
+    _, text = opened("ledger")
+    assert "ended after 2 of 3" in text
+    opened("ask", answer="s")
+    told = report.html(people, people._workspace.ledger.head(), "now")
+    assert "The share of people where town is &lt;i&gt;A" in told and "<i>A" not in told
+
+
+def test_the_start_prices_every_noise_and_says_what_it_closes(home: Workspace, people: dp.Table) -> None:
+    page, text = opened("session", k="4", share="100", how="gaussian")
+    assert "The first session with this kind of noise takes" in text and "entry fee" in text
+    assert "after the session is reserved" in text
+    assert page.number_input(key="session-k").value == 4 and not people.history()
+    for words in ("too few for 4 questions", "people would be enough for 4 questions", "would be narrower here"):
+        assert words in text
+    home.seal(AWKWARD)
+    page, text = opened("session")
+    assert not [button for button in page.button if button.label.startswith("Reserve")]
+
+
+def test_a_sealed_table_keeps_its_sessions_answers_and_takes_no_more(home: Workspace, people: dp.Table) -> None:
+    people.open_session(people.query("adaptive_session", questions=3, epsilon="1.5"), "s").ask({"average": "x"}, "a")
+    home.seal(AWKWARD)
+    page, text = opened("session", session="s")
+    assert "1. The average of x" in text
+    assert not [button for button in page.button if button.label.startswith(("Ask", "End"))]
+
+
+def test_where_membership_is_secret_the_page_says_what_was_divided_by(home: Workspace) -> None:
+    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 50})
+    table = home.add_table(
+        AWKWARD, frame, schema=dp.Schema({"x": dp.Number(0, 10, step=1)}), unit=dp.Unit.rows(), relation="add_remove",
+        about_rows=50_000, budget=dp.Budget("3", "1e-6"),
+    )  # fmt: skip
+    _, text = opened("session", k="100", how="lecture")
+    assert "declared size, about 50,000" in text and "If the table holds about 50,000 people as declared" in text
+    table.open_session(table.query("adaptive_session", questions=2, epsilon="1"), "s").ask({"average": "x"}, "a")
+    _, text = opened("session", session="s")
+    assert "counted for the declared size of about 50,000 people" in text

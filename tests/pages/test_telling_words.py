@@ -1,0 +1,161 @@
+"""Answers that say nothing, and the finding of those that tell: in words, in pictures, in the report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html import unescape
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import dpengine as dp
+from dpengine.declared.facts import Facts
+from dpengine.messages.language import speaking
+from dpengine.table import new_request
+from ui.ledger import report
+from ui.parts.exports import answer_csv
+from ui.pictures import charts, svg
+from ui.words.figures import cut, pictured
+from ui.words.wording import headline, in_short, promise_words, range_words
+
+JOBS = [f"job {place}" for place in range(14)]
+SCHEMA = dp.Schema(
+    {
+        "pay": dp.Number(0, 20_000, step=10), "job": dp.Category([*JOBS, "no answer"], unknown="no answer"),
+        "sex": dp.Category(["women", "men"], unknown="men", missing="men"),
+    }
+)  # fmt: skip
+
+
+def answered(key: str, value: Any, interval: Any = None, epsilon: str = "1", **given: Any) -> dp.Answer:
+    facts = Facts("people", SCHEMA, dp.Unit.rows(), "replace", 32_561, ("pay", "job", "sex", "town"))
+    query = dp.catalogue[key].build(facts, {"epsilon": epsilon} | given)
+    return dp.Answer(value, interval, query.promise(), {}, query, "request", "now")
+
+
+def test_a_median_that_may_be_anything_is_no_figure() -> None:
+    for ends in ((0, 20_000), (400, 19_600)):
+        nothing = answered("median", 10_000, ends, column="pay")
+        assert headline(nothing) == in_short(nothing) == "Too few to tell"
+        assert "10,000" not in range_words(nothing)
+    hopeless = answered("median", 10_000, (9_000, 10_500), "0.0005", column="pay")  # so many people cannot tell it
+    assert headline(hopeless) == "Too few to tell" and "from 0 to 20,000" in range_words(hopeless)
+    bare = answered("median", 10_000, None, "0.0005", column="pay", with_range=False)
+    assert headline(bare) == "Too few to tell" and range_words(bare).startswith("It may be any value")
+    with speaking("sl"):
+        assert headline(bare) == "Premalo, da bi vedeli"
+
+
+def test_a_top_item_that_others_may_equal_is_not_the_headline() -> None:
+    unsure = answered("top_item", "job 3", None, "0.0205", column="job")
+    gap = unsure.query.promise().gap  # type: ignore[union-attr]
+    assert gap > 500 and headline(unsure) == in_short(unsure) == "Not certain which is first"
+    told = f"“job 3” was drawn. None is ahead of it by more than {gap} people, 95 times in 100."
+    assert range_words(unsure) == told
+    sure = answered("top_item", "job 3", None, "2", column="job")
+    assert headline(sure) == "job 3" and range_words(sure).startswith("None is ahead of it by more than ")
+    several = answered("top_item", {"job 3": 1, "job 1": 2}, None, "0.02", column="job", how_many=2)
+    assert headline(several) == "Not certain which are first" and "job 3, job 1" in range_words(several)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reach", "given", "told"),
+    [
+        ("proportion", {"women": 50, "men": 50}, 3, {"by": "sex", "of": [["job", "in", ["job 1"]]]},
+         "women: 50 %; men: 50 %: cannot be told apart"),
+        ("proportion", {"women": 60, "men": 50}, 3, {"by": "sex", "of": [["job", "in", ["job 1"]]]},
+         "women: 60 %; men: 50 %"),
+        ("histogram", dict.fromkeys(JOBS, 100) | {"job 5": 400}, 50, {"column": "job"}, "Most: job 5, about 400"),
+        ("histogram", dict.fromkeys(JOBS, 100) | {"job 5": 400, "job 6": 390}, 50, {"column": "job"},
+         "Most: job 5 or job 6"),
+        ("histogram", dict.fromkeys(JOBS, 100), 50, {"column": "job"}, "These 14 cannot be told apart"),
+        ("histogram", {job: 100 + 30 * place for place, job in enumerate(JOBS)}, 150, {"column": "job"},
+         "Not certain which of the 14 comes first"),
+        ("mean", {job: 1_000 + 500 * place for place, job in enumerate(JOBS)}, 50, {"column": "pay", "by": "job"},
+         "Highest: job 13, about 7,500"),
+        ("quantile", {"25 %": 1_000, "50 %": 1_100}, 200, {"column": "pay", "share": ["0.25", "0.5"]},
+         "25 %: 1,000; 50 %: 1,100"),
+    ],
+)  # fmt: skip
+def test_a_headline_says_the_finding(key: str, value: Any, reach: int, given: Any, told: str) -> None:
+    ranges = {part: (one - reach, one + reach) for part, one in value.items()}
+    assert headline(answered(key, value, ranges, **given)) == told
+
+
+def test_a_range_that_reaches_nothing_tells_its_upper_end() -> None:
+    few = answered("count", 12, (-40, 64), where=[["sex", "in", ["men"]]])
+    assert headline(few) == "At most 64" and in_short(few) == "12 (0 – 64)"
+    amount = answered("sum", -4_245, (-19_070, 10_580), column="pay", where=[["sex", "in", ["men"]]])
+    assert in_short(amount) == "0 (0 – 11,000)" and amount.value == -4_245  # what was drawn stays as it is
+
+
+def test_bars_are_cut_at_nothing_and_one_empty_group_does_not_stretch_the_axis() -> None:
+    bars = answered("histogram", {"women": -7, "men": 300}, {"women": (-27, 13), "men": (280, 320)}, column="sex")
+    assert pictured(bars.query, bars.value, bars.interval) == (
+        {"women": 0, "men": 300}, {"women": (0, 13), "men": (280, 320)}
+    )  # fmt: skip
+    values = {"a": 2_500.0, "b": 2_600.0, "empty": None}
+    ranges = {"a": (2_400.0, 2_600.0), "b": (2_500.0, 2_700.0), "empty": (0.0, 20_000.0)}
+    low, high = charts.told_span(values, ranges) or (0.0, 0.0)
+    assert 2_300 < low < 2_400 and 2_700 < high < 2_800
+    assert charts.told_span({"a": 1.0}, {"a": (0.0, 2.0)}) is None  # all of them tell: as it was
+    drawn = svg.rows(values, ranges, "pay", "alt", bars=False)
+    figures = [float(one.replace(",", "")) for one in re.findall(r'text-anchor="middle">([\d,]+)<', drawn)]
+    assert figures and min(figures) >= 2_300 and max(figures) <= 2_800 and "Too few to tell" in drawn
+
+
+def test_a_csv_keeps_what_was_drawn_and_says_where_it_says_nothing() -> None:
+    wide = {"women": (0.0, 20_000.0), "men": (2_000.5, 3_000.5)}
+    some = answered("mean", {"women": 12_345.6, "men": 2_500.25}, wide, column="pay", by="sex")
+    some.receipt.update(table="people", charge={"hash": "abc"})
+    rows = list(csv.DictReader(io.StringIO(answer_csv(some))))
+    assert [(row["value"], row["note"]) for row in rows] == [("12345.6", "too few to tell"), ("2500.25", "")]
+    unsure = answered("top_item", "job 3", None, "0.0205", column="job")
+    unsure.receipt.update(table="people", charge={"hash": "abc"})
+    assert [row["note"] for row in csv.DictReader(io.StringIO(answer_csv(unsure)))] == ["cannot be told apart"]
+
+
+def test_a_range_beyond_what_is_possible_is_shown_from_there_on() -> None:
+    query = answered("count", 0, (0, 1), where=[["sex", "in", ["men"]]]).query
+    assert cut(query, -30, (-40, -20)) == (0, (0, 10))
+    assert cut(query, 32_600, (32_590, 32_610)) == (32_561, (32_551, 32_561))
+
+
+def test_found_values_tell_their_own_error_and_what_may_be_missing() -> None:
+    found = answered("find_values", {"Celje": 900, "Kranj": 300}, None, "0.05", column="town", delta="1e-7")
+    query: Any = found.query
+    ranges = {name: (count - query.reach, count + query.reach) for name, count in found.value.items()}
+    found = dp.Answer(found.value, ranges, found.promise, {}, query, "request", "now")
+    told, promised = range_words(found), promise_words(query.promise(), query)
+    for said in (told, promised):
+        assert f"±{query.reach:,} people" in said and f"{query.threshold + query.reach:,} people" in said
+    assert "all 2 at once" in told and "32,561" not in told + promised
+    nothing = dp.Answer({}, {}, found.promise, {}, query, "request", "now")
+    assert headline(nothing) == "No value stands out"
+    assert range_words(nothing).startswith("A value that is not here is held by fewer than")
+
+
+@pytest.fixture()
+def home(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    found = dp.open_workspace(tmp_path)
+    monkeypatch.setattr(report, "workspace", lambda: found)
+    return found
+
+
+def test_the_report_tells_session_answers_with_unit_and_range(home: Any) -> None:
+    frame = pd.DataFrame({"pay": [2_000, 3_000] * 1_000, "sex": ["women", "men"] * 1_000})
+    schema = dp.Schema({"pay": dp.Number(0, 20_000, step=10), "sex": SCHEMA["sex"]})
+    table = home.add_table("people", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
+    session = table.open_session(table.query("adaptive_session", questions=3, epsilon="3"))
+    groups = [[["sex", "in", ["men"]]], [["pay", ">", 9_000]]]
+    for ask in ({"share": [["sex", "in", ["women"]]]}, {"average": "pay"}, {"largest": groups}):
+        session.ask(ask, new_request())
+    written = report.html(table, home.ledger.head(), "2026-01-02T03:04:05+00:00")
+    told = unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", written, flags=re.S))
+    assert re.search(r"About \d[\d.]* %\s*\. In this table between \d[\d.]* % and \d[\d.]* %\.", told)
+    assert re.search(r"About 2,\d\d\d\s*\. In this table between 2,\d+ and 2,\d+\.", told)
+    assert re.search(r"sex is men\s*\. None is ahead of it by more than \d+ people", told)
+    assert "These ranges hold for all 3 answers of the session together, 95 times in 100." in told

@@ -1,0 +1,244 @@
+"""The Train page without a browser: what is refused, what is promised, what is told of a model, and its files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from helpers_page import html_of, open_page, plain
+from streamlit.testing.v1 import AppTest
+
+import dpengine as dp
+from dpengine.mechanisms.models.of_gradients import OfGradients
+from dpengine.released import model_script
+from ui.ledger import report
+from ui.parts import exports, history
+from ui.train import train_result, train_words
+from ui.words import figures
+
+PEOPLE = 300
+ODD = 'a "quoted"\\ {name}'
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
+    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+
+
+@pytest.fixture(scope="module")
+def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
+    workspace = dp.open_workspace(home)
+    frame = pd.DataFrame({
+        "pay": [str(place % 101) for place in range(PEOPLE)],
+        ODD: [str(place % 7 / 2) for place in range(PEOPLE)],
+        "town": [("a'b", "c\nd", "e")[place % 3] for place in range(PEOPLE)],
+        "born": [f"2000-01-{place % 28 + 1:02}" for place in range(PEOPLE)],
+        "car": ["yes" if place % 2 else "no" for place in range(PEOPLE)],
+        "held": ["x|y"] * PEOPLE,
+    })  # fmt: skip
+    schema = dp.Schema({
+        "pay": dp.Number(0, 100), ODD: dp.Number(0, 3, step="0.5", missing=0), "town": dp.Category(["a'b", "e"]),
+        "born": dp.Date("2000-01-01", "2000-01-31"), "car": dp.Category(["yes", "no"], "no", "no", {"1": "yes"}),
+        "held": dp.ItemSet(["x", "y"], "|", 2),
+    })  # fmt: skip
+    terms: dict[str, dict[str, Any]] = {
+        "rows": {},
+        "secret": {"relation": "add_remove", "about_rows": PEOPLE},
+        "pure": {"budget": dp.Budget("20", "0")},
+        "sets": {"schema": dp.Schema({"held": schema["held"], "pay": schema["pay"]})},
+    }
+    made = {}
+    for place, (name, given) in enumerate(terms.items()):
+        usual = {"schema": schema, "budget": dp.Budget("20", "1e-6"), "unit": dp.Unit.rows()}
+        made[name] = workspace.add_table(name, frame.iloc[: PEOPLE - place], **(usual | given))
+    yield made
+
+
+def opened(page: str = "train", **address: str) -> AppTest:
+    return open_page(page, **address)
+
+
+def said(app: AppTest) -> str:
+    return plain(html_of(app))
+
+
+def buttons(app: AppTest) -> list[Any]:
+    return [one for one in app.button if "Train — takes" in one.label]
+
+
+GIVEN = {"table": "rows", "target": "pay", "features": '["car"]', "share": "20"}
+
+
+@pytest.mark.parametrize(("given", "sentence"), [
+    ({"table": "sets"}, "This table has too few of them"),
+    ({"features": "[]"}, "Choose at least one column"),
+    ({"features": '["nobody", 7, ["car"]]'}, "Choose at least one column"),
+    ({"steps": "0"}, "whole number from 1 to"), ({"steps": "many"}, "steps"), ({"rate": "-1"}, "step size"),
+    ({"epsilon": "NaN"}, "ε"), ({"epsilon": "30"}, "costs more than"),
+    ({"table": "pure", "calibration": "gaussian"}, "needs an allowance with δ above 0"),
+])  # fmt: skip
+def test_bad_input_gets_one_sentence_and_spends_nothing(
+    tables: dict[str, dp.Table], given: dict[str, str], sentence: str
+) -> None:
+    app = opened(**(GIVEN | given))
+    assert sentence in said(app) and "Traceback" not in said(app)
+    assert all(one.disabled for one in buttons(app)) and not any(table.history() for table in tables.values())
+
+
+def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, dp.Table]) -> None:
+    app = opened(**GIVEN | {"share": "100"})
+    text = said(app)
+    assert "would typically be off by at most" in text and "in pay more than those of the best model" in text
+    assert all(name in text for name in ("Gaussian", "Laplace, as one length", "Laplace, weight by weight"))
+    assert len(app.get("plotly_chart")) == 2 and not buttons(app)[0].disabled
+    amber = said(opened(**GIVEN | {"epsilon": "0.01"}))
+    assert "nothing better than one guess for everybody" in amber
+    pure = said(opened(**GIVEN | {"table": "pure", "target": "car", "features": '["pay"]', "share": "100"}))
+    assert "at most" in pure and "% worse than the best one" in pure and "needs an allowance with δ" in pure
+    assert "Steps of this size may overshoot" in said(opened(**GIVEN | {"rate": "9"}))
+
+
+@pytest.fixture(scope="module")
+def answer(tables: dict[str, dp.Table]) -> dp.Answer:
+    query = tables["rows"].query(
+        "train_linear", target="pay", features=[ODD, "town", "born"], epsilon="0.5", steps=3
+    )  # fmt: skip
+    return tables["rows"].ask(query, "trained=&one")
+
+
+def model_of(answer: dp.Answer) -> Any:
+    assert isinstance(answer.query, OfGradients) and answer.path is not None
+    return answer.query.model(answer.path.weights)
+
+
+def test_a_model_is_shown_tried_out_and_listed(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
+    spent = tables["rows"].meter().spent_epsilon
+    values = {ODD: 1.5, "town": "e", "born": "2000-01-05"}
+    app = opened(table="rows", trained=answer.request_id, **{"with": json.dumps(values)})
+    text = said(app)
+    assert train_words.headline(answer)[0] in text and "not what causes what" in text
+    assert f"pay: about {figures.bare(model_of(answer).predict(values))}" in text
+    assert "for every 0.2" in text or "for every 0.5" in text
+    assert "Full figure: A model of pay from 3 columns" in text
+    assert "All ranges at once hold" in text and len(app.get("plotly_chart")) == 1
+    opened(table="rows", trained=answer.request_id, **{"with": '{"town": 7, "born": "soon", "x": [1]}'})
+    assert "Trained before" in said(opened(table="rows")) and "not a trained model" not in text
+    assert tables["rows"].meter().spent_epsilon == spent, "a prediction costs"
+    assert "not a trained model" in said(opened(table="secret", trained=answer.request_id))
+
+
+def test_where_there_is_no_range_the_page_says_why(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
+    wide = replace(answer, interval=dict.fromkeys(answer.value, (-500.0, 500.0)))
+    assert {row[2] for row in train_words.rows(wide)} == {"anything"}, "wider than all there can be"
+    table = tables["secret"]
+    found = table.ask(table.query("train_logistic", target="car", features=["pay"], epsilon="1", steps=2))
+    text = said(opened(table="secret", trained=found.request_id))
+    assert found.interval is None and "No ranges: how many rows there are is not public" in text
+    assert "the odds of car being yes" in text and "car is yes:" in text
+
+
+def test_a_stopped_training_says_that_it_stays_charged(
+    tables: dict[str, dp.Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tables["rows"]
+    monkeypatch.setattr(type(table._workspace.jobs), "cancelled", lambda jobs, request: True)
+    found = table.ask(table.query("train_linear", target="pay", features=["car"], epsilon="0.2", steps=50))
+    assert found.path is not None and found.path.stopped
+    text = said(opened(table="rows", trained=found.request_id))
+    assert "Stopped after 1 of 50 steps. The whole price stays charged" in text and "It was promised" not in text
+    assert "It was stopped before its last step" in said(opened("ask", table="rows", answer=found.request_id))
+
+
+def test_a_click_trains_on_the_worker_and_the_address_finds_it(tables: dict[str, dp.Table]) -> None:
+    app = opened(table="pure", target="pay", features='["car"]', share="10", steps="2")
+    buttons(app)[0].click().run()
+    held = app.query_params["trained"]
+    request = held[0] if isinstance(held, list) else held
+    workspace = dp.open_workspace(tables["pure"]._workspace.folder)
+    deadline = time.monotonic() + 30
+    while not workspace.job(request).over:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    app.run()
+    assert "How it reckons" in said(app) and len(tables["pure"].history()) == 1
+
+
+def test_ask_ledger_plan_report_and_exports_tell_of_it(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
+    table, told = tables["rows"], "A model of pay from 3 columns"
+    assert told in said(opened("ask", table="rows", answer=answer.request_id))
+    assert told in said(opened("ledger", table="rows"))
+    assert told in report.html(table, (1, "0" * 64), "2026-01-02T03:04:05+00:00")
+    plan = json.dumps([["train_linear", {"target": "pay", "features": ["car"], "epsilon": "1"}, "0.4", 0]])
+    assert "A model that predicts pay from car" in said(opened("plan", table="rows", plan=plan))
+    assert "town = e" in exports.answer_csv(answer)
+    [found] = dp.open_workspace(table._workspace.folder).check_receipts(json.dumps(answer.receipt).encode(), "r.json")
+    assert found.ok
+    entry = next(one for one in table.history() if one.charge.request == answer.request_id)
+    assert history.answer_link(entry.charge) == "train?table=rows&amp;trained=trained%3D%26one"
+
+
+def test_the_python_file_stands_alone_and_says_what_the_engine_says(answer: dp.Answer, tmp_path: Path) -> None:
+    """Also where names and values are of the kind that breaks a program that is pasted together."""
+    model = model_of(answer)
+    file, rows = tmp_path / "model.py", tmp_path / "rows.csv"
+    file.write_text(model_script.source(model, "a\nb", "0" * 64), encoding="utf-8")
+    asked = [
+        {ODD: number, "town": town, "born": born}
+        for number in (-1, 0, 0.3, 1.5, 2.75, 99)
+        for town in ("a'b", "E ", "elsewhere")
+        for born in ("1999-12-31", "2000-01-09", "2000-02-01")
+    ]
+    pd.DataFrame(asked).to_csv(rows, index=False)
+    told = subprocess.run([sys.executable, "-I", "-S", file, rows], capture_output=True, text=True, check=True).stdout
+    assert [float(line) for line in told.split()] == pytest.approx([model.predict(row) for row in asked], rel=1e-9)
+    kept = json.loads(train_result.model_json(answer, model))
+    assert kept["model"] == model.as_json() and kept["coefficients"] == answer.value
+
+
+def test_cells_are_read_as_the_table_was_read(tables: dict[str, dp.Table]) -> None:
+    """Other spellings, empty cells, and a model of yes and no."""
+    query = tables["rows"].query("train_logistic", target="car", features=[ODD], epsilon="0.2", steps=1)
+    assert isinstance(query, OfGradients)
+    scored: dict[str, Any] = {}
+    exec(model_script.source(query.model((2**24, -(2**23))), "", ""), scored)
+    model = query.model((2**24, -(2**23)))
+    assert scored["predict"]({ODD: ""}) == pytest.approx(model.predict({ODD: 0}))
+    query = tables["rows"].query("train_linear", target="pay", features=["car", "born"], epsilon="0.2", steps=1)
+    assert isinstance(query, OfGradients)
+    model = query.model(tuple(range(2**20, 2**20 * 5, 2**20)))
+    exec(model_script.source(model, "", ""), scored)
+    told = [scored["predict"]({"car": car, "born": "2000-01-02"}) for car in ("1", " YES", "", None, "maybe")]
+    yes, no = (model.predict({"car": car, "born": "2000-01-02"}) for car in ("yes", "no"))
+    assert told == pytest.approx([yes, yes, no, no, no]) and yes != no
+    with pytest.raises(ValueError, match="born"):
+        scored["predict"]({"car": "yes"})
+
+
+def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
+    where = {"table": "rows", "trained": answer.request_id}
+    assert "takes its own part of the allowance" in said(opened(**where))
+    table, model = tables["rows"], model_of(answer).as_json()
+    table.ask(table.query("check_model", model=model, epsilon="0.5"), "checked one")
+    app = opened(**where, checked="checked one")
+    assert "Typically off by about" in said(app) and "What it says, and what is so" in said(app)
+    assert any("Check it once more" in one.label for one in app.expander)
+    other = table.ask(table.query("train_logistic", target="car", features=["pay"], epsilon="0.2", steps=2))
+    table.ask(table.query("check_model", model=model_of(other).as_json(), epsilon="0.5"), "checked two")
+    text = said(opened(table="rows", trained=other.request_id))
+    assert "Right for about" in text and "above what it would be for other people" in text
+    lost = said(opened(**where, checked="nobody"))
+    assert "not in the ledger of this workspace" in lost and "Typically off by about" in lost

@@ -1,0 +1,126 @@
+"""Two pictures of a check: how likely every answer is on two tables, and what was promised, found and proven."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from dpengine.messages import say
+from ui.pictures.charts import _figure, _show
+from ui.shell.style import palette
+from ui.words.wording import percent
+
+FEW = 12  # up to so many cells are bars; more are lines
+
+
+@dataclass(frozen=True)
+class Side:
+    """One table: its name, the exact chances (None where no law is known), and the shares of what was drawn."""
+
+    name: str
+    exact: list[float] | None
+    drawn: list[float]
+
+
+def both(
+    labels: list[str], one: Side, other: Side, times: float, delta: float, worst: tuple[int, ...], title: str,
+    alt: str, key: str,
+) -> None:  # fmt: skip
+    """Each answer's chance on both tables. The soft band says where the first may lie, given the second; a shade marks
+    where the privacy is spent."""
+    import plotly.graph_objects as go
+
+    colours, few = palette(), len(labels) <= FEW
+    figure = _figure(330)
+    places = list(range(len(labels)))
+    for at in worst:
+        shade = {"x0": at - 0.5, "x1": at + 0.5, "yref": "paper", "y0": 0, "y1": 1, "line": {"width": 0}}
+        figure.add_shape(type="rect", fillcolor=colours.take_soft, opacity=0.55, layer="below", **shade)
+    if other.exact is not None:
+        low = [max(0.0, (q - delta) / times) for q in other.exact]
+        high = [min(1.0, times * q + delta) for q in other.exact]
+        _band(figure, places, low, high, few)
+    for side, colour, away in ((one, colours.left, -0.2), (other, colours.spent, 0.2)):
+        xs = [at + (away if few else 0) for at in places]
+        if few:  # of an unknown law the draws are all there is
+            figure.add_trace(
+                go.Bar(x=xs, y=side.exact or side.drawn, width=0.36, marker={"color": colour, "opacity": 0.85},
+                       name=escape(side.name), hovertemplate="%{y:.2%}<extra></extra>")
+            )  # fmt: skip
+        else:
+            line = {"color": colour, "width": 2.5, "shape": "hvh"}
+            figure.add_trace(
+                go.Scatter(x=xs, y=side.exact, mode="lines", line=line, name=escape(side.name),
+                           hovertemplate="%{y:.2%}<extra></extra>")
+            )  # fmt: skip
+        dot = {"size": 9 if few else 6, "color": colours.card, "line": {"width": 2, "color": colour}}
+        if side.exact is None:
+            continue
+        figure.add_trace(
+            go.Scatter(x=xs, y=side.drawn, mode="markers", marker=dot, hovertemplate="%{y:.2%}<extra></extra>",
+                       name=escape(say("check.drawn")), showlegend=side is one)
+        )  # fmt: skip
+    step = max(1, math.ceil(len(labels) / (FEW if few else 8)))
+    shown = places[::step] if few else places[1:-1:step]
+    figure.update_xaxes(
+        tickvals=shown, ticktext=[_wrapped(labels[at]) for at in shown], range=[-0.6, len(labels) - 0.4], showline=True,
+        title={"text": escape(title)},
+    )  # fmt: skip
+    top = max(one.drawn + other.drawn + (one.exact or []) + (other.exact or [])) * 1.12
+    grain = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if top <= 6 * step or step == 0.2)
+    ticks = [grain * tick for tick in range(int(top / grain) + 1) if grain * tick < 1.01]
+    figure.update_yaxes(
+        range=[0, top], title={"text": escape(say("check.axis.chance"))}, showgrid=True, gridcolor=colours.line,
+        tickvals=ticks, ticktext=[percent(tick) for tick in ticks],
+    )  # fmt: skip
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": colours.ink}}
+    figure.update_layout(showlegend=True, legend=legend, barmode="overlay")
+    _show(figure, alt, key)
+
+
+def _band(figure: Any, places: list[int], low: list[float], high: list[float], few: bool) -> None:
+    """Boxes behind bars, a strip behind lines."""
+    import plotly.graph_objects as go
+
+    colours = palette()
+    name, look = escape(say("check.band")), {"hoverinfo": "skip", "name": escape(say("check.band"))}
+    if few:
+        heights = [b - a for a, b in zip(low, high, strict=True)]
+        marker = {"color": colours.left_soft, "line": {"width": 1, "color": colours.left}}
+        figure.add_trace(go.Bar(x=[at - 0.2 for at in places], y=heights, base=low, width=0.46, marker=marker, **look))
+        return
+    xs = [edge for at in places for edge in (at - 0.5, at + 0.5)]
+    tops, bottoms = ([one for one in side for _ in range(2)] for side in (high, low))
+    figure.add_trace(
+        go.Scatter(x=xs + xs[::-1], y=tops + bottoms[::-1], mode="lines", line={"width": 0}, fill="toself",
+                   fillcolor=colours.left_soft, hoverinfo="skip", name=name)
+    )  # fmt: skip
+
+
+def _wrapped(label: str) -> str:
+    """A long label in two lines."""
+    words = label.split(" ")
+    if len(label) <= 12 or len(words) < 2:
+        return escape(label)
+    middle = (len(words) + 1) // 2
+    return f"{escape(' '.join(words[:middle]))}<br>{escape(' '.join(words[middle:]))}"
+
+
+def gauge(claim: float, exact: float | None, proven: float, alt: str) -> str:
+    """A track of loss: what was promised, a tick where the exact loss lies, a bar up to what is proven."""
+    shown = [claim * 1.35, proven * 1.12, *([] if exact is None or math.isinf(exact) else [exact * 1.08])]
+    end = max(shown)
+
+    def at(loss: float) -> str:
+        return f"{min(loss / end, 1) * 100:.2f}%"
+
+    kind = "over" if proven > claim else "fine"
+    mark = "" if exact is None else f'<i class="exact" style="left:{at(exact)}"></i>'
+    return (
+        f'<div class="gauge" role="img" aria-label="{escape(alt)}">'
+        f'<span class="promised" style="width:{at(claim)}"></span>'
+        f'<span class="proven {kind}" style="width:{at(proven)}"></span>{mark}'
+        f'<i class="limit" style="left:{at(claim)}"></i></div>'
+    )

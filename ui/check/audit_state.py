@@ -1,0 +1,161 @@
+"""What is chosen on the audit page, which lives in the address, and what was drawn, which lives in the session.
+
+Everything here is about two made-up tables: all of it may be shown, kept and drawn again at will.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from demos.neighbours import EXAMPLES, UNITS, Example, settings
+from demos.twins import twins, watched
+from demos.watching import BulkCoins, Claim, View, Watched, claimed
+from dpengine.audit.empirical import Evidence, lower_bound
+from dpengine.declared.unit import RELATIONS
+from ui.shell.language import address
+
+STATE, DRAWN = "audit", "audit-drawn"
+CARE = ("0.1", "0.2", "0.5", "1", "1.5", "2", "3")
+CHOICES: dict[str, tuple[str, ...]] = {"q": tuple(EXAMPLES), "relation": RELATIONS, "unit": tuple(UNITS), "e": CARE}
+USUAL = {"q": "count", "relation": "replace", "unit": "one", "e": "1", "twin": ""}
+FIRST, MORE, MOST = 10_000, 20_000, 200_000  # draws of each table
+SECONDS = 0.7  # of drawing when a question is opened, and as much for its twin
+LONGER = 2.0  # when more draws are wished
+FAILURE = 1e-6
+_BATCH = 250
+_MOST_KEPT = 24
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A question or its twin, ready to be drawn: the exact part."""
+
+    subject: Watched
+    values: tuple[Any, Any]
+    view: View
+    claim: Claim
+    loss: float | None  # on these two tables, exactly
+
+
+@lru_cache(maxsize=256)
+def prepared(example: Example, twin: str) -> Prepared:
+    subject, claim = watched(example, twin), claimed(example.query)
+    one, other = (subject.value(rows) for rows in example.tables)
+    view = subject.view(one, other)
+    return Prepared(subject, (one, other), view, claim, view.loss(claim.delta))
+
+
+@dataclass
+class Drawn:
+    """The cells that draws fell into, of each table."""
+
+    wanted: int = 0
+    seconds: float = SECONDS  # that the next draws may take
+    cells: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    found: tuple[int, Evidence] | None = None  # after so many draws
+
+    @property
+    def many(self) -> int:
+        return len(self.cells[1])
+
+    def share(self, side: int, cells: tuple[int, ...]) -> float:
+        return sum(one in cells for one in self.cells[side]) / max(self.many, 1)
+
+    def shares(self, side: int, cells: int) -> list[float]:
+        counts = [0] * cells
+        for one in self.cells[side]:
+            counts[one] += 1
+        return [count / max(self.many, 1) for count in counts]
+
+
+def drawn(example: Example, twin: str) -> Drawn:
+    kept: dict[tuple[Example, str], Drawn] = st.session_state.setdefault(DRAWN, {})
+    key = (example, twin)
+    if key not in kept:
+        while len(kept) >= _MOST_KEPT:
+            kept.pop(next(iter(kept)))
+        kept[key] = Drawn(FIRST, SECONDS)
+    return kept[key]
+
+
+def draw_more(ready: Prepared, kept: Drawn, told: Callable[[float], object]) -> None:
+    """Up to the wanted number, or until the time is over; what was drawn before an interruption stays."""
+    coins, start, before = BulkCoins(), time.monotonic(), kept.many
+    while kept.many < kept.wanted and time.monotonic() - start < kept.seconds:
+        batch = min(_BATCH, kept.wanted - kept.many)
+        both = [
+            [ready.view.place(ready.subject.draw(value, coins)) for _ in range(batch)] for value in ready.values
+        ]
+        for cells, more in zip(kept.cells, both, strict=True):
+            cells += more
+        told((kept.many - before) / (kept.wanted - before))
+    kept.wanted = kept.many
+
+
+def wish(kept: Drawn) -> None:
+    """More draws, in the next run of the page."""
+    kept.wanted, kept.seconds = min(kept.many + MORE, MOST), LONGER
+
+
+def evidence(ready: Prepared, kept: Drawn) -> Evidence:
+    """What the draws prove: answers in the order of their evidence, so that no event family misses the best one."""
+    if kept.found is None or kept.found[0] != kept.many:
+        ranks = ready.view.ranks()
+        one, other = ([ranks[cell] for cell in cells] for cells in kept.cells)
+        kept.found = (kept.many, lower_bound(one, other, ready.claim.delta, FAILURE))
+    return kept.found[1]
+
+
+# --- the address ------------------------------------------------------------------------------------------------------
+
+
+def state() -> dict[str, str]:
+    """As the address says on arrival, else as it was left, else the usual."""
+    arriving = {name: st.query_params[name] for name in USUAL if name in st.query_params}
+    kept = st.session_state.get(STATE)
+    if kept is None or (arriving and arriving != kept["url"]):
+        turn = kept["turn"] + 1 if kept else 0  # new widgets: a browser goes on showing what it has
+        kept = {"url": arriving, "given": clean(arriving), "turn": turn}
+        st.session_state[STATE] = kept
+    return dict(kept["given"])
+
+
+def clean(arriving: dict[str, str]) -> dict[str, str]:
+    """Nothing of an address is trusted: what cannot be chosen becomes the usual."""
+    given = fitted(USUAL | {name: text for name, text in arriving.items() if text in CHOICES.get(name, ())})
+    return given | {"twin": twin_of(given, arriving.get("twin", ""))}
+
+
+def fitted(given: dict[str, str]) -> dict[str, str]:
+    """A question that is not for such a table is put to the usual one."""
+    fits = (given["relation"], given["unit"]) in settings(given["q"])
+    return given if fits else given | {name: USUAL[name] for name in ("relation", "unit")}
+
+
+def twin_of(given: dict[str, str], wished: str) -> str:
+    """The wished twin where this question has it, else its first."""
+    offered = twins(example_of(given))
+    return wished if wished in offered else next(iter(offered))
+
+
+def example_of(given: dict[str, str]) -> Example:
+    return Example(given["q"], given["relation"], given["unit"], given["e"])  # type: ignore[arg-type]
+
+
+def widget(name: str) -> str:
+    return f"audit-{name}-{st.session_state[STATE]['turn']}"
+
+
+def remember(given: dict[str, str]) -> None:
+    """The address says what the view says; what is usual is left out."""
+    usual = USUAL | {"twin": twin_of(given, "")}
+    kept = st.session_state[STATE]
+    kept["given"], kept["url"] = given, {name: text for name, text in given.items() if text != usual[name]}
+    others = {name: st.query_params[name] for name in st.query_params if name not in USUAL}
+    address(others | kept["url"])

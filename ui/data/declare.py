@@ -1,0 +1,236 @@
+"""Bringing a table: one question per screen, in plain words, with what was said so far in sight.
+
+The answers live in a `Draft` in the session, so that going back, or to another page and back, keeps them. Widgets only
+show them: each takes its value from the draft when it appears and hands it back on every run.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.messages import say
+from ui.data import declare_draft as drafts
+from ui.data.declare_draft import STEPS, Draft
+from ui.data.declare_task import Task, Work
+from ui.shell import frame, uploads
+from ui.shell.incoming import here
+from ui.shell.state import NOBODY, choose_table, visitor, workspace
+from ui.words import gloss
+from ui.words.wording import html_lines
+
+_DRAFT = "draft"
+PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
+
+# Where a complaint is told, by the beginning of its code; all else is told where it arose.
+_STEP_OF = {
+    "load.": "names", "content.": "names", "dialect.": "names", "unit.": "unit", "budget.other_terms": "unit",
+    "facts.": "relation", "relation.": "relation",
+    "schema.": "columns", "column.": "columns", "number.": "cards", "category.": "cards", "items.": "cards",
+    "date.": "cards", "budget.": "care", "table.": "care",
+}  # fmt: skip
+
+
+_left: OrderedDict[str, Draft] = OrderedDict()  # by visitor: a reload is a new session, and must not lose the answers
+_MOST_LEFT = 200
+
+
+def current() -> Draft:
+    if _DRAFT not in st.session_state:
+        uploads.sweep(workspace().folder / "tmp")
+        _keep(_left.get(visitor()) or Draft())
+    draft: Draft = st.session_state[_DRAFT]
+    if draft.path is not None and draft.task is None and uploads.let_go(draft.path):
+        draft.path, draft.complaint = None, AllowanceError("upload.gone")
+        draft.go("file")
+    return draft
+
+
+def _keep(draft: Draft) -> None:
+    st.session_state[_DRAFT] = draft
+    if visitor() != NOBODY:  # without a cookie all would share one
+        _left[visitor()] = draft
+        while len(_left) > _MOST_LEFT:
+            _left.popitem(last=False)
+
+
+def start_over() -> None:
+    draft = current()
+    here.forget(draft.path)
+    _keep(Draft(uploads=draft.uploads + 1))
+
+
+def kept(key: str, value: Any) -> str:
+    """A widget's key, with its value from the draft when it was not on the page before."""
+    if key not in st.session_state:
+        st.session_state[key] = value
+    return key
+
+
+def show(screens: dict[str, Callable[[Draft], None]]) -> None:
+    look()
+    draft = current()
+    if draft.task is not None:
+        _settle(draft)
+    on_the_way = draft.step not in ("file", "done")
+    said = st.container()
+    if on_the_way:
+        frame.instead(say("meter.declaring"))
+    if draft.task is not None:
+        if on_the_way:
+            _so_far(draft)
+        waiting(draft.task)
+        return
+    screens[draft.step](draft)
+    if on_the_way:
+        with said:  # on top, and drawn last: a click on this screen counts at once
+            _so_far(draft)
+
+
+# --- what every screen has
+
+
+def look() -> None:
+    st.html(f"<style>{_RULES}</style>")
+
+
+def heading(code: str, **facts: Any) -> None:
+    st.html(
+        f'<h1 class="ask-heading">{escape(say(f"{code}.title", **facts))}</h1>'
+        f'<p class="lead">{gloss.text(say(f"{code}.lead", **facts))}</p>'
+    )
+
+
+def complain(draft: Draft) -> None:
+    """What stands in the way, right above the button."""
+    if draft.complaint is not None:
+        problem(str(draft.complaint))
+
+
+def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
+    """A complaint of these kinds goes as soon as what it complains about is mended."""
+    if isinstance(draft.complaint, AllowanceError) and draft.complaint.code.startswith(codes):
+        try:
+            check()
+            draft.complaint = None
+        except AllowanceError as complaint:
+            draft.complaint = complaint
+
+
+def problem(sentence: str) -> None:
+    st.html(f'<div class="refused" role="alert">{html_lines(sentence)}</div>')
+
+
+def onwards(draft: Draft, check: Callable[[], Any], label: str = "data.next") -> bool:
+    """The row of buttons. True when the person may go on: then `check` found nothing to complain about."""
+    with st.container(horizontal=True, key="declare-buttons"):
+        if draft.step != STEPS[0] and st.button(say("data.back"), key=f"declare-back-{draft.step}"):
+            draft.back()
+            st.rerun()
+        pressed = st.button(say(label), key=f"declare-next-{draft.step}", type="primary")
+    if not pressed:
+        return False
+    draft.pressed = True
+    try:
+        check()
+    except AllowanceError as complaint:
+        draft.complaint = complaint
+        st.rerun()
+    draft.complaint = None
+    return True
+
+
+def _so_far(draft: Draft) -> None:
+    """One line of what was said, and a way out."""
+    told = [draft.file]
+    if draft.many == "one":
+        told.append(say("data.so_far.one"))
+    if draft.many == "more" and draft.who is not None:
+        told.append(say("data.so_far.more", each=draft.each))
+    if draft.relation == "replace" and STEPS.index(draft.step) > STEPS.index("relation"):
+        told.append(say("data.so_far.replace", people=draft.people))
+    if draft.relation == "add_remove" and draft.about:
+        told.append(say("data.so_far.add_remove", people=draft.about))
+    if draft.chosen:
+        told.append(say("data.so_far.columns", columns=len(draft.chosen)))
+    if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
+        told.append(say(f"data.care.{draft.care}"))
+    place = say("data.so_far.step", now=STEPS.index(draft.step), of=len(STEPS) - 1)
+    with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
+        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(" · ".join(told))}</p>')
+        if draft.task is None:
+            st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
+
+
+# --- work in the background
+
+
+def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:
+    """Hand work over, once: a second click finds it under way."""
+    if draft.task is None:
+        draft.task = Task(purpose, here.holding(draft.path, work), stoppable)
+    draft.task.wait(PATIENCE)
+    st.rerun()
+
+
+@st.fragment(run_every=0.4)
+def waiting(task: Task) -> None:
+    if task.over:
+        st.rerun()
+    st.progress(task.share, text=say(f"data.task.{task.purpose}"))
+    if task.stoppable:
+        st.button(say("data.task.stop"), key="declare-stop", on_click=task.stop)
+
+
+def _settle(draft: Draft) -> None:
+    """When the work is over: on to the next screen, or back to the one it complains about."""
+    task: Task = draft.task
+    if not task.over:
+        return
+    draft.task = None
+    if task.error is not None:
+        where = next((step for start, step in _STEP_OF.items() if task.error.code.startswith(start)), draft.step)
+        draft.go(where)
+        draft.complaint, draft.pressed = task.error, True
+    elif task.purpose == "survey":
+        draft.forth()
+    else:
+        table: dp.Table = task.result
+        draft.added = drafts.Added(table.name, table.joined)
+        draft.path = None  # the work dropped the file
+        draft.go("done")
+        choose_table(table.name)
+        st.rerun()
+
+
+_RULES = """
+[data-testid="stHtml"] h1.ask-heading { font-size: 2.1rem; max-width: 54rem; }
+[data-testid="stRadio"] label p { font-size: 1.02rem; }
+[data-testid="stRadio"] [role="radiogroup"] { row-gap: 0.7rem; }
+.so-far { color: var(--muted); margin: 0; overflow-wrap: anywhere; }
+.so-far b { color: var(--ink); margin-right: 0.5rem; }
+.st-key-declare-so-far { border-bottom: 1px solid var(--line); padding-bottom: 0.4rem; justify-content: space-between; }
+.st-key-declare-so-far, [class*="st-key-declare-here"] { flex-wrap: nowrap; }
+.st-key-declare-so-far > :first-child, [class*="st-key-declare-here"] > :first-child { flex: 1 1 0; min-width: 0; }
+.st-key-declare-so-far > :last-child, [class*="st-key-declare-here"] > :last-child { flex: none; }
+[data-testid="stHtml"] ul.names { display: flex; flex-wrap: wrap; gap: 0.45rem; margin: 0.2rem 0 0.6rem 0; padding: 0;
+  list-style: none; }
+[data-testid="stHtml"] ul.names li { border: 1px solid var(--line); border-radius: 1rem; padding: 0.15rem 0.75rem;
+  background: var(--paper); overflow-wrap: anywhere; white-space: pre-wrap; margin: 0; }
+.price { color: var(--muted); max-width: 44rem; }
+[data-testid="stHtml"] dl.fact { display: grid; grid-template-columns: minmax(7rem, 14rem) 1fr; gap: 0.35rem 1.2rem;
+  margin: 0; padding: 0; }
+.fact dt { color: var(--muted); overflow-wrap: anywhere; }
+[data-testid="stHtml"] .fact dd { margin: 0; padding: 0; overflow-wrap: anywhere; }
+.st-key-declare-done [data-testid="stPageLink-NavLink"] { background: var(--left); border-color: var(--left); }
+.st-key-declare-done [data-testid="stPageLink-NavLink"] p { color: var(--paper); font-weight: 600; }
+[data-testid="stRadio"] [data-testid="stCaptionContainer"] { color: var(--muted); opacity: 1; }
+@media (max-width: 640px) { [data-testid="stHtml"] dl.fact { grid-template-columns: 1fr; gap: 0; }
+  [data-testid="stHtml"] .fact dd { margin-bottom: 0.5rem; } }
+"""

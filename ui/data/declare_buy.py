@@ -1,0 +1,160 @@
+"""What is not known of a table and can be bought from its allowance: does it fit, a range, a list of values.
+
+Every offer is drawn from public facts; a click hands it to the worker, as on Ask.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.answers import claim_of
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.mechanisms.promises import Within
+from dpengine.messages import say
+from ui.data import declare_change as change
+from ui.data.declare_column import Card
+from ui.parts import job, spend
+from ui.shell import frame
+from ui.words.wording import chance, percent
+
+FINDS = ("find_range", "find_values")
+
+
+def fit(table: dp.Table) -> None:
+    """Offered until it is bought for what is declared now; then it can be seen again."""
+    with st.container(key="card-fit"):
+        st.html(f'<h2>{escape(say("data.fit.title"))}</h2><p class="muted">{escape(say("data.fit.lead"))}</p>')
+        if not _again(table, "fit_check", {}):
+            _offer(table, "fit_check", {}, on_meter=False)
+
+
+def unknown(table: dp.Table, first: str | None = None) -> None:
+    """The last resort, for a column whose range or list nobody knows; `first` is chosen already, by nobody: its price
+    stands on the button alone."""
+    with st.container(key="card-buy"):
+        st.html(f'<h2>{escape(say("data.buy.title"))}</h2><p class="muted">{escape(say("data.buy.lead"))}</p>')
+        names = [name for name in table.facts.header if name != table.facts.unit.id_column]
+        left, right = st.columns([1, 1], vertical_alignment="bottom")
+        column = left.selectbox(
+            say("data.buy.column"), names, index=names.index(first) if first in names else None, key=change.BUYING,
+            placeholder=say("data.unit.who_none")
+        )
+        with right:
+            key = st.segmented_control(
+                say("data.buy.what"), FINDS, key="buy-what", format_func=lambda one: say(f"data.buy.{one}"),
+                required=True,
+            )
+        if column is None or key is None:
+            return
+        given: dict[str, Any] = {"column": column}
+        if key == "find_values":
+            given["delta"] = text_of(table.meter().delta_reserve / 10)
+        st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_means"))}</p>')
+        paid = _again(table, key, given)
+        _offer(table, key, given, on_meter=not paid and column != first)
+
+
+def _again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
+    """An answer that was paid for, whatever was spent on it: free to see again."""
+    try:
+        query = table.query(key, epsilon="1", **given)
+    except AllowanceError:
+        return False
+    bounds, column = claim_of(query)["bounds"], given.get("column")
+    for entry in table.history():
+        claim = entry.charge.claim
+        if entry.charge.table != table.name or entry.outcome is None or entry.outcome.kind != "answer":
+            continue
+        same = (claim["key"], claim["parameters"].get("column"), claim.get("bounds")) == (key, column, bounds)
+        if same:
+            st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
+            st.button(
+                say("ask.again_free"), key=f"buy-again-{key}", on_click=job.revisit,
+                args=(table, table.answer_of(entry)),
+            )
+            return True
+    return False
+
+
+def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> None:
+    """What it will tell, what it takes, and the button; how sure it must be, under *more*."""
+    above = st.container()
+    try:
+        usual, options = _spends(table, key, given)
+        with st.expander(say("data.buy.more")):
+            st.html(f'<p class="muted">{escape(say("spend.ends"))}</p>')
+            picked = st.select_slider(
+                say("spend.slider"), options, usual, key=f"buy-spend-{key}-{given.get('column')}",
+                label_visibility="collapsed", format_func=lambda step: say("spend.step", epsilon=step),
+            )
+        query = table.query(key, epsilon=picked, **given)
+    except AllowanceError as complaint:
+        with above:
+            job.hint(say("data.buy.no_delta") if complaint.code == "delta.range" else str(complaint))
+        return
+    price = table.preview(query)
+    if on_meter:
+        frame.show_price(table, price)
+    with above:
+        st.html(f"<p>{escape(_worth(query))}</p>")
+        if not price.useful:
+            told = _rough(query, price)
+            st.html(f'<p class="warn">{escape(told)}</p>')
+        label = say(f"data.buy.{key}_button", share=percent(price.fraction))
+        job.ask_button(label, table, query, f"buy-{key}", disabled=not price.admissible)
+        if not price.admissible:
+            rest = table.meter().left / table.meter().epsilon
+            job.refused(say("ask.too_much", left=percent(rest)) if rest else say("ask.nothing_left"))
+
+
+def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:
+    """The least usual spend that is more than noise, else the largest of at most half of what is left (a check of what
+    was declared is worth a tenth of the allowance at most); and all of them."""
+    meter = table.meter()
+    options = [step for step in spend.STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
+    most = min(meter.left / 2, meter.epsilon / 10) if key == "fit_check" else meter.left / 2
+    afford = [step for step in options if Fraction(step) <= most] or options[:1]
+    asked = {step: table.query(key, epsilon=step, **given) for step in afford}
+    good = (step for step, query in asked.items() if query.promise().amount <= query.coarse())
+    return next(good, afford[-1]), options
+
+
+def _worth(query: dp.Query) -> str:
+    promise = query.promise()
+    assert isinstance(promise, Within)
+    return say(f"data.buy.{query.card.key}_worth", alpha=promise.alpha, chance=chance(promise.beta))
+
+
+def _rough(query: dp.Query, price: dp.Preview) -> str:
+    """What a spend is too small for. What enough people hold is found all the same."""
+    if query.card.key in FINDS:
+        return say("data.buy.rough", people=query.facts.about)
+    return say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
+
+
+def then(table: dp.Table, answer: dp.Answer) -> None:
+    """What an answer that was bought here means, and a way to use it."""
+    key = answer.query.card.key
+    if key == "fit_check":
+        low, high = answer.interval
+        line = answer.query.coarse()
+        verdict = "few" if high <= line else "many" if low >= line else "unsure"
+        st.html(f'<p class="lead">{escape(say(f"data.fit.{verdict}"))}</p>')
+    elif key in FINDS and answer.receipt["table"] == table.name and not table.practice and not table.closed:
+        found = [one for one in answer.value.values() if one is not None]
+        if len(found) < 2:
+            st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_nothing"))}</p>')
+            return
+        told = say("data.buy.use_means")
+        if key == "find_range":
+            card = Card()
+            card.take_bounds(answer.value["lower"], answer.value["upper"])
+            told = say("data.buy.use_range_means", step=Fraction(card.step))
+        st.html(f'<p class="muted">{escape(told)}</p>')
+        st.button(say("data.buy.use"), key="buy-use", type="primary", on_click=change.use, args=(table, answer))

@@ -1,0 +1,132 @@
+"""The last question: how careful to be. Then the table is added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.accountant.budget import usual_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.declared.unit import read_relation
+from dpengine.messages import say
+from dpengine.messages.numbers import local
+from ui.data import declare_draft as drafts
+from ui.data import declare_price as price
+from ui.data.declare import begin, complain, heading, kept, onwards, problem, reconsider
+from ui.data.declare_draft import CARE, Draft
+from ui.parts import number_field, odds
+from ui.shell.incoming import here
+from ui.shell.state import table_names, workspace
+from ui.words.wording import power_of_ten
+
+PRIOR = 10  # percent: a suspicion before any answer
+
+
+def budget(draft: Draft) -> None:
+    heading("data.care")
+    asked, people = _typical(draft), draft.people
+    with st.container(key="card-care"):
+        many = {care: _many(dp.Budget(epsilon, draft.usual_delta), asked) for care, epsilon in CARE.items()}
+        draft.care = st.radio(
+            say("data.care.title"), list(CARE), index=None, key=kept("declare-care", draft.care),
+            format_func=lambda one: say(f"data.care.{one}_label"), label_visibility="collapsed",
+            captions=[
+                say(f"data.care.{care}_means", many=told, odds=_odds(draft, CARE[care])) for care, told in many.items()
+            ],
+        )
+        st.html(f'<p class="price">{escape(price.of_good_question(asked, people))}</p>')
+        with st.expander(say("data.care.odds_title")):
+            _explained(draft)
+        with st.expander(say("data.care.more"), expanded=bool(draft.epsilon or draft.delta)):
+            st.html(f'<p class="muted">{escape(say("data.care.more_lead"))}</p>')
+            left, right = st.columns(2)
+            usual = CARE.get(draft.care or "", "")
+            draft.epsilon = number_field.kept(
+                say("data.care.epsilon"), draft.epsilon, "declare-epsilon", left, placeholder=local(usual or "1"),
+            )
+            draft.delta = number_field.kept(
+                say("data.care.delta"), draft.delta, "declare-delta", right,
+                placeholder=local(text_of(draft.usual_delta)),
+                help=say("data.care.delta_help", delta=power_of_ten(draft.usual_delta), people=people),
+            )
+        told = _typed(draft)
+    with st.container(key="card-name"):
+        draft.name = draft.name or drafts.table_name(draft.file, table_names())
+        draft.name = st.text_input(say("data.name.label"), key=kept("declare-name", draft.name), max_chars=80,
+                                   help=say("data.name.help")) or ""
+
+        def check() -> None:
+            drafts.budget(draft)
+            if draft.name.strip() in table_names():
+                raise AllowanceError("table.exists", name=draft.name.strip())
+
+        reconsider(draft, check, "data.care.", "budget.", "number.", "table.exists")
+        if not told:
+            complain(draft)
+    if onwards(draft, check, "data.add"):
+        _add(draft)
+
+
+def _typical(draft: Draft) -> price.Typical:
+    return price.typical(drafts.schema(draft), read_relation(draft.relation), draft.people, drafts.unit(draft))
+
+
+def _many(allowance: dp.Budget, asked: price.Typical) -> str:
+    many = price.good_questions(allowance, asked)
+    return say("data.care.many" if many > 1 else "data.care.one" if many else "data.care.none", many=many)
+
+
+def _odds(draft: Draft, epsilon: str) -> str:
+    return say(f"data.care.odds.{draft.relation}", prior=PRIOR, most=odds.after(PRIOR, Fraction(epsilon)))
+
+
+def _explained(draft: Draft) -> None:
+    """What the chosen allowance means for one person; before a choice, the usual one."""
+    try:
+        given = drafts.budget(draft)
+    except AllowanceError:
+        given = dp.Budget(CARE["usual"], draft.usual_delta)
+    odds.show(given.epsilon, given.delta, read_relation(draft.relation), PRIOR)
+
+
+def _typed(draft: Draft) -> bool:
+    """What a typed ε and δ mean, or why they cannot be used; True when the latter was told."""
+    if not (draft.epsilon.strip() or draft.delta.strip()):
+        return False
+    try:
+        given = drafts.budget(draft)
+    except AllowanceError as complaint:
+        if not (draft.epsilon.strip() or draft.care):
+            return False
+        problem(str(complaint))
+        return True
+    terms = say("meter.terms", epsilon=given.epsilon, delta=power_of_ten(given.delta))
+    told = say("data.care.typed", terms=terms, many=_many(given, _typical(draft)))
+    st.html(f'<p class="price">{escape(told)}</p>')
+    return False
+
+
+def _add(draft: Draft) -> None:
+    """Everything is read off the draft now; the work runs on, whatever the page does meanwhile."""
+    path, name = draft.path, draft.name
+    space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
+    whose, kind = drafts.unit(draft), drafts.relation(draft)
+    about = draft.about if kind == "add_remove" else None
+    usual = about is None and not draft.delta.strip()  # then δ is for as many people as are counted
+    allowance = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
+    dialect, bad_records = draft.dialect, draft.bad_records
+
+    def work(tell: Callable[[float], None]) -> dp.Table:
+        table = space.add_table(
+            name, path, schema=declared, unit=whose, relation=kind, budget=allowance, about_rows=about,
+            dialect=dialect, bad_records=bad_records, progress=tell,
+        )
+        here.forget(path)
+        return table
+
+    begin(draft, "add", work)

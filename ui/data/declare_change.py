@@ -1,0 +1,146 @@
+"""Changing what is declared of a table: the same cards, filled with what stands now; the allowance stays."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.dialect import Dialect
+from dpengine.messages import say
+from ui.data import declare_cards as cards
+from ui.data import declare_draft as drafts
+from ui.data.declare import begin, heading, look, reconsider, waiting
+from ui.data.declare_column import Card
+from ui.data.declare_draft import Draft
+from ui.shell import frame
+from ui.shell.language import address
+from ui.shell.state import current_table, workspace
+
+_KEY = "changes"  # drafts by table
+_TOLD = "declared-anew"
+BUYING = "buy-column"  # the column of which something is about to be bought
+
+
+def draft_of(table: dp.Table) -> Draft:
+    """What is declared now, as cards; kept while they are edited, made anew when the table was changed elsewhere."""
+    record = next(one for one in workspace().tables() if one.name == table.name)
+    held: dict[str, tuple[int, Draft]] = st.session_state.setdefault(_KEY, {})
+    version, draft = held.get(table.name, (None, None))
+    if draft is None or (version != record.version and draft.task is None):  # saving is such a change, too
+        dialect = Dialect.from_json(record.dialect)
+        unit = table.facts.unit
+        draft = Draft(
+            mark=_fresh(), step="change", names=list(table.facts.header), dialect=dialect,
+            relation=table.facts.relation, about=table.facts.about,
+            chosen=list(table.schema.columns),
+            cards={name: Card.of(column, dialect, name) for name, column in table.schema.columns.items()},
+            many="one" if unit.id_column is None else "more", who=unit.id_column, each=unit.at_most,
+        )  # fmt: skip
+        held[table.name] = (record.version, draft)
+    return draft
+
+
+def open_for(name: str) -> None:
+    address({"table": name, "change": "1"})
+
+
+def _leave(name: str) -> None:
+    st.session_state[_KEY].pop(name, None)
+    put_away()
+    address({"table": name})
+
+
+def put_away() -> None:
+    """What was about to be bought below the cards: on another page nobody is about to buy it."""
+    if BUYING in st.session_state:
+        st.session_state[BUYING] = None
+
+
+def use(table: dp.Table, answer: dp.Answer) -> None:
+    """What was bought about a column goes onto its card, and the cards are opened."""
+    column = str(answer.query.parameters()["column"])
+    draft = draft_of(table)
+    draft.chosen = [name for name in draft.names if name in draft.chosen or name == column]
+    card = draft.card(column)
+    card.suggested = False
+    if answer.query.card.key == "find_range":
+        card.take_bounds(answer.value["lower"], answer.value["upper"])
+    else:
+        card.kind = "list"
+        card.take_values(answer.query.listed(answer.value), say("data.change.bought"))
+    draft.mark = _fresh()  # new widgets, which show the card
+    open_for(table.name)
+
+
+def _fresh() -> str:
+    return f"change-{secrets.token_hex(3)}"
+
+
+def show(below: Callable[[dp.Table], None]) -> None:
+    """The cards, and `below` them what can be bought where a card cannot be filled."""
+    look()
+    table = current_table()
+    if table.practice:
+        raise AllowanceError("table.practice")
+    if table.closed:
+        raise AllowanceError("table.closed", table=table.name)
+    draft = draft_of(table)
+    if draft.task is not None:
+        _settle(draft, table.name)
+    heading("data.change", table=table.name)
+    if draft.task is not None:
+        waiting(draft.task)
+        return
+    with st.container(key="card-columns"):
+        cards.pick(draft)
+    reconsider(draft, lambda: _changed(draft, table), "data.change.same")
+    cards.cards(draft)
+    with st.container(horizontal=True, key="declare-buttons"):
+        st.button(say("data.change.leave"), key="declare-leave", on_click=_leave, args=(table.name,))
+        pressed = st.button(say("data.change.save"), key="declare-save", type="primary")
+    if pressed:
+        _save(draft, table)
+    below(table)
+
+
+def _changed(draft: Draft, table: dp.Table) -> dp.Schema:
+    schema = drafts.schema(draft)
+    if schema == table.schema:
+        raise AllowanceError("data.change.same")
+    return schema
+
+
+def _save(draft: Draft, table: dp.Table) -> None:
+    draft.pressed = True
+    try:
+        cards.settled(draft)
+        schema = _changed(draft, table)
+    except AllowanceError as complaint:
+        draft.complaint = complaint
+        st.rerun()
+    draft.complaint = None
+    begin(draft, "revise", lambda tell: table.revise(schema), stoppable=False)
+
+
+def _settle(draft: Draft, name: str) -> None:
+    task = draft.task
+    if not task.over:
+        return
+    draft.task = None
+    if task.error is not None:
+        draft.complaint, draft.pressed = task.error, True
+        return
+    _leave(name)
+    st.session_state[_TOLD] = name
+    st.rerun()
+
+
+def told(table: dp.Table) -> None:
+    """Once after it was changed."""
+    if st.session_state.get(_TOLD) == table.name:
+        del st.session_state[_TOLD]
+        frame.fine(say("data.change.done"))

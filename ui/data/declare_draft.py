@@ -1,0 +1,141 @@
+"""What a person has said so far about the table they bring. Plain, kept in the session, complete without Streamlit.
+
+`schema`, `unit` and `budget` turn the answers into what the engine takes; what cannot be used is refused there, in the
+engine's own sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import dpengine as dp
+from dpengine.accountant.budget import usual_delta
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.declared.dialect import Dialect
+from ui.data.declare_column import UNKNOWN, Card, column_of
+
+STEPS = ("file", "names", "unit", "relation", "columns", "cards", "care")  # then "done"
+USUAL_PEOPLE = 1_000  # where being in the table is no secret, nobody need say how many there are
+CARE = {"careful": "0.5", "usual": "1", "loose": "3"}
+MOST_SHOWN = 80  # characters of a file name
+
+# How a file writes a number: decimal sign and thousands sign at once, told by an example.
+NUMBERS: dict[str, tuple[str, str]] = {
+    "1,234.5": (".", ","), "1.234,5": (",", "."), "1 234.5": (".", " "), "1 234,5": (",", " "), "1'234.5": (".", "'"),
+}  # fmt: skip
+
+
+@dataclass
+class Added:
+    """The table as it was added."""
+
+    name: str
+    joined: bool
+
+
+@dataclass
+class Draft:
+    mark: str = "declare"  # what its widgets' keys begin with: two drafts never share one
+    step: str = "file"
+    path: Path | None = None  # the uploaded file on the server
+    file: str = ""  # its name, for people
+    uploads: int = 0
+    dialect: Dialect = field(default_factory=Dialect)
+    names: list[str] = field(default_factory=list)
+    bad_records: str = "refuse"
+    many: str | None = None  # "one" row per person, or "more"
+    who: str | None = None  # then this column says whose a row is …
+    each: int = 3  # … and so many of a person's rows count
+    relation: str | None = None
+    about: int | None = None  # how many people, by the owner's word: nobody counts before the table is added
+    chosen: list[str] = field(default_factory=list)
+    cards: dict[str, Card] = field(default_factory=dict)
+    care: str | None = None
+    epsilon: str = ""  # typed under "more"; empty: what `care` says
+    delta: str = ""
+    name: str = ""
+    complaint: AllowanceError | None = None  # about the step it is shown on
+    pressed: bool = False  # "go on" was tried on this step, so gaps are told too
+    again: bool = False  # a fault of form was mended with one click: read on without another
+    task: Any = None  # see declare_task
+    added: Added | None = None
+
+    @property
+    def people(self) -> int:
+        """What prices on the way are worked out for."""
+        return self.about or USUAL_PEOPLE
+
+    @property
+    def usual_delta(self) -> Fraction:
+        return usual_delta(self.people)
+
+    def card(self, name: str) -> Card:
+        return self.cards.setdefault(name, Card.for_name(name))
+
+    @property
+    def unknown(self) -> list[str]:
+        """Chosen columns of which nobody could say what they hold: left out until it is bought."""
+        return [name for name in self.chosen if self.card(name).kind == UNKNOWN]
+
+    def go(self, step: str) -> None:
+        self.step, self.complaint, self.pressed = step, None, False
+
+    def back(self) -> None:
+        self.go(STEPS[max(STEPS.index(self.step) - 1, 0)])
+
+    def forth(self) -> None:
+        self.go(STEPS[STEPS.index(self.step) + 1])
+
+
+def unit(draft: Draft) -> dp.Unit:
+    if draft.many is None:
+        raise AllowanceError("unit.missing")
+    if draft.many == "one":
+        return dp.Unit.rows()
+    if draft.who is None:
+        raise AllowanceError("unit.column")
+    return dp.Unit.column(draft.who, draft.each)
+
+
+def relation(draft: Draft) -> str:
+    if draft.relation is None:
+        raise AllowanceError("data.relation.missing")
+    if draft.relation == "add_remove" and draft.about is None:
+        raise AllowanceError("facts.rows_needed")
+    return draft.relation
+
+
+def schema(draft: Draft) -> dp.Schema:
+    known = [name for name in draft.chosen if name not in draft.unknown]
+    return dp.Schema({name: column_of(draft.card(name), draft.dialect) for name in known})
+
+
+def budget(draft: Draft) -> dp.Budget:
+    epsilon = draft.epsilon.strip() or CARE.get(draft.care or "", "")
+    if not epsilon:
+        raise AllowanceError("data.care.missing")
+    delta = draft.delta.strip() or text_of(draft.usual_delta)
+    return dp.Budget(epsilon, delta)
+
+
+def table_name(file: str, taken: list[str]) -> str:
+    """A free name from a file's: its stem, tidied up."""
+    stem = re.sub(r"\.(csv|tsv|txt|parquet)$", "", file, flags=re.IGNORECASE)
+    tidy = " ".join("".join(sign if sign.isprintable() else " " for sign in stem).split())[:60].strip() or "table"
+    name, number = tidy, 2
+    while name in taken:
+        name, number = f"{tidy} {number}", number + 1
+    return name
+
+
+def numbers_of(dialect: Dialect) -> str:
+    """The example that tells this dialect's numbers."""
+    for example, signs in NUMBERS.items():
+        if signs == (dialect.decimal, dialect.thousands):
+            return example
+    return "1,234.5" if dialect.decimal == "." else "1.234,5"

@@ -1,0 +1,266 @@
+"""The first two screens: which file, and whether its columns were found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.dialect import ENCODINGS, Dialect, suggest
+from dpengine.declared.schema import Schema
+from dpengine.intake.inspect import files_of, is_parquet, names_of, survey
+from dpengine.messages import plain, say
+from dpengine.messages.language import current
+from dpengine.storage.samples import SAMPLES
+from ui.data.declare import begin, complain, heading, kept, onwards, problem, start_over
+from ui.data.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_of
+from ui.shell import nav, uploads
+from ui.shell.incoming import here
+from ui.shell.language import address
+from ui.shell.state import table_labels, workspace
+from ui.words.wording import unmarked
+
+_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_QUOTES = {'"': "double", "'": "single", "": "none"}
+# Faults of single lines: those can be read as empty. Faults that line breaks inside cells would explain.
+_MENDABLE = ("load.ragged", "load.quoting", "load.encoding", "load.line_end", "load.long_line")
+_BROKEN = ("load.quoting", "load.header_quoting")
+_LEGACY = ("windows-1252", "windows-1250", "iso-8859-1")
+_REGIONAL = {"sl": "windows-1250"}  # what old programs wrote where a language is spoken; elsewhere Windows-1252
+
+
+def choose(draft: Draft) -> None:
+    heading("data.file")
+    with st.container(key="card-upload"):
+        given = here.picker(say("data.file.label"), key=f"declare-file-{draft.uploads}")
+        st.html(f'<p class="muted">{escape(say("data.file.kept"))}</p>')
+        if given is not None:
+            _take(draft, given)
+        _on_server(draft)
+        complain(draft)
+        if draft.path is not None:
+            st.html(f'<p>{escape(say("data.file.ready", file=draft.file))}</p>')
+            with st.container(horizontal=True):
+                if st.button(say("data.file.go_on"), key="declare-go-on", type="primary"):
+                    draft.go("names")
+                    st.rerun()
+                st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
+    _here_already()
+
+
+def _on_server(draft: Draft) -> None:
+    """Files too large to upload: they are put into the workspace's files/ folder and picked by name."""
+    found = uploads.waiting(workspace().folder / "files")
+    with st.expander(say("data.file.large_title")):
+        st.html(f'<p class="muted">{escape(say("data.file.large_how", folder=str(workspace().folder / "files")))}</p>')
+        if not found:
+            return
+        names = [path.name for path in found]
+        picked = st.selectbox(say("data.file.large_pick"), names, index=None, key=f"declare-large-{draft.uploads}")
+        if picked is not None:
+            _open(draft, found[names.index(picked)], picked)
+
+
+def _take(draft: Draft, given: Any) -> None:
+    """Keep the upload on the server and look at its first line. What was said about an earlier file stays."""
+    draft.uploads += 1  # a fresh uploader, so that the server lets go of its copy
+    folder = workspace().folder / "tmp"
+    try:
+        path = here.take(given, folder, int(st.get_option("server.maxUploadSize")) * 2**20)
+    except AllowanceError as complaint:
+        draft.complaint = complaint
+        st.rerun()
+    _open(draft, path, str(given.name))
+
+
+def _open(draft: Draft, path: Path, name: str) -> None:
+    try:
+        dialect = Dialect() if is_parquet(path) else _guess(files_of(path)[0])
+    except AllowanceError as complaint:
+        here.forget(path)
+        draft.complaint, draft.uploads = complaint, draft.uploads + 1
+        st.rerun()
+    here.forget(draft.path)
+    draft.uploads += 1
+    shown = "".join(sign for sign in name if sign.isprintable()).strip()
+    draft.path, draft.file = path, shown[-MOST_SHOWN:] or say("data.file.unnamed")
+    draft.dialect, draft.bad_records, draft.name = dialect, "refuse", ""
+    draft.go("names")
+    st.rerun()
+
+
+def _guess(path: Any) -> Dialect:
+    """From the first line. A file that cannot be read at all is refused here; a wrong guess is mended on the page."""
+    found = suggest(path, _REGIONAL.get(current(), "windows-1252"))
+    return replace(found, thousands="." if found.decimal == "," else ",")
+
+
+def _here_already() -> None:
+    st.html(f'<h2>{escape(say("data.here.title"))}</h2>')
+    tables = [(record.name, Schema.from_json(record.schema), False) for record in workspace().tables()]
+    tables += [(name, sample.schema, True) for name, sample in SAMPLES.items()]
+    closed, labels = workspace().closed(), table_labels()
+    for place, (name, schema, practice) in enumerate(tables):
+        columns = plain(list(schema.columns)[:8]) + (", …" if len(schema.columns) > 8 else "")
+        with st.container(key=f"declare-here-{place}", horizontal=True, vertical_alignment="center"):
+            note = f' <span class="muted">{escape(say("meter.practice"))}</span>' if practice else ""
+            st.html(f'<b>{escape(labels[name])}</b>{note}<br><span class="muted">{escape(columns)}</span>')
+            if not practice:
+                key = f"declare-see-{place}"
+                st.button(say("data.here.declared"), key=key, type="tertiary", on_click=_see, args=(name,))
+            if name in closed:  # it is not opened again
+                st.page_link(nav.page("ledger"), label=say("owner.earlier"), query_params={"table": name})
+            else:
+                st.page_link(nav.page("ask"), label=say("data.here.open"), query_params={"table": name})
+
+
+def _see(name: str) -> None:
+    """What is declared of a table."""
+    address({"table": name})
+
+
+# --- are these the columns?
+
+
+def names(draft: Draft) -> None:
+    assert draft.path is not None
+    heading("data.names", file=draft.file)
+    fault: AllowanceError | None = None
+    try:
+        draft.names = names_of(draft.path, draft.dialect)
+    except AllowanceError as complaint:
+        fault, draft.names = complaint, []
+    with st.container(key="card-names"):
+        if draft.names:
+            _listed(draft)
+        if not is_parquet(draft.path):
+            _spellings(draft)
+            if draft.names:
+                _numbers(draft)
+            with st.expander(say("data.names.wrong"), expanded=fault is not None or draft.complaint is not None):
+                _dialect(draft)
+        if fault is not None:
+            problem(str(fault))
+        else:
+            complain(draft)
+        _mend(draft, fault or draft.complaint)
+
+    def check() -> None:
+        if fault is not None:
+            raise fault
+
+    again, draft.again = draft.again and fault is None, False
+    if onwards(draft, check, "data.names.next") or again:
+        draft.chosen = [name for name in draft.chosen if name in draft.names]
+        path, dialect, bad_records = draft.path, draft.dialect, draft.bad_records
+        begin(draft, "survey", lambda tell: survey(path, dialect, bad_records, tell))
+
+
+def _listed(draft: Draft) -> None:
+    items = "".join(f"<li>{escape(name)}</li>" for name in draft.names)
+    told = say("data.names.one") if len(draft.names) == 1 else say("data.names.many", columns=len(draft.names))
+    if draft.path is not None and not is_parquet(draft.path):
+        told += " " + say("data.names.how", separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
+                          encoding=say(f"data.encoding.{draft.dialect.encoding}"))
+    st.html(f'<p class="muted">{escape(told)}</p><ul class="names">{items}</ul>')
+
+
+def _spellings(draft: Draft) -> None:
+    """The names as each old encoding would spell them: a person sees at once which is right."""
+    assert draft.path is not None
+    if draft.names and draft.dialect.encoding not in _LEGACY:
+        return
+    read: dict[str, str] = {}
+    for encoding in _LEGACY:
+        try:
+            found = names_of(draft.path, replace(draft.dialect, encoding=encoding))
+        except AllowanceError:
+            continue
+        if not all(name.isprintable() for name in found):
+            continue
+        marked = plain([name for name in found if not name.isascii()][:6])
+        if marked and (marked not in read.values() or encoding == draft.dialect.encoding):
+            read = {other: text for other, text in read.items() if text != marked} | {encoding: marked}
+    if len(read) < 2:
+        return
+    now = draft.dialect.encoding if draft.dialect.encoding in read else None
+    st.radio(
+        say("data.names.spelled"), list(read), index=None, key=kept("declare-spelled", now),
+        format_func=lambda one: unmarked(read[one]), on_change=_spelled, args=(draft,),
+    )
+
+
+def _spelled(draft: Draft) -> None:
+    st.session_state["declare-encoding"] = st.session_state["declare-spelled"]
+    _changed(draft, encoding=st.session_state["declare-spelled"])
+
+
+def _numbers(draft: Draft) -> None:
+    """Decimal and thousands signs at once; always in sight, as no cell is shown that would tell a wrong choice."""
+    picked = st.radio(
+        say("data.names.numbers"), list(NUMBERS), key=kept("declare-numbers", numbers_of(draft.dialect)),
+        horizontal=True, format_func=_number_words, help=say("data.names.numbers_help"),
+    )
+    decimal, thousands = NUMBERS[str(picked)]
+    draft.dialect = replace(draft.dialect, decimal=decimal, thousands=thousands)
+
+
+def _number_words(example: str) -> str:
+    """Most files write no sign between thousands; those stand beside the two usual ones."""
+    bare = {"1,234.5": "1234.5", "1.234,5": "1234,5"}.get(example)
+    return unmarked(say("data.names.numbers_or", bare=bare, example=example) if bare else example)
+
+
+def _dialect(draft: Draft) -> None:
+    now = draft.dialect
+    for where, part, options, words in (
+        (0, "separator", list(_SEPARATORS), lambda one: say(f"data.separator.{_SEPARATORS[one]}")),
+        (1, "encoding", list(ENCODINGS), lambda one: say(f"data.encoding.{one}")),
+        (2, "quote", list(_QUOTES), lambda one: say(f"data.quote.{_QUOTES[one]}")),
+    ):
+        if where == 0:
+            columns = st.columns(3)
+        columns[where].selectbox(
+            say(f"data.names.{part}"), options, key=kept(f"declare-{part}", getattr(now, part)), format_func=words,
+            on_change=_picked, args=(draft, part),
+        )
+    st.toggle(
+        say("data.names.line_breaks"), key=kept("declare-line_breaks", now.line_breaks),
+        help=say("data.names.line_breaks_help"), on_change=_picked, args=(draft, "line_breaks"),
+    )
+
+
+def _picked(draft: Draft, part: str) -> None:
+    st.session_state.pop("declare-spelled", None)
+    _changed(draft, **{part: st.session_state[f"declare-{part}"]})
+
+
+def _changed(draft: Draft, **parts: Any) -> None:
+    draft.dialect = replace(draft.dialect, **parts)
+    draft.complaint, draft.pressed = None, False
+
+
+def _mend(draft: Draft, complaint: AllowanceError | None) -> None:
+    """Ways out in one click. Lines read as empty are never dropped, so the number of people stays."""
+    if draft.bad_records == "empty":
+        st.html(f'<p class="muted">{escape(say("data.names.as_empty"))}</p>')
+    code = "" if complaint is None else complaint.code
+    with st.container(horizontal=True):
+        if code in _BROKEN and not draft.dialect.line_breaks:
+            st.button(say("data.names.has_breaks"), key="declare-breaks", on_click=_breaks, args=(draft,))
+        if code in _MENDABLE and draft.bad_records != "empty":
+            st.button(say("data.names.read_empty"), key="declare-empty", on_click=_empty, args=(draft,))
+
+
+def _breaks(draft: Draft) -> None:
+    st.session_state["declare-line_breaks"] = True
+    _changed(draft, line_breaks=True)
+    draft.again = True
+
+
+def _empty(draft: Draft) -> None:
+    draft.bad_records, draft.complaint, draft.pressed, draft.again = "empty", None, False, True

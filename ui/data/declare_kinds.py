@@ -1,0 +1,143 @@
+"""What a card asks, by kind: a number's range, a day's range, a list, several from a list, yes or no."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from html import escape
+
+import streamlit as st
+
+from dpengine.core.exact import as_typed
+from dpengine.declared.date_column import ORDERS
+from dpengine.messages import say
+from dpengine.messages.numbers import local
+from ui.data import presets
+from ui.data.declare import kept
+from ui.data.declare_column import Card
+from ui.data.declare_lists import choose, others
+from ui.data.preset_lists import NO, YES
+from ui.data.presets import RANGES
+from ui.parts import number_field
+from ui.shell.language import day_format
+
+_PARTS = ("lower", "upper", "step")
+_EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
+MOST_EACH = 1_000
+_SEPARATORS: dict[str | None, str] = {
+    ";": "semicolon", ",": "comma", "|": "bar", "/": "slash", " ": "space", None: "none",
+}  # fmt: skip
+
+
+def number(card: Card, at: str) -> None:
+    wide, *narrow = st.columns([2.2, 1, 1, 1], vertical_alignment="bottom")
+    wide.selectbox(
+        say("data.card.usual_range"), list(RANGES), index=None, key=kept(f"{at}-range", same_range(card)),
+        format_func=lambda one: say(f"data.range.{one}"), placeholder=say("data.card.own"),
+        on_change=_take_range, args=(card, at),
+    )
+    for where, part in zip(narrow, _PARTS, strict=True):
+        label, now = say(f"data.card.{part}"), getattr(card, part)
+        setattr(card, part, number_field.kept(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at)))
+    picked = st.radio(
+        say("data.card.missing"), [False, True], key=kept(f"{at}-filled", card.filled), horizontal=True,
+        format_func=lambda one: say("data.card.filled" if one else "data.card.left_out"),
+        help=say("data.card.missing_help"),
+    )
+    card.filled = bool(picked)
+    if card.filled:
+        card.stand_in = number_field.kept(say("data.card.stand_in"), card.stand_in, f"{at}-stand-in", width=260)
+
+
+def _own_range(card: Card, at: str) -> None:
+    """The picker says which usual range this is, or that it is none."""
+    lower, upper, step = (as_typed(st.session_state[number_field.key_of(f"{at}-{part}")] or "") for part in _PARTS)
+    st.session_state[f"{at}-range"] = same_range(replace(card, lower=lower, upper=upper, step=step))
+
+
+def same_range(card: Card) -> str | None:
+    """Ranges of one width differ by their shape and by what they are of: only the one that was taken, or the only one
+    that it can be, gives it a name."""
+    typed = (card.lower, card.upper, card.step, card.shape)
+    found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step, usual.shape) == typed]
+    return card.usual if card.usual in found else found[0] if len(found) == 1 else None
+
+
+def _take_range(card: Card, at: str) -> None:
+    card.take_range(st.session_state[f"{at}-range"])
+    for part in _PARTS:
+        st.session_state[number_field.key_of(f"{at}-{part}")] = local(getattr(card, part))
+
+
+def days(card: Card, at: str) -> None:
+    wide, *narrow = st.columns([2.2, 1.5, 1.5], vertical_alignment="bottom")
+    wide.selectbox(
+        say("data.card.usual_days"), list(presets.DAYS), index=None, key=kept(f"{at}-days", _same_days(card)),
+        format_func=_days_words, placeholder=say("data.card.own"), on_change=_take_days, args=(card, at),
+    )
+    for where, part in zip(narrow, ("first", "last"), strict=True):
+        now = getattr(card, part)
+        given = where.date_input(
+            say(f"data.card.{part}"), None, _EARLIEST, _LATEST, format=day_format(), on_change=_own_days, args=(at,),
+            key=kept(f"{at}-{part}", date.fromisoformat(now) if now else None),
+        )
+        setattr(card, part, given.isoformat() if given else "")
+    card.order = st.radio(
+        say("data.card.order"), list(ORDERS), index=None, key=kept(f"{at}-order", card.order), horizontal=True,
+        format_func=lambda one: say(f"data.order.{one}"), help=say("data.card.order_help"),
+    )
+
+
+def _days_words(preset: str) -> str:
+    first, last = presets.days(preset, date.today())
+    return say(f"data.days.{preset}", first=str(first.year), last=str(last.year), month=f"{first:%Y-%m}")
+
+
+def _same_days(card: Card) -> str | None:
+    today = date.today()
+    ends = {key: [day.isoformat() for day in presets.days(key, today)] for key in presets.DAYS}
+    return next((key for key, both in ends.items() if both == [card.first, card.last]), None)
+
+
+def _own_days(at: str) -> None:
+    ends = [st.session_state[f"{at}-{part}"] for part in ("first", "last")]
+    told = [day.isoformat() if day else "" for day in ends]
+    st.session_state[f"{at}-days"] = _same_days(Card(first=told[0], last=told[1]))
+
+
+def _take_days(card: Card, at: str) -> None:
+    card.take_days(st.session_state[f"{at}-days"])
+    for part in ("first", "last"):
+        now = getattr(card, part)
+        st.session_state[f"{at}-{part}"] = date.fromisoformat(now) if now else None
+
+
+def one_of(card: Card, at: str) -> None:
+    choose(card, at, lambda: others(card, at, list(dict.fromkeys(card.values))))
+
+
+def several(card: Card, at: str) -> None:
+    choose(card, at, lambda: _sets(card, at))
+
+
+def _sets(card: Card, at: str) -> None:
+    options = list(_SEPARATORS) + [one for one in [card.separator] if one not in _SEPARATORS]
+    card.separator = st.selectbox(
+        say("data.card.separator"), options, key=kept(f"{at}-separator", card.separator),
+        format_func=lambda one: say(f"data.sign.{_SEPARATORS[one]}") if one in _SEPARATORS else f"“{one}”",
+    )
+    given = st.number_input(
+        say("data.card.at_most"), 1, MOST_EACH, None, 1, key=kept(f"{at}-at-most", card.at_most),
+        help=say("data.card.at_most_help"), placeholder=say("data.card.at_most_none"),
+    )
+    card.at_most = None if given is None else int(given)
+    st.html(f'<p class="muted">{escape(say("data.card.items_means"))}</p>')
+
+
+def yes_no(card: Card, at: str) -> None:
+    told = say("data.card.yes_no", yes=("yes", *YES[:9]), no=("no", *NO[:7]))
+    st.html(f'<p class="muted">{escape(told)}</p>')
+    others(card, at, ["yes", "no"])
+
+
+ASK = {"number": number, "date": days, "list": one_of, "items": several, "yes_no": yes_no}

@@ -1,0 +1,137 @@
+"""A table as it is declared: what was said about it, whether it fits, and what can be bought where it is not known."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Category, Column, ItemSet, Number
+from dpengine.messages import say
+from dpengine.storage.registry import Record
+from ui.data import declare_buy as buy
+from ui.data import declare_change as change
+from ui.data import declare_price as price
+from ui.data.declare import heading, look, problem, start_over
+from ui.data.declare_draft import Draft, numbers_of
+from ui.parts import answer, job, owner
+from ui.shell import frame, nav
+from ui.shell.language import address
+from ui.shell.state import current_table, open_table, workspace
+from ui.words import gloss
+from ui.words.wording import power_of_ten
+
+
+def done(draft: Draft) -> None:
+    """Right after it was added."""
+    assert draft.added is not None
+    try:
+        table = open_table(draft.added.name)
+    except AllowanceError:  # taken away meanwhile
+        start_over()
+        st.rerun()
+    heading("data.closed" if table.closed else "data.done", table=table.name)
+    if table.closed:
+        owner.closed(table)
+    if draft.added.joined:
+        meter = table.meter()
+        told = say("data.done.joined", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
+        st.html(f'<p class="warn" role="status">{escape(told)}</p>')
+    with st.container(key="card-done"):
+        facts(table, draft.dialect)
+    _ways(table, "data.done.ask")
+    if refusal := st.session_state.pop("refusal", None):
+        job.refused(refusal)
+    if table.closed:
+        return
+    if draft.unknown:  # what somebody waits for comes first
+        buy.unknown(table, draft.unknown[0])
+    buy.fit(table)
+    if not draft.unknown:
+        buy.unknown(table)
+
+
+def show() -> None:
+    """The page of one table, with the answer in the URL if there is one."""
+    look()
+    table = current_table()
+    wanted = st.query_params["table"]
+    if table.name != wanted:
+        problem(say("table.unknown", name=wanted[:80]))
+        st.button(say("data.table.all"), key="declare-all", on_click=address, args=({},))
+        return
+    request = job.current_request()
+    asked = job.look(request) if request else None
+    if asked is not None and not asked.over:
+        return
+    if asked is not None and asked.answer is not None:
+        frame.show_price(table, None)  # again: the answer may have been charged after the frame was drawn
+        answer.show(asked.answer)
+        buy.then(table, asked.answer)
+        st.divider()
+    heading("data.table", table=table.name)
+    if table.closed:
+        owner.closed(table)
+    change.told(table)
+    with st.container(key="card-done"):
+        facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))
+    _ways(table, "data.table.ask")
+    if refusal := st.session_state.pop("refusal", None):
+        job.refused(refusal)
+    if table.practice:
+        st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
+        return
+    if table.closed:
+        return
+    bought = None if asked is None or asked.answer is None else asked.answer.query.card.key
+    if bought != "fit_check":
+        buy.fit(table)
+    buy.unknown(table)
+
+
+def record(table: dp.Table) -> Record:
+    return next(one for one in workspace().tables() if one.name == table.name)
+
+
+def _ways(table: dp.Table, label: str) -> None:
+    with st.container(horizontal=True, key="declare-done"):
+        if not table.closed:
+            st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
+        if not table.practice and not table.closed:
+            st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))
+        st.button(say("data.done.another"), key="declare-another", on_click=_another)
+
+
+def _another() -> None:
+    start_over()
+    address({})
+
+
+def facts(table: dp.Table, dialect: Dialect) -> None:
+    meter = table.meter()
+    each = table.facts.unit.at_most
+    rows = say("data.done.one_row") if table.facts.unit.id_column is None else say("data.done.some_rows", each=each)
+    people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
+    told = [(say("data.done.people"), people)]
+    told += [(name, words(column)) for name, column in table.schema.columns.items()]
+    if table.schema.of_kind(dp.Number):
+        told.append((say("data.done.numbers"), say("data.done.numbers_like", example=numbers_of(dialect))))
+    terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
+    told.append((say("data.done.allowance"), terms))
+    told.append((say("data.done.protects"), frame.protects(table)))
+    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}</dd>" for name, text in told]
+    st.html(f'<dl class="fact">{"".join(lines)}</dl>')
+
+
+def words(column: Column) -> str:
+    if isinstance(column, Category):
+        return price.list_words(column)
+    if isinstance(column, ItemSet):
+        return say("data.done.several", labels=price.list_words(column))
+    if isinstance(column, Number):
+        told = price.range_words(column)
+        return told if column.missing is None else say("data.done.stand_in", range=told, value=column.missing)
+    return price.day_words(column)

@@ -1,0 +1,81 @@
+"""Lesson 4: the definition as two worlds that must look alike."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from demos.lessons import definition as demo
+from demos.lessons.definition import Checked
+from dpengine.core.exact import exp_decimal
+from ui.learn.lesson import Given, Lesson, Setting, View, words
+from ui.learn.lesson_coin import checked_facts, told
+from ui.pictures import picture
+from ui.pictures.picture import Column
+
+NUMBER = 4
+tell = words(NUMBER)
+SHARES = tuple(f"{place / 20:g}" for place in range(21))
+
+
+def view(given: Given) -> View:
+    epsilon, delta = Fraction(given["epsilon"]), Fraction(given["delta"])
+    if given["kind"] == "bars":
+        found = demo.bars(Fraction(given["a"]), Fraction(given["b"]), epsilon, delta)
+    else:
+        found = demo.count(Fraction(given["noise"]), epsilon, delta)
+    facts = checked_facts(found)
+    one = tell("one" if found.worst else "one.same", **facts)
+    two = tell("two.same" if not found.worst else "two.holds" if found.holds else "two.breaks", **facts)
+    theorem = tell("theorem", **facts)
+    if given["kind"] == "bars":
+        more, less = max(found.first[0], found.second[0]), min(found.first[0], found.second[0])
+        limit = Fraction(exp_decimal(epsilon)) * less + delta
+        theorem += " " + tell("theorem.yes", more=told(more), less=told(less), limit=told(limit), **_promised(facts))
+    return View(_picture(given["kind"], found), one, two, theorem, tell("source"), tell("relation"))
+
+
+def _promised(facts: dict[str, str]) -> dict[str, str]:
+    return {name: facts[name] for name in ("epsilon", "delta")}
+
+
+def _picture(kind: str, found: Checked) -> str:
+    few = kind == "bars"
+    labels = [tell("yes"), tell("no")] if few else [str(place) for place in range(demo.LOW, demo.HIGH + 1)]
+    if not few:
+        labels = [label if place % 5 == 0 else "" for place, label in enumerate(labels)]
+    pairs = zip(labels, found.first, found.second, strict=True)
+    places = [
+        Column(label, (float(p), float(q)), place in found.worst, (told(p), told(q)) if few else ())
+        for place, (label, p, q) in enumerate(pairs)
+    ]
+    names = (tell("world.first"), tell("world.second"))
+    drawn = picture.columns(places, tell(f"alt.{kind}"), names, tell("worst"), 1 if few else 0)
+    words = tell("verdict.holds" if found.holds else "verdict.breaks", **checked_facts(found))
+    return drawn + picture.verdict(found.holds, words)
+
+
+def _shown(given: Given) -> tuple[str, ...]:
+    return ("kind", *(("a", "b") if given["kind"] == "bars" else ("noise",)), "epsilon", "delta")
+
+
+def _small() -> str:
+    found = demo.count(Fraction("0.5"), Fraction("0.1"), Fraction(0))
+    pairs = zip(found.first, found.second, strict=True)
+    places = [Column("", (float(p), float(q)), place in found.worst) for place, (p, q) in enumerate(pairs)]
+    return picture.columns(places[4:18], "", small=True)
+
+
+LESSON = Lesson(
+    NUMBER,
+    (
+        Setting("kind", ("bars", "count"), "bars", "choice"),
+        Setting("a", SHARES, "0.9"),
+        Setting("b", SHARES, "0.8"),
+        Setting("noise", ("0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2"), "0.5"),
+        Setting("epsilon", ("0", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3"), "0.05"),
+        Setting("delta", ("0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5"), "0.05"),
+    ),
+    view,
+    _small(),
+    _shown,
+)

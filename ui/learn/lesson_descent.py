@@ -1,0 +1,173 @@
+"""Lesson 12: descent with a blindfold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from html import escape
+from itertools import pairwise
+from math import atan2, degrees, hypot, sqrt
+
+from demos.lessons import descent as demo
+from demos.lessons.descent import Figures, Path, Place, Settings
+from dpengine.core.exact import text_of
+from dpengine.messages.numbers import local
+from ui.learn.lesson import AGAIN, Given, Lesson, Setting, View, words
+from ui.pictures import picture
+from ui.shell.language import written
+from ui.words.wording import percent, power_of_ten
+
+NUMBER = 12
+EDGE = 1.15  # the map shows weights so far to each side
+DOTS = 50  # steps that are marked one by one
+LEVELS = (1.6, 1.0, 0.6, 0.3, 0.12, 0.03)  # shares of the start's height
+PATHS = ("exact", "little", "much")
+tell = words(NUMBER)
+
+
+def view(given: Given) -> View:
+    settings = Settings(Fraction(given["epsilon"]), int(given["steps"]), int(given["length"]), given["within"])
+    found = demo.figures(settings)
+    names = {"exact": tell("path.exact")} | {name: tell("path", epsilon=_epsilon(settings, name)) for name in PATHS[1:]}
+    facts = {
+        "steps": settings.steps, "epsilon": settings.epsilon, "less": settings.epsilon / demo.STRICTER,
+        "out": found.much.put_back, "flats": demo.FLATS, "times": _three(sqrt(settings.steps)),
+        **{name: percent(getattr(found, name).down[0]) for name in PATHS},
+        **{f"last_{name}": percent(getattr(found, name).down[1]) for name in PATHS},
+    }  # fmt: skip
+    out = "two.out" if found.much.put_back else "two"
+    return View(
+        f'<div class="beside walks"><div>{_map(settings, found, facts)}</div>{_ways(found, names)}</div>',
+        tell("one", **facts),
+        tell(out, **facts),
+        _theorem(settings, found, facts),
+        tell("source"),
+        tell("relation", **facts),
+    )
+
+
+def _epsilon(settings: Settings, name: str) -> Fraction:
+    return settings.epsilon if name == "little" else settings.epsilon / demo.STRICTER
+
+
+def _three(value: float) -> str:
+    return local(f"{value:.3g}")
+
+
+def _theorem(settings: Settings, found: Figures, facts: dict[str, object]) -> str:
+    way, slope = demo.reach(settings.within)
+    told = {
+        "way": _three(way), "slope": _three(slope), "eta": _three(demo.step_size(settings)),
+        "rho": _three(float(demo.budget(settings.epsilon)) / settings.steps), "delta": power_of_ten(demo.DELTA),
+        "blur": _three(found.little.blur), "bound": _three(found.bound), "without": _three(found.bound_exact),
+        "start": _three(demo.above(demo.START)),
+    }  # fmt: skip
+    return tell("theorem", **facts, **told)
+
+
+# --- the map ----------------------------------------------------------------------------------------------------------
+
+
+def _at(place: Place) -> tuple[float, float]:
+    """In percent of the map, from its upper left corner."""
+    return 50 * (1 + place[0] / EDGE), 50 * (1 - place[1] / EDGE)
+
+
+def _mark(kind: str, place: Place) -> str:
+    x, y = _at(place)
+    return f'<i class="{kind}" style="left:{x:.2f}%;top:{y:.2f}%"></i>'
+
+
+def _map(settings: Settings, found: Figures, facts: dict[str, object]) -> str:
+    x, y = _at(demo.START)
+    names = (
+        f'<b style="left:{x:.2f}%;bottom:{101 - y:.2f}%" class="start">{escape(tell("start"))}</b>'
+        f'<b class="first">{escape(tell("axis.first"))} →</b><b class="second">↑ {escape(tell("axis.second"))}</b>'
+    )
+    ways = "".join(_path(name, getattr(found, name)) for name in reversed(PATHS))
+    lowest = _mark("lowest", demo.contours(())[0])
+    shown = f'<div class="ground">{_valley(settings.within)}{ways}{lowest}{names}</div>'
+    signs = "".join(f'<span><i class="{name}"></i>{escape(tell(f"sign.{name}"))}</span>' for name in _SIGNS)
+    return picture.figure(f'{shown}<div class="signs"{written()}>{signs}</div>', tell("alt.map", **facts), "map")
+
+
+_SIGNS = ("lowest", "average", "last")
+
+
+def _valley(within: str) -> str:
+    """Contour lines and the edge of the set."""
+    middle, turn, axes = demo.contours(LEVELS)
+    x, y = _at(middle)
+    rings = "".join(
+        f'<u style="left:{x:.2f}%;top:{y:.2f}%;width:{100 * long / EDGE:.2f}%;height:{100 * short / EDGE:.2f}%;'
+        f'transform:translate(-50%,-50%) rotate({-turn:.1f}deg)"></u>'
+        for long, short in axes
+    )
+    return f'{rings}<em class="{within}"></em>'
+
+
+def _path(name: str, path: Path) -> str:
+    drawn = _line(name, path.places)
+    if len(path.places) <= DOTS + 1:
+        drawn += "".join(_mark(f"dot of-{name}", place) for place in path.places)
+    return drawn + _mark(f"last of-{name}", path.places[-1]) + _mark(f"average of-{name}", path.average)
+
+
+def _line(name: str, places: Sequence[Place]) -> str:
+    """A thin box from each place to the next, turned about its beginning."""
+    drawn = ""
+    for (x, y), (a, b) in pairwise(map(_at, places)):
+        turn = degrees(atan2(b - y, a - x))
+        drawn += (
+            f'<s class="of-{name}" style="left:{x:.2f}%;top:{y:.2f}%;width:{hypot(a - x, b - y):.2f}%;'
+            f'transform:rotate({turn:.1f}deg)"></s>'
+        )
+    return drawn
+
+
+# --- how far down -----------------------------------------------------------------------------------------------------
+
+
+def _ways(found: Figures, names: dict[str, str]) -> str:
+    """For each path how much of the way down its average and its last place are."""
+    head = f'<p class="head" dir="auto"><b>{escape(tell("ways"))}</b></p>'
+    rows = "".join(_row(name, names[name], getattr(found, name)) for name in PATHS)
+    told = "; ".join(
+        tell("alt.way", name=names[name], average=percent(path.down[0]), last=percent(path.down[1]))
+        for name in PATHS
+        for path in (getattr(found, name),)
+    )
+    return f"<div>{head}{picture.figure(rows, told, 'ways')}</div>"
+
+
+def _row(name: str, title: str, path: Path) -> str:
+    bars = "".join(
+        f'<div class="one"><span>{escape(tell(f"bar.{which}"))}</span>'
+        f'<div><i class="bar-{name}" style="width:{100 * share:.1f}%"></i></div>'
+        f'<em dir="ltr">{escape(percent(share))}</em></div>'
+        for which, share in zip(("average", "last"), path.down, strict=True)
+    )
+    blur = escape(tell("blur", blur=local(f"{path.blur:.2g}")) if path.blur else tell("blur.none"))
+    key = f'<i class="bar-{name}"></i>'
+    return f'<div class="ended"{written()}><p>{key}<b>{escape(title)}</b> <small>{blur}</small></p>{bars}</div>'
+
+
+def _small() -> str:
+    """Contours and one walk, the same every time."""
+    places = (demo.START, (-0.5, 0.2), (-0.1, 0.35), (0.0, -0.1), (0.4, -0.05), (0.3, -0.5), (0.6, -0.35))
+    return f'<div class="picture map"><div class="ground">{_valley("ball")}{_line("much", places)}</div></div>'
+
+
+LESSON = Lesson(
+    NUMBER,
+    (
+        Setting("epsilon", tuple(text_of(one) for one in demo.EPSILONS), "1"),
+        Setting("steps", tuple(str(one) for one in demo.STEPS), "20"),
+        Setting("length", tuple(str(one) for one in demo.LENGTHS), "3", "choice"),
+        Setting("within", demo.SETS, "ball", "choice", more=True),
+        AGAIN,
+    ),
+    view,
+    _small(),
+    random=True,
+)

@@ -1,0 +1,74 @@
+"""Lesson 5: one person can move a median across the whole range."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+
+from demos.lessons import median as demo
+from demos.lessons.median import Compared
+from dpengine.messages import say
+from ui.learn.lesson import AGAIN, Given, Lesson, Setting, View, words
+from ui.pictures import picture
+from ui.pictures.picture import Mark
+from ui.shell.language import written
+
+NUMBER = 5
+tell = words(NUMBER)
+
+
+def view(given: Given) -> View:
+    found = demo.run(demo.Settings(Fraction(given["epsilon"]), int(given["people"]), given["shape"]))
+    before, after = demo.medians()
+    near = {"noisy": found.near(found.noisy), "chosen": found.near(found.chosen), "all": demo.ANSWERS}
+    return View(
+        _seven() + _strips(found), tell("one", before=before, after=after), tell("two", **near),
+        tell("theorem", people=found.settings.people, low=demo.LOW, high=demo.HIGH), say("card.median.theorem"),
+        tell("relation"),
+    )  # fmt: skip
+
+
+def _seven(words: bool = True) -> str:
+    """The seven twice, one of them changed; the one in the middle has a ring. On its card it is without words, which
+    are in no language yet when this is made."""
+    changed, middle = demo.changed(), len(demo.BEFORE) // 2
+    rows = ""
+    for code, people, result in zip(("before", "after"), (demo.BEFORE, demo.AFTER), demo.medians(), strict=True):
+        row = ""
+        for place, value in enumerate(people):
+            kinds = [f"v{value}"] + ["middle"] * (place == middle) + ["changed"] * (place == changed)
+            row += f'<i class="{" ".join(kinds)}">{value}</i>'
+        if words:
+            name, told = escape(tell(f"seven.{code}")), escape(tell("seven.median", median=result))
+            row = f"<span>{name}</span>{row}<b>{told}</b>"
+        rows += f"<div>{row}</div>"
+    if not words:
+        return picture.figure(f'<div class="seven">{rows}</div>', "")
+    before, after = demo.medians()
+    return picture.figure(f'<div class="seven">{rows}</div>', tell("alt.seven", before=before, after=after))
+
+
+def _strips(found: Compared) -> str:
+    pad = (demo.HIGH - demo.LOW) * 0.02
+    span = (demo.LOW - pad, demo.HIGH + pad)
+    marks = [Mark(found.truth, tell("truth", truth=found.truth))]
+    drawn = ""
+    for code, answers, kind in (("noisy", found.noisy, "plain-dots"), ("chosen", found.chosen, "")):
+        near = {"near": found.near(answers), "all": demo.ANSWERS}
+        title = f'<p class="caption"{written()}>{escape(tell(f"strip.{code}"))}</p>'
+        drawn += title + picture.strip(answers, span, tell(f"alt.{code}", **near), marks, height=95, kind=kind)
+    return drawn
+
+
+LESSON = Lesson(
+    NUMBER,
+    (
+        Setting("epsilon", ("0.05", "0.1", "0.2", "0.5", "1", "2", "3"), "0.5"),
+        AGAIN,
+        Setting("people", ("100", "1000", "10000"), "1000", "choice", more=True),
+        Setting("shape", demo.SHAPES, "skewed", "choice", more=True),
+    ),
+    view,
+    _seven(words=False),
+    random=True,
+)

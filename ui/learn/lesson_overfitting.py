@@ -1,0 +1,116 @@
+"""Lesson 9: why asking many questions fools you, on a table of coin flips."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+import streamlit as st
+
+from demos import overfitting as demo
+from demos.overfitting import Outcome, points
+from dpengine.accountant.budget import usual_delta
+from dpengine.core.exact import ceiling
+from dpengine.messages import say
+from dpengine.population import people_needed
+from ui.learn.lesson import Given, Lesson, Setting, View, numbers, words
+from ui.parts import exports
+from ui.pictures import charts, picture
+from ui.pictures.picture import Column
+from ui.shell import nav
+from ui.words.wording import percent, power_of_ten
+
+NUMBER = 9
+_LINES = {"exact": ("take", "solid"), "fresh": ("spent", "dash"), "private": ("left", "solid")}
+tell = words(NUMBER)
+
+
+def view(given: Given) -> View:
+    found = demo.run(demo.read(dict(given)))
+    settings = found.settings
+    compared = people_needed.comparison(settings.people, settings.questions, yes_no=True)
+    simulated = say("overfitting.simulated", seed=settings.seed)
+    one, two = _said(found)
+    theorem = "\n".join((_terms(found), _proof(found), compared, simulated))
+    return View("", one, two, theorem, tell("source"), tell("relation"), found)
+
+
+def _said(found: Outcome) -> tuple[str, str]:
+    exact, fresh, private, after = (
+        percent(round(shares[-1], 2)) for shares in (found.exact, found.fresh, found.private, found.private_fresh)
+    )
+    fooled = abs(found.private[-1] - 0.5) > float(found.noise.alpha)
+    code = "overfitting.fooled" if fooled else "overfitting.private"
+    second = say(code, private=private, alpha=ceiling(100 * found.noise.alpha), fresh=after)
+    return say("overfitting.exact", exact=exact, fresh=fresh), second
+
+
+def _terms(found: Outcome) -> str:
+    settings, noise = found.settings, found.noise
+    return say(
+        "overfitting.terms", questions=settings.questions, epsilon=settings.epsilon,
+        delta=power_of_ten(usual_delta(settings.people)), alpha=people_needed.points_above(noise.alpha),
+        sigma=points(math.sqrt(float(noise.amount)) / settings.people),
+    )  # fmt: skip
+
+
+def _proof(found: Outcome) -> str:
+    width = found.width
+    code = "overfitting.proof" if width.width < 0.5 else "overfitting.proof_empty"
+    return say(code, width=people_needed.points_above(width.width), theorem=width.theorem)
+
+
+def draw(view: View) -> None:
+    found: Outcome = view.data
+    st.html(f'<p class="muted">{escape(say("overfitting.how", questions=found.settings.questions))}</p>')
+    alpha = float(found.noise.alpha)
+    lines = []
+    for name, (colour, dash) in _LINES.items():
+        shares = zip(map(float, found.votes), getattr(found, name), strict=True)
+        margin = alpha if name == "private" else 0
+        lines.append(charts.Line(say(f"overfitting.line.{name}"), list(shares), None, colour, dash, margin))
+    ends = (
+        max(0.0, min(0.4, min(found.private) - alpha - 0.02)),
+        min(1.0, max(0.75, max(found.private) + alpha + 0.02, max(found.exact) + 0.02)),
+    )
+    alt = say("overfitting.alt", exact=percent(round(found.exact[-1], 2)), private=percent(round(found.private[-1], 2)))
+    charts.curves(
+        lines, say("overfitting.axis.votes"), say("overfitting.axis.right"), alt, "overfitting-chart", 400, shares=ends
+    )
+
+
+def beside(view: View) -> None:
+    found: Outcome = view.data
+    header = [say("overfitting.print.votes"), *(say(f"overfitting.line.{name}") for name in _LINES)]
+    rows = zip(found.votes, *(getattr(found, name) for name in _LINES), strict=True)
+    st.download_button(
+        say("overfitting.csv"), exports.as_csv(header, rows), "many-questions.csv", "text/csv",
+        key="overfitting-csv", on_click="ignore",
+    )  # fmt: skip
+
+
+LESSON = Lesson(
+    NUMBER,
+    (
+        Setting("features", ("5", "25", "100", "250", "500", "1000", "2500"), "1000"),
+        Setting("seed", numbers(1, 99), "1", "again"),
+        Setting("epsilon", ("0.5", "1", "3", "10"), "1", "choice", more=True),
+        Setting("people", ("1000", "2000", "5000"), "5000", "choice", more=True),
+    ),
+    view,
+    picture.columns([Column("", pair) for pair in ((0.52, 0.5), (0.6, 0.5), (0.71, 0.5))], "", full=0.75, small=True),
+    draw=draw,
+    beside=beside,
+)
+
+
+def moved() -> None:
+    """From where the demonstration once stood to the lesson, with the settings of an old link or those nearest."""
+    given = {"lesson": str(NUMBER)}
+    for one in LESSON.settings:
+        told = st.query_params.get(one.name, "")
+        if told in one.choices:
+            given[one.name] = told
+        elif told.isascii() and told.isdigit() and len(told) <= 9:
+            given[one.name] = min(one.choices, key=lambda choice: abs(float(choice) - int(told)))
+    st.switch_page(nav.page("lessons"), query_params=given)

@@ -1,0 +1,258 @@
+"""The Lessons page: an overview, and each lesson on one screen with one thing to do. Every setting is in the address.
+
+Moving a slider runs the lesson's fragment alone, and what it shows is kept for all visitors by its settings.
+"""
+
+from __future__ import annotations
+
+import secrets
+from functools import cache
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dpengine.messages import known, language, say
+from dpengine.messages.numbers import setting
+from ui.learn.lesson import Given, Lesson, Setting, View
+from ui.shell import frame, nav
+from ui.shell.language import IN_ADDRESS, address, in_address, written
+from ui.words import gloss
+
+NAMES: dict[int, str] = {  # by number, rising: the module `ui.lesson_<name>`, the words `lesson.<number>.…`
+    1: "differencing",
+    2: "averaging",
+    3: "coin",
+    4: "definition",
+    5: "median",
+    6: "dice",
+    7: "film",
+    8: "bells",
+    9: "overfitting",
+    10: "edges",
+    11: "trust",
+    12: "descent",
+}
+STATE = "lessons"
+HANDS = 8  # so many different draws of one picture go round a room
+
+
+@cache
+def lesson(number: int) -> Lesson:
+    found: Lesson = import_module(f"ui.learn.lesson_{NAMES[number]}").LESSON
+    return found
+
+
+def show() -> None:
+    frame.instead(say("lessons.meter"))
+    st.html(f"<style>{rules()}</style>")
+    number = _number(st.query_params.get("lesson", ""))
+    if number is None:
+        overview()
+    else:
+        one(number)
+
+
+@cache
+def rules() -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("lessons*.css")))
+
+
+# --- the overview -----------------------------------------------------------------------------------------------------
+
+
+def overview() -> None:
+    lead = say("lessons.lead")
+    st.html(f'<h1{written()}>{escape(say("lessons.title"))}</h1><p class="lead"{written()}>{escape(lead)}</p>')
+    numbers, across = list(NAMES), 3
+    for first in range(0, len(numbers), across):
+        for number, column in zip(numbers[first:], st.columns(across), strict=False):
+            with column, st.container(key=f"card-lesson-{number}", height="stretch"):
+                line, small = escape(say(f"lesson.{number}.line")), lesson(number).small
+                st.html(
+                    f'<div class="lesson-small" aria-hidden="true">{small() if callable(small) else small}</div>'
+                    f'<p class="lesson-line"{written()}>{line}</p>'
+                )
+                label = say("lessons.named", number=number, title=lesson(number).title)
+                _to(number, label, f"lesson-open-{number}")
+    nav.trust_link()
+
+
+# --- one lesson -------------------------------------------------------------------------------------------------------
+
+
+def one(number: int) -> None:
+    _arrive(number)
+    place = say("lessons.place", number=number, all=len(NAMES))
+    st.html(
+        f'<p class="crumb"{written()}>{escape(place)}</p><h1{written()}>{escape(lesson(number).title)}</h1>'
+    )
+    with st.container(key=f"card-one-{number}"):
+        _screen(number)
+    with st.container(key="lesson-steps", horizontal=True):
+        before = max((other for other in NAMES if other < number), default=0)
+        after = min((other for other in NAMES if other > number), default=0)
+        if before:
+            _to(before, say("lessons.back"), "lesson-back")
+        _to(0, say("lessons.all"), "lesson-all")
+        if after:
+            _to(after, say("lessons.next", title=lesson(after).title), "lesson-next", primary=True)
+
+
+def _to(number: int, label: str, key: str, primary: bool = False) -> None:
+    """A button and not a link: Streamlit does not change the address on a link to the page one is on."""
+    wide: Any = "stretch" if key.startswith("lesson-open") else "content"
+    kind: Any = "primary" if primary else "secondary"
+    st.button(label, key=key, type=kind, width=wide, on_click=_go, args=(number,))
+
+
+@st.fragment
+def _screen(number: int) -> None:
+    chosen = lesson(number)
+    given = _given(number)
+    do = say(f"lesson.{number}.do", **{name: setting(text) for name, text in given.items()})
+    st.html(f'<p class="lesson-do"{written()}>{gloss.text(do)}</p>')
+    given = _controls(chosen, given, more=False)
+    below = st.container()
+    with st.container(horizontal=True):
+        if any(one.more for one in chosen.matters(given)):
+            with st.popover(say("lessons.more")):
+                given = _controls(chosen, given, more=True)
+        copied = st.popover(say("lessons.copy"))
+    _remember(number, given)
+    with copied:
+        st.html(f'<p{written()}>{escape(say("lessons.copy_help"))}</p>')
+        st.code(_address(number, given), language=None)
+    view = _view(number, language.get(), tuple(given.items()), _hand() if chosen.random else 0)
+    with below:
+        chosen.draw(view)
+        said = "".join(f'<p class="lesson-say"{written()}>{_kept_together(line)}</p>' for line in (view.one, view.two))
+        st.html(f'<div role="status">{gloss.html(said)}</div>')
+        with st.expander(say("lessons.theorem")):
+            theorem = [escape(line) for line in view.theorem.split("\n")]
+            told = (("lessons.source", view.source), ("lessons.relation", view.relation))
+            lines = [*theorem, *(f"<b>{escape(say(code))}</b> {escape(text)}" for code, text in told)]
+            st.html(gloss.html("".join(f'<p{written()}>{line}</p>' for line in lines)))
+            if chosen.beside is not None:
+                chosen.beside(view)
+
+
+def _kept_together(line: str) -> str:
+    """A line does not break inside 50 % or ε = 1."""
+    return escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;")
+
+
+def _controls(chosen: Lesson, given: dict[str, str], more: bool) -> dict[str, str]:
+    """One after the other, because what is chosen first may decide which of the others matter; several sliders stand
+    two in a row."""
+    places: list[Any] = []
+    for one in chosen.settings:
+        beside = [other for other in chosen.matters(given) if other.more == more]
+        if one not in beside:
+            continue
+        place = st.container()
+        if one.kind == "slider" and not more and sum(other.kind == "slider" for other in beside) > 1:
+            places = places or list(st.columns(2))
+            place = places.pop(0)
+        with place:
+            given = given | {one.name: _control(chosen, one, given[one.name])}
+    return given
+
+
+def _control(chosen: Lesson, one: Setting, value: str) -> str:
+    label = say(f"lesson.{chosen.number}.set.{one.name}")
+    key = f"lesson-{chosen.number}-{one.name}-{_kept()['turn']}"
+
+    def told(choice: str) -> str:
+        code = f"lesson.{chosen.number}.set.{one.name}.{choice}"
+        if known(code):
+            return say(code)
+        return setting(choice)
+
+    if one.kind == "again":
+        st.button(label, key=key, on_click=_toss, args=(chosen.number, one))
+        return value
+    if one.kind == "choice":
+        picked = st.segmented_control(label, one.choices, default=value, required=True, key=key, format_func=told)
+        return str(picked or value)
+    if one.kind == "switch":
+        return one.choices[int(st.toggle(label, value == one.choices[1], key=key))]
+    return str(st.select_slider(label, one.choices, value, key=key, format_func=told))
+
+
+@st.cache_data(max_entries=3000, show_spinner=False)
+def _view(number: int, lang: str, given: tuple[tuple[str, str], ...], hand: int) -> View:
+    """Kept by settings and language, so that a picture does not flicker and thirty people cost little more than one."""
+    return lesson(number).view(dict(given))
+
+
+def _hand() -> int:
+    """Which of a few draws this visitor sees: neighbours in a room see different noise, and keep what they saw."""
+    if "lesson-hand" not in st.session_state:
+        st.session_state["lesson-hand"] = 1 + secrets.randbelow(HANDS)
+    return int(st.session_state["lesson-hand"])
+
+
+# --- the address ------------------------------------------------------------------------------------------------------
+
+
+def _number(text: str) -> int | None:
+    """Which lesson an address means; anything else is the overview."""
+    return int(text) if text in map(str, NAMES) else None
+
+
+def _kept() -> dict[str, Any]:
+    kept: dict[str, Any] = st.session_state.setdefault(STATE, {"turn": 0, "given": {}, "url": {}, "tossed": False})
+    return kept
+
+
+def _arrive(number: int) -> None:
+    """As the address says.
+
+    Only a run of the whole page reads the address. A fragment does not: its browser may still show an older one.
+    """
+    kept = _kept()
+    arriving = {name: text for name, text in dict(st.query_params).items() if name != IN_ADDRESS}
+    if arriving != kept["url"] or number not in kept["given"]:
+        kept["given"][number] = lesson(number).clean(arriving)
+        kept["turn"] += 1  # new widgets: a browser goes on showing what it has
+        kept["url"] = arriving
+
+
+def _given(number: int) -> dict[str, str]:
+    return dict(_kept()["given"][number])
+
+
+def _link(number: int) -> dict[str, str]:
+    return {"lesson": str(number)}
+
+
+def _go(number: int) -> None:
+    """To another lesson, or with 0 to all of them."""
+    address(_link(number) | _kept()["given"].get(number, {}) if number else {}, again=True)
+
+
+def _remember(number: int, given: Given) -> None:
+    """The address follows what was changed here, and is left alone until something is."""
+    kept = _kept()
+    if kept["given"][number] == given and not kept["tossed"]:
+        return
+    kept["given"][number], kept["tossed"] = dict(given), False
+    kept["url"] = _link(number) | dict(given)
+    address(kept["url"], again=True)
+
+
+def _toss(number: int, one: Setting) -> None:
+    kept = _kept()
+    given = kept["given"][number]
+    place = (one.choices.index(given[one.name]) + 1) % len(one.choices)
+    kept["given"][number], kept["tossed"] = given | {one.name: one.choices[place]}, True
+
+
+def _address(number: int, given: Given) -> str:
+    """The whole address of this lesson with these settings, as a slide needs it."""
+    here: Any = st.context.url
+    return f"{here or '/lessons'}?{urlencode(_link(number) | dict(given) | in_address())}"

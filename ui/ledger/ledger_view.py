@@ -1,0 +1,244 @@
+"""The ledger as a person reads it: what is left after each charge, every question word for word, the chain, downloads.
+
+Everything here comes from the ledger: public facts, running sums and released answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
+from dpengine.core.exact import up
+from dpengine.ledger.chain import Verdict
+from dpengine.ledger.exports import export_lines
+from dpengine.messages import plain, say
+from ui.ledger import receipt_check, report
+from ui.parts import exports, history, owner
+from ui.pictures import charts
+from ui.shell import frame, nav
+from ui.shell.frame import broken, fine
+from ui.shell.state import workspace
+from ui.words import gloss
+from ui.words.wording import percent, power_of_ten
+
+PER_PAGE = 50
+LEAST_OF_HASH = 8
+File = tuple[str, str, str, Callable[[], str]]  # what it is, its name, its kind, how it is written
+_VERDICT = "ledger-verdict"
+_SHOWN = 10**4  # readings are rounded up to a ten-thousandth
+
+
+def show(table: dp.Table) -> None:
+    _title(table)
+    asked = False
+    try:
+        asked = account(table)
+    except dp.AllowanceError as complaint:  # locked for too long, or changed by hand: the check below says where
+        broken(say("ledger.unreadable"), str(complaint))
+        st.session_state.pop(_VERDICT, None)
+        check(at_once=complaint.code == "ledger.damaged")
+        return
+    check()
+    receipt_check.show()
+    nav.check_link()
+    if asked:
+        downloads(table)
+    owner.show(table)
+
+
+def account(table: dp.Table) -> bool:
+    """The burn-down, the rows and what they add up to; False where nothing was asked yet."""
+    sharing = table.sharing()
+    if len(sharing) > 1:
+        st.html(f'<p class="muted">{escape(say("ledger.shared", tables=sharing))}</p>')
+    meter = table.meter()
+    if not meter.charges:
+        st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
+        acts = [] if table.practice else table.acts()
+        if acts:
+            st.html(history.rows_html(table, [], acts=acts))
+        if not table.closed:
+            st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
+        return False
+    with st.container(key="card-burn"):
+        burn_down(table, meter)
+    with st.container(key="card-rows"):
+        charges(table, meter, len(sharing) > 1)
+    with st.container(key="card-stop"):
+        stopping(table, meter)
+    return True
+
+
+def _title(table: dp.Table) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+        lead = gloss.text(say("ledger.lead"))
+        st.html(f'{_STYLE}<h1>{escape(say("ledger.title"))}</h1><p class="lead">{lead}</p>', width=620)
+        frame.pick_table(table, "ledger", width=240)
+
+
+def burn_down(table: dp.Table, meter: dp.Meter) -> None:
+    steps = table.burn_down()
+    left = [float(step.left) for step in steps]
+    times = [say("ledger.raised" if step.raised else "ledger.step", at=history.when(step.at)) for step in steps]
+    alt = say("ledger.burn_alt", charges=meter.charges, left=percent(steps[-1].left))
+    words = (say("ledger.start"), say("ledger.now"))
+    charts.burn_down([*left, left[-1]], [*times, words[1]], words, alt, "ledger-burn")
+    if any(step.raised for step in steps):
+        st.html(f'<p class="muted">{escape(say("ledger.burn_raised"))}</p>')
+    shown = sum(not step.raised for step in steps) - 1
+    if shown < meter.charges:
+        st.html(f'<p class="muted">{escape(say("ledger.burn_every", charges=meter.charges, shown=shown))}</p>')
+
+
+def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
+    """One page of them, newest first; the page is in the URL."""
+    pages = -(-meter.charges // PER_PAGE)
+    slot = st.container()
+    page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
+    entries = table.history(PER_PAGE, (page - 1) * PER_PAGE)
+    acts = [] if table.practice else table.acts()
+    if acts and page > 1:  # those after the newest charge of this page stand on the page before
+        newest = entries[0].charge.seq if entries else 0
+        acts = [act for act in acts if act.seq < newest]
+    if acts and page < pages:
+        following = table.history(1, page * PER_PAGE)
+        acts = [act for act in acts if not following or act.seq > following[0].charge.seq]
+    with slot:
+        st.html(history.rows_html(table, entries, several, acts))
+        if pages > 1:
+            first = (page - 1) * PER_PAGE + 1
+            told = say("ledger.rows", first=first, last=first + len(entries) - 1, charges=meter.charges)
+            st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+def stopping(table: dp.Table, meter: dp.Meter) -> None:
+    """The meter as a claim about this moment, and the same history by rules that do not decide here."""
+    delta = power_of_ten(meter.delta_now)
+    told = say(
+        "ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.fraction)
+    )
+    if table.closed:
+        fits = owner.closed_words(table.closed)
+    else:
+        fits = fit_words(table.more_like_last()) if meter.left else say("ledger.more.nothing")
+    rows = []
+    for name, epsilon in meter.rules.items():
+        reading, share = say("ledger.rule.nothing"), ""
+        if epsilon is not None:
+            reading, share = plain(up(epsilon, _SHOWN)), percent(epsilon / meter.epsilon)
+        rows.append(
+            f'<tr><td>{gloss.text(say(f"ledger.rule.{name}"))}</td><td class="number">{escape(reading)}</td>'
+            f'<td class="number">{escape(share)}</td></tr>'
+        )
+    lines = "".join(f'<p class="read">{gloss.text(line)}</p>' for line in (told, fits))
+    st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
+    with st.expander(say("ledger.specialists")):
+        st.html(
+            f'<p>{escape(say("ledger.others"))}</p>'
+            f'<div class="scroll"><table class="plain others"><thead><tr><th>{escape(say("ledger.rule"))}</th>'
+            f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
+            f'<th class="number">{escape(say("ledger.rule.share"))}</th></tr></thead>'
+            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f'<p class="muted note">{escape(say("ledger.others_note", delta=delta))}</p>'
+        )
+
+
+def fit_words(fit: Fit | None) -> str:
+    if fit is None or not fit.more:
+        return say("ledger.more.none")
+    if fit.more >= MOST_COUNTED:
+        return say("ledger.more.lots")
+    told = say("ledger.more.one") if fit.more == 1 else say("ledger.more.many", more=fit.more)
+    return f"{told} {say('ledger.more.cheaper')}" if fit.cheaper else told
+
+
+def check(at_once: bool = False) -> None:
+    """The chain: a walk over every row, its head to write down, and a look for one that was."""
+    row, head = workspace().ledger.head()
+    if not row:
+        return
+    with st.container(key="card-check"):
+        st.html(f'<h2>{escape(say("ledger.check"))}</h2><p class="muted">{gloss.text(say("ledger.check_lead"))}</p>')
+        asked = st.button(say("ledger.verify"), key="ledger-verify")
+        verdict_slot = st.container()
+        with st.expander(say("ledger.specialists")):
+            st.html(f"<p>{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:</p>")
+            st.code(head, language=None, wrap_lines=True)
+            st.html(f'<p class="muted">{escape(say("ledger.head_why"))}</p>')
+            kept = re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
+        with verdict_slot:
+            if asked or ((kept or at_once) and _VERDICT not in st.session_state):
+                with st.spinner(say("ledger.verifying")):
+                    st.session_state[_VERDICT] = workspace().verify_ledger()
+            verdict: Verdict | None = st.session_state.get(_VERDICT)
+            if verdict is not None:
+                show_verdict(verdict)
+        if kept and verdict is not None and verdict.ok:
+            show_kept(kept)
+
+
+def show_verdict(verdict: Verdict) -> None:
+    row, head = verdict.head
+    if verdict.ok:
+        fine(say("ledger.verified", rows=verdict.rows, head=head[:8]))
+        return
+    last = say("ledger.holds_to", row=row, hash=head[:16]) if row else say("ledger.nothing_holds")
+    broken(say("ledger.broken"), f"{verdict.sentence} {last}")
+
+
+def show_kept(kept: str) -> None:
+    """A hash that somebody wrote down: is its row still there?"""
+    if len(kept) < LEAST_OF_HASH or not re.fullmatch("[0-9a-f]+", kept):
+        st.html(f'<p class="muted">{escape(say("ledger.kept_short", least=LEAST_OF_HASH))}</p>')
+        return
+    row = workspace().ledger.row_of(kept)
+    if row is None:
+        broken(say("ledger.kept_gone_title"), say("ledger.kept_gone"))
+    else:
+        fine(say("ledger.kept_found", row=row))
+
+
+def downloads(table: dp.Table) -> None:
+    """Written when they are clicked, not before: a long ledger must not slow the page down."""
+    st.html(f"<h2>{escape(say('ledger.downloads'))}</h2>")
+    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    files: list[File] = [
+        ("rows", f"ledger-{name}.csv", "text/csv", lambda: exports.as_csv(ROW_COLUMNS, table.ledger_rows())),
+        ("answers_csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
+        ("answers_json", f"answers-{name}.jsonl", "application/jsonl", lambda: "".join(table.answer_lines())),
+        ("whole", "ledger.jsonl", "application/jsonl", lambda: "".join(export_lines(workspace().ledger))),
+    ]
+    files.insert(0, ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *_now())))
+    for_programs = [one for one in files if one[2] == "application/jsonl"]
+    with st.container(horizontal=True):
+        _buttons([one for one in files if one not in for_programs])
+    with st.expander(say("ledger.specialists")), st.container(horizontal=True):
+        _buttons(for_programs)
+
+
+def _buttons(files: list[File]) -> None:
+    for what, file, mime, write in files:
+        help_text = say(f"ledger.download.{what}_help") if what == "whole" else None
+        st.download_button(
+            say(f"ledger.download.{what}"), write, file, mime, key=f"ledger-{what}", on_click="ignore", help=help_text
+        )
+
+
+def _now() -> tuple[tuple[int, str], str]:
+    """The chain's head, and when it was read."""
+    return workspace().ledger.head(), datetime.now(UTC).isoformat(timespec="seconds")
+
+
+_STYLE = """<style>
+table.plain.others { max-width: 34rem; }
+p.read { max-width: 46rem; }
+.whole { color: var(--left); }
+.note { margin-top: 0.6rem !important; }
+[data-testid="stHtml"] h4 { font-size: 1rem; margin: 0.8rem 0 0.2rem 0; padding: 0; color: var(--ink); }
+</style>"""

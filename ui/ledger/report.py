@@ -1,0 +1,209 @@
+"""Everything that was answered under a budget as one HTML file to read and to send: pictures, prices, receipts.
+
+It stands alone: its pictures are inline SVG, it holds no script and fetches nothing, and says so to the browser. It is
+made from the ledger and the declaration alone, so it may be shown to whoever may see the answers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from html import escape
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import dpengine as dp
+from dpengine.asking.sessions import step_query
+from dpengine.asking.statement import act_words
+from dpengine.core.exact import up
+from dpengine.ledger.rows import SESSION
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.messages import say
+from dpengine.messages.language import current
+from ui.parts import counted, curve_answer, many
+from ui.parts.answer import bars_alt, bars_table, speechless
+from ui.parts.history import when
+from ui.pictures import density_svg, svg
+from ui.session import session_said
+from ui.shell import style
+from ui.shell.state import workspace
+from ui.words.figures import cut, limits, pictured
+from ui.words.wording import axis, chance, from_zero, headline, percent, power_of_ten, range_words
+
+MOST_ANSWERS = 500
+_SHOWN = 10**4
+
+
+def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
+    """`head` is the chain's last row at the time `at`."""
+    meter = table.meter()
+    answers = table.answers(MOST_ANSWERS)
+    title = say("report.title", table=table.name)
+    body = [
+        f"<header><h1>{escape(title)}</h1>",
+        _p(say("report.lead", at=when(at), answers=len(answers)), "muted"),
+        f"</header>{_terms(table, meter, len(answers))}",
+        *(_section(number, answer, meter.epsilon) for number, answer in enumerate(answers, 1)),
+        _acts(table),
+        _checking(head),
+    ]
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        f'<!doctype html><html lang="{current()}"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_style()}</style></head>'
+        f"<body><main>{''.join(body)}</main></body></html>"
+    )
+
+
+def _p(text: str, kind: str = "") -> str:
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
+    """The allowance: whom it protects, how much is gone, and the same in figures."""
+    told = say(
+        "ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=power_of_ten(meter.delta_now),
+        share=percent(meter.fraction),
+    )  # fmt: skip
+    left = say("meter.label", left=percent(1 - meter.fraction))
+    terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
+    unit = table.facts.unit
+    who = say("report.unit.rows") if unit.id_column is None else say(
+        "report.unit.column", column=unit.id_column, most=unit.at_most
+    )  # fmt: skip
+    parts = [
+        f"<section><h2>{escape(say('report.allowance'))}</h2>",
+        f'<div class="meter" role="img" aria-label="{escape(left)}">'
+        f'<span style="width:{float(meter.fraction) * 100:.3f}%"></span></div>',
+        _p(left + ".", "left"),
+        _p(say(f"report.relation.{table.facts.relation}") + " " + who),
+        _p(told),
+        _p(say("report.terms", terms=terms), "muted"),
+    ]
+    sharing = table.sharing()
+    if len(sharing) > 1:
+        parts.append(_p(say("report.shared", tables=sharing), "muted"))
+    if table.practice:
+        parts.append(_p(say("report.practice"), "muted"))
+    if meter.charges > MOST_ANSWERS:
+        parts.append(_p(say("report.newest", charges=meter.charges, newest=MOST_ANSWERS), "muted"))
+    elif meter.charges > answers:
+        parts.append(_p(say("report.without", charges=meter.charges, without=meter.charges - answers), "muted"))
+    return "".join(parts) + "</section>"
+
+
+def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
+    receipt = answer.receipt
+    share = percent(Fraction(receipt["price"]) / cap)
+    if answer.query.card.key == SESSION:
+        return _session(number, answer, share)
+    figures = ""
+    if answer.query.card.picture == "file":
+        figures = _p(say("answer.file_full", sha=answer.value["sha256"]), "muted")
+    elif isinstance(answer.value, dict) and answer.query.card.picture not in ("label", "rows", "density"):
+        shown = " open" if answer.interval is None else ""
+        rows = bars_table(answer, islice(answer.value, many.PAGE)) + _p(_rest(len(answer.value)), "muted")
+        figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{rows}</details>"
+    caveats = "".join(_p(text, "muted") for text in answer.query.card.caveat_texts)
+    return (
+        f"<section><p class='question'>{number}. "
+        f"{escape(say('answer.of', sentence=answer.sentence, table=receipt['table']))}</p>"
+        f"<p class='headline'>{escape(headline(answer))}</p>{_p(range_words(answer))}{counted.html(answer.query)}"
+        f"{picture(answer)}{figures}{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
+        f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
+        f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}</details>"
+        f"<p class='receipt'>{escape(say('report.receipt'))} <code>{escape(receipt['charge']['hash'])}</code></p>"
+        "</section>"
+    )
+
+
+def _rest(of: int) -> str:
+    return say("report.rest", shown=many.PAGE, of=of) if of > many.PAGE else ""
+
+
+def _session(number: int, answer: dp.Answer, share: str) -> str:
+    """A session with each of its answers."""
+    steps, session = workspace().ledger.steps(answer.request_id), answer.query
+    assert isinstance(session, AdaptiveSession)
+    ended = workspace().ledger.progress(answer.request_id)[1]
+    told = "".join(
+        _step(step_query(session, one.claim), **one.told.body)
+        for one in steps if one.told is not None and one.told.kind == "part"
+    )  # fmt: skip
+    asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
+    together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if told else ""
+    return (
+        f"<section><p class='question'>{number}. "
+        f"{escape(say('answer.of', sentence=answer.sentence, table=answer.receipt['table']))}</p>{_p(asked)}"
+        f"{counted.html(session)}<ol>{told}</ol>{_p(together)}"
+        f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
+        f"<p class='receipt'>{escape(say('report.receipt'))} <code>{answer.receipt['charge']['hash']}</code></p>"
+        "</section>"
+    )
+
+
+def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) -> str:
+    """One question of a session and its answer, with unit and range."""
+    ends = None if interval is None else tuple(interval)
+    said, ranges = session_said.value(query, value, ends), session_said.ranges(query, value, ends)
+    return f"<li>{escape(query.sentence())}: <b>{escape(said)}</b>. {escape(ranges)}{counted.html(query)}</li>"
+
+
+def picture(answer: dp.Answer) -> str:
+    """As on the page of the answer: bars, ranges or a point; a name alone has no picture."""
+    title = axis(answer.query)
+    if answer.query.card.picture == "label":
+        code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
+        return _p(say(code), "muted")
+    if answer.query.card.picture == "density":
+        return density_svg.standing(answer)
+    if answer.query.card.picture == "curve":
+        return curve_answer.standing(answer)
+    if isinstance(answer.value, dict) and answer.interval is None:
+        return ""  # two ends of a range: the figures say it
+    if speechless(answer):
+        return ""
+    if isinstance(answer.value, dict):
+        values, ranges = pictured(answer.query, answer.value, answer.interval)
+        largest = from_zero(answer.query)
+        labels = many.drawn(values, largest)
+        values_of, ranges_of = ({label: one[label] for label in labels} for one in (values, ranges))
+        told = svg.rows(values_of, ranges_of, title, bars_alt(answer), largest)
+        return told + _p(many.words(len(labels), len(values), largest), "muted")
+    alt = f"{headline(answer)}. {range_words(answer)}"
+    value, interval = cut(answer.query, answer.value, answer.interval)
+    return svg.point(value, interval, title, alt, limits(answer.query))
+
+
+def _acts(table: dp.Table) -> str:
+    acts = [] if table.practice else list(reversed(table.acts()))
+    if not acts:
+        return ""
+    told = "".join(f"<li>{escape(when(act.at))} {escape(act_words(act))}</li>" for act in acts)
+    return f"<section><h2>{escape(say('report.acts'))}</h2><ul>{told}</ul></section>"
+
+
+def _checking(head: tuple[int, str]) -> str:
+    row, hashed = head
+    return (
+        f"<section><h2>{escape(say('report.check'))}</h2>{_p(say('report.check_how'))}"
+        f"<pre>{escape(say('report.check_command'))}</pre>"
+        f"{_p(say('ledger.head', row=row), 'muted')}<pre>{escape(hashed)}</pre>"
+        f"{_p(say('report.check_why'), 'muted')}</section>"
+    )
+
+
+def _style() -> str:
+    def variables(colours: style.Palette) -> str:
+        return "".join(f"--{name.replace('_', '-')}:{value};" for name, value in vars(colours).items())
+
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(style.DARK)} }} }}"
+    light = f":root {{ {variables(style.LIGHT)} }}"
+    return f"{light} {dark} @media print {{ {light} }} {_rules()}"
+
+
+@cache
+def _rules() -> str:
+    return (Path(__file__).parent / "report.css").read_text(encoding="utf-8")

@@ -1,0 +1,158 @@
+"""An answer as a sentence, a picture and a receipt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.ledger.rows import SESSION
+from dpengine.mechanisms.telling import FEW
+from dpengine.messages import plain, say
+from ui.parts import counted, curve_answer, density, exports, many
+from ui.pictures import charts
+from ui.shell import nav, steer
+from ui.words import gloss
+from ui.words.figures import cut, figure, limits, pictured, printed_range
+from ui.words.wording import axis, from_zero, headline, range_words
+
+
+def show(answer: dp.Answer, key: str = "answer") -> None:
+    table = answer.receipt["table"]
+    if answer.query.card.key == SESSION:
+        of = say("answer.of", sentence=answer.sentence, table=table)
+        st.html(f'<p class="question">{escape(of)}</p>{counted.html(answer.query)}')
+        where = {"table": table, "session": answer.request_id}
+        st.page_link(nav.page("session"), label=say("session.open"), query_params=where)
+        return
+    relation = answer.query.facts.relation
+    st.html(
+        f'<p class="question arrived" tabindex="-1">'
+        f'{escape(say("answer.of", sentence=answer.sentence, table=table))}</p>'
+        f'<p class="headline">{escape(headline(answer))}</p>'
+        f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
+        f"{counted.html(answer.query)}"
+    )
+    steer.arrived(answer.request_id)
+    if answer.query.card.picture == "file":
+        where = {"table": table, "published": answer.request_id}
+        st.page_link(nav.page("publish"), label=say("publish_page.open"), query_params=where)
+        receipt(answer, key)
+        return
+    if answer.query.card.picture == "rows":
+        where = {"table": table, "made": answer.request_id}
+        st.page_link(nav.page("synthetic"), label=say("synthetic_page.open"), query_params=where)
+        receipt(answer, key)
+        return
+    if answer.query.card.picture == "model":
+        where = {"table": table, "trained": answer.request_id}
+        st.page_link(nav.page("train"), label=say("train_page.open"), query_params=where)
+        receipt(answer, key)
+        return
+    with st.container(key=f"card-{key}"):
+        picture(answer, key)
+    receipt(answer, key)
+
+
+def picture(answer: dp.Answer, key: str) -> None:
+    kind, title = answer.query.card.picture, axis(answer.query)
+    if kind == "label":
+        code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
+        st.html(f'<p class="lead">{escape(say(code))}</p>')
+    elif kind == "range" or answer.value == {} or speechless(answer):
+        st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
+    elif kind == "density":
+        density.picture(answer, key)
+    elif kind == "curve":
+        curve_answer.show(answer, key)
+        figures(answer, key)
+    elif isinstance(answer.value, dict):
+        draw = charts.bars if from_zero(answer.query) else charts.ranges
+        draw(*pictured(answer.query, answer.value, answer.interval), title, bars_alt(answer), f"chart-{key}")
+        figures(answer, key)
+    elif isinstance(answer.value, str):  # a day
+        st.html(f'<p class="lead">{escape(range_words(answer))}</p>')
+    else:
+        alt = f"{headline(answer)}. {range_words(answer)}"
+        value, interval = cut(answer.query, answer.value, answer.interval)
+        charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query))
+
+
+def speechless(answer: dp.Answer) -> bool:
+    """Does it say nothing at all? Then there is nothing to draw; what cannot be told apart is drawn."""
+    return answer.query.state(answer.value, answer.interval) == FEW
+
+
+def bars_alt(answer: dp.Answer) -> str:
+    names = answer.query.shown()
+    return "; ".join(f"{names.get(label, label)}: {figure(answer, label)}" for label in list(answer.value)[:60])
+
+
+def figures(answer: dp.Answer, key: str) -> None:
+    """All of them, a page at a time."""
+    with st.expander(say("answer.figures")):
+        st.html(bars_table(answer, many.page(answer.value, f"page-{key}")))
+
+
+def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
+    """The figures of some labels, or of all."""
+    rows, names = [], answer.query.shown()
+    for label in answer.value if labels is None else labels:
+        ends = answer.interval[label] if answer.interval else None
+        low, high = printed_range(answer.query, ends[0], ends[1], label) if ends else ("", "")
+        rows.append(
+            f'<tr><td>{escape(names.get(label, label))}</td><td class="number">{escape(figure(answer, label))}</td>'
+            f'<td class="number">{low} – {high}</td></tr>'
+        )
+    head = (
+        f'<tr><th>{escape(say("answer.column.label"))}</th><th class="number">{escape(say("answer.column.value"))}</th>'
+        f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th></tr>'
+    )
+    return f'<div class="scroll"><table class="plain">{head}{"".join(rows)}</table></div>'
+
+
+def receipt(answer: dp.Answer, key: str) -> None:
+    """One line in sight, everything behind it."""
+    short = answer.receipt["charge"]["hash"]
+    relation = say(f"relation.short.{answer.query.facts.relation}")
+    line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)
+    st.html(f'<p class="receipt">{gloss.text(line)}</p>')
+    with st.expander(say("receipt.open")):
+        st.html(
+            f'<p class="muted">{escape(say("receipt.plain"))}</p>'
+            f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
+            + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
+            + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
+        )
+        nav.check_link(q=answer.query.card.key, relation=answer.query.facts.relation)
+        with st.container(horizontal=True):
+            st.download_button(
+                say("receipt.json"),
+                lambda: json.dumps(answer.receipt, ensure_ascii=False, indent=1),
+                f"receipt-{short[:8]}.json",
+                "application/json",
+                key=f"receipt-{key}",
+                on_click="ignore",
+            )
+            st.download_button(
+                say("receipt.csv"),
+                lambda: exports.answer_csv(answer),
+                f"answer-{short[:8]}.csv",
+                "text/csv",
+                key=f"csv-{key}",
+                on_click="ignore",
+            )
+
+
+def _full(answer: dp.Answer) -> str:
+    if answer.query.card.picture == "file":
+        return say("answer.file_full", sha=answer.value["sha256"])
+    if isinstance(answer.value, dict):
+        made = answer.query.card.picture in ("rows", "model")
+        return headline(answer) if made else say("answer.bars", bars=len(answer.value))
+    if answer.interval is None:
+        return plain(answer.value)
+    return f"{plain(answer.value)} ({plain(answer.interval[0])} – {plain(answer.interval[1])})"

@@ -1,0 +1,93 @@
+"""Downloads as CSV, in UTF-8 with the mark by which spreadsheets know it. A cell that a spreadsheet could take for a
+formula is written as text; so is what would begin a cell where a program splits lines at semicolons or tabs, whatever
+quotes say."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+import dpengine as dp
+from dpengine.accountant.costs import cost
+from dpengine.mechanisms.curves.cdf import Cdf
+from dpengine.mechanisms.telling import FEW
+from dpengine.messages import say
+from ui.parts import counted
+
+_RISKY = re.compile(r"^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=\s*[=+\-@＝＋－＠])")
+
+
+MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
+
+
+def safe(cell: Any) -> Any:
+    return _RISKY.sub("'", cell) if isinstance(cell, str) else cell
+
+
+def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    out.write(MARK)
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([safe(cell) for cell in header])
+    writer.writerows([safe(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def table_csv(table: pa.Table) -> bytes:
+    """A published table. Its words come from lists, so each is made safe once; numbers are numbers."""
+    for place, (name, kind) in enumerate(zip(table.column_names, table.schema.types, strict=True)):
+        if pa.types.is_dictionary(kind):
+            codes = table.column(place).unify_dictionaries().combine_chunks()
+            words = pa.array([safe(word) for word in codes.dictionary.to_pylist()], pa.string())
+            table = table.set_column(place, name, words.take(codes.indices))
+    out = io.BytesIO(MARK.encode())
+    out.seek(0, io.SEEK_END)
+    pacsv.write_csv(table.rename_columns([safe(name) for name in table.column_names]), out)
+    return out.getvalue()
+
+
+def table_parquet(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(table, out, compression="zstd")
+    return out.getvalue()
+
+
+def column_csv(query: Cdf, value: dict[str, float]) -> str:
+    """A synthetic column, one value a line."""
+    column = query.facts.schema.ordered(query.column)
+    return as_csv([query.column], ([column.value(column.code(name))] for name in query.made_up(value)))
+
+
+def answer_csv(answer: dp.Answer) -> str:
+    names, cells = answer.query.cells()
+    header = ["question", "table", *names, "value", "low", "high", "epsilon", "charge", "counted", "note"]
+    shared = [answer.sentence, answer.receipt["table"]]
+    epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
+    tail = ["" if epsilon is None else float(epsilon), answer.receipt["charge"]["hash"], counted.words(answer.query)]
+    state = answer.query.state(answer.value, answer.interval)  # looks at every part: once
+    if isinstance(answer.value, dict):
+        named = dict(zip(answer.query.labels(), cells, strict=True))
+        rows = [
+            [*shared, *named.get(label, (label,)), value, *(answer.interval or {}).get(label, ("", "")), *tail,
+             _note(answer, state, label)]
+            for label, value in (answer.value or {"": ""}).items()
+        ]  # fmt: skip
+    else:
+        low, high = answer.interval or ("", "")
+        rows = [[*shared, "", answer.value, low, high, *tail, _note(answer, state)]]
+    return as_csv(header, rows)
+
+
+def _note(answer: dp.Answer, state: str, part: str = "") -> str:
+    """That a figure says nothing, where the answer's `state` or its own range says so: what was drawn stands beside it,
+    as it was."""
+    if part and answer.interval and answer.query.mute(answer.interval[part], part):
+        state = FEW
+    return say(f"state.{state}") if state else ""

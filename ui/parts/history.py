@@ -1,0 +1,193 @@
+"""What was asked before, newest first: free to look at again. Ask shows the last few, the Ledger all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.statement import act_words, sentence_of
+from dpengine.ledger.ledger import Act
+from dpengine.ledger.rows import Charge, questions_of
+from dpengine.mechanisms.contract import canonical
+from dpengine.messages import say
+from dpengine.messages.numbers import day
+from dpengine.released.synthetic import KEYS
+from ui.shell.state import workspace
+from ui.words.figures import printed_range
+from ui.words.wording import as_one, in_short, percent
+
+
+def show(table: dp.Table, limit: int = 10) -> None:
+    entries = table.history(limit)
+    if not entries:
+        return
+    st.html(f"<h2>{escape(say('history.title'))}</h2>{rows_html(table, entries)}")
+
+
+def rows_html(
+    table: dp.Table, entries: list[dp.Entry], several: bool = False, acts: Sequence[Act] = (), newest_first: bool = True
+) -> str:  # fmt: skip
+    """A row per charge, and between them what an owner did; `several` names the table each was asked of, where more
+    than one spends the same budget."""
+    names = ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
+    head = "".join(f'<th class="{_kind(name)}">{escape(say(f"history.{name}"))}</th>' for name in names)
+    cap = table.budget.rule.epsilon
+    rows: list[tuple[int, str]] = [(act.seq, _act_row(act, len(names))) for act in acts]
+    together = _together(table, entries)
+    for entry in entries:
+        charge = entry.charge
+        cells = {
+            "when": f'{escape(when(charge.at))}<span class="phone"> {escape(say("history.zone"))}</span>',
+            "table": escape(charge.table),
+            "question": escape(sentence_of(charge)),
+            "answer": escape(outcome(entry) + together.get(charge.request, "")),
+            "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(percent(charge.price / cap))}',
+            "receipt": receipt_link(answer_link(charge), charge.hash),
+        }
+        told = "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names)
+        rows.append((charge.seq, f"<tr>{told}</tr>"))
+    body = "".join(told for _, told in sorted(rows, reverse=newest_first))
+    return (
+        f'{_STYLE}<div class="scroll"><table class="plain rows"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _act_row(act: Act, columns: int) -> str:
+    cells = {
+        "when": f'{escape(when(act.at))}<span class="phone"> {escape(say("history.zone"))}</span>',
+        "question": escape(act_words(act)),
+        "receipt": f"<code>{act.hash[:8]}</code>",
+    }
+    spans = {"question": f' colspan="{columns - 2}"'}
+    told = "".join(f'<td class="at-{name}"{spans.get(name, "")}>{cell}</td>' for name, cell in cells.items())
+    return f'<tr class="act">{told}</tr>'
+
+
+def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
+    """By request: what several answers to one question say together, told beside the newest of them."""
+    seen: dict[str, list[dp.Entry]] = {}
+    for entry in entries:
+        claim = entry.charge.claim
+        if questions_of(claim) is not None:
+            continue
+        if entry.charge.table == table.name and entry.outcome is not None and entry.outcome.kind == "answer":
+            asked = {name: told for name, told in claim["parameters"].items() if name not in ("epsilon", "noise")}
+            seen.setdefault(canonical([claim["key"], asked, claim["bounds"]]), []).append(entry)
+    told = {}
+    for looks in seen.values():
+        if len(looks) > 1 and _in_one_range(looks[0]):
+            reading = table.looks(table.answer_of(looks[0]).query)
+            # What bought ranges share holds less often than they do, which there is no room to say here.
+            if reading.kind == "averaged" and reading.agree and isinstance(reading.interval, tuple):
+                one = as_one(reading)
+                words = say("looks.span", low=(span := printed_range(one.query, *one.interval))[0], high=span[1])
+                told[looks[0].charge.request] = say("looks.in_short", count=reading.count, together=words)
+    return told
+
+
+def _in_one_range(entry: dp.Entry) -> bool:
+    """Does the answer have one range? Several at once have no room in a row, and are not worked out for it."""
+    return entry.outcome is not None and isinstance(entry.outcome.body["interval"], list)
+
+
+def _kind(name: str) -> str:
+    return f"number at-{name}" if name == "share" else f"at-{name}"
+
+
+def when(at: str) -> str:
+    """To the minute; the ledger keeps UTC, and every page says so."""
+    return f"{day(at[:10])} {at[11:16]}"
+
+
+def answer_link(charge: Charge) -> str:
+    if questions_of(charge.claim) is not None:
+        return escape("session?" + urlencode({"table": charge.table, "session": charge.request}), quote=True)
+    if str(charge.claim.get("key")).startswith("publish_"):
+        return published_address(charge.table, charge.request)
+    if charge.claim.get("key") in KEYS:
+        return synthetic_address(charge.table, charge.request)
+    if str(charge.claim.get("key")).startswith("train_"):
+        return trained_address(charge.table, charge.request)
+    return answer_address(charge.table, charge.request)
+
+
+def receipt_link(address: str, hashed: str) -> str:
+    """To an answer, from its row in a table."""
+    return f'<a href="{address}" target="_self">{escape(say("history.open"))} <code>{hashed[:8]}</code></a>'
+
+
+def answer_address(table: str, request: str) -> str:
+    """The address of an answer, fit for an HTML attribute: a table may be called “R&D #1”."""
+    return escape("ask?" + urlencode({"table": table, "answer": request}), quote=True)
+
+
+def published_address(table: str, request: str) -> str:
+    """The address of a published table."""
+    return escape("publish?" + urlencode({"table": table, "published": request}), quote=True)
+
+
+def synthetic_address(table: str, request: str) -> str:
+    """The address of a synthetic table."""
+    return escape("synthetic?" + urlencode({"table": table, "made": request}), quote=True)
+
+
+def kept(title: str, answers: Sequence[dp.Answer], address: Callable[[str, str], str]) -> None:
+    """Tables that were made before, newest first: free to open."""
+    if not answers:
+        return
+    names = ("when", "question", "answer", "receipt")
+    head = "".join(f"<th>{escape(say(f'history.{name}'))}</th>" for name in names)
+    rows = ""
+    for one in answers:
+        link = receipt_link(address(one.receipt["table"], one.request_id), one.receipt["charge"]["hash"])
+        cells = (escape(when(one.at)), escape(one.sentence), escape(in_short(one)), link)
+        rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    st.html(f'<h2>{escape(title)}</h2><div class="scroll"><table class="plain"><tr>{head}</tr>{rows}</table></div>')
+
+
+def trained_address(table: str, request: str) -> str:
+    """The address of a trained model."""
+    return escape("train?" + urlencode({"table": table, "trained": request}), quote=True)
+
+
+def outcome(entry: dp.Entry) -> str:
+    """The answer in short, or what became of a charge that has none."""
+    if entry.outcome is None:
+        on_its_way = not workspace().jobs.state(entry.charge.request).over
+        return say("history.on_its_way" if on_its_way else "history.lost")
+    if entry.outcome.kind != "answer":
+        return say("history.failed")
+    questions = questions_of(entry.charge.claim)
+    if questions is not None:
+        asked, ended, _ = workspace().ledger.progress(entry.charge.request)
+        return say("session.in_short_ended" if ended else "session.in_short", asked=asked, questions=questions)
+    answer = workspace().answer_of(entry)
+    return say("history.elsewhere") if answer is None else in_short(answer)
+
+
+# On a phone each charge is a small block instead of a row: nothing is cut off and nothing scrolls sideways.
+_STYLE = """<style>
+table.plain.rows th, table.plain.rows td { padding-right: 1.2rem; overflow-wrap: anywhere; }
+table.plain.rows th { overflow-wrap: normal; }
+table.plain.rows .phone { display: none; }
+table.plain.rows tr.act td { color: var(--muted); font-style: italic; }
+table.plain.rows td.at-when, table.plain.rows td.at-receipt { white-space: nowrap; }
+table.plain.rows th:last-child, table.plain.rows td:last-child { padding-right: 0; }
+@media (max-width: 640px) {
+  table.plain.rows thead { position: absolute; clip-path: inset(50%); }
+  table.plain.rows, table.plain.rows tbody { display: block; }
+  table.plain.rows tr { display: grid; grid-template-columns: 1fr auto; padding: 0.6rem 0; }
+  table.plain.rows tr { border-bottom: 1px solid var(--line); }
+  table.plain.rows td { border: 0; padding: 0.1rem 0; }
+  table.plain.rows .phone { display: inline; }
+  table.plain.rows td.at-question, table.plain.rows td.at-table { grid-column: 1 / -1; }
+  table.plain.rows td.at-question { order: -1; font-weight: 600; }
+  table.plain.rows td.at-when { order: 3; color: var(--muted); }
+  table.plain.rows td.at-receipt { order: 4; }
+}
+</style>"""

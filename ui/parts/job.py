@@ -1,0 +1,141 @@
+"""Asking: the click only hands the question to the worker; the page waits for it in a fragment and finds it by its id.
+
+The id is in the URL from the click on, so a reload, a second tab or a restart find the same answer and pay nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.ledger.rows import Charge
+from dpengine.messages import say
+from dpengine.table import new_request
+from ui.shell import steer
+from ui.shell.state import workspace
+from ui.words.wording import html_lines
+
+_NEXT, _SEEN = "_next_request", "_seen"
+JUST_NOW = timedelta(minutes=1)
+
+
+def ask_button(
+    label: str,
+    table: dp.Table,
+    query: dp.Query,
+    key: str,
+    disabled: bool = False,
+    kind: Literal["primary", "secondary"] = "primary",
+    place: str = "answer",
+    again: bool = False,
+) -> None:
+    """A button that asks once however often it is clicked: the id it will use is chosen before the click.
+
+    The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets
+    a button that is gone, not the one that would pay for a new draw. `place` is where the URL keeps it. With `again`,
+    where this very question was paid for before, paying takes a second step, in another place than the first click.
+    """
+    waiting = st.session_state.setdefault(_NEXT, {})
+    request = waiting.setdefault((key, table.name, query.digest()), new_request())
+    given = (table, query, request, place, seen())
+    with st.container(key=key, width="content"):
+        if not again or disabled:
+            st.button(label, key=f"{key}-{request}", type=kind, disabled=disabled, on_click=_ask, args=given)
+            return
+        with st.popover(label, key=f"{key}-more-{request}", type=kind):
+            st.html(f'<p class="muted">{html_lines(say("ask.again_sure"))}</p>')
+            with st.container(key=f"{key}-sure"):
+                st.button(say("ask.again_pay"), key=f"{key}-{request}", type="primary", on_click=_ask, args=given)
+
+
+def look_up() -> None:
+    """Up to which row the ledger is known to whoever sees this page, before anything of it is read."""
+    st.session_state[_SEEN] = workspace().ledger.head()[0]
+
+
+def seen() -> int | None:
+    known: int | None = st.session_state.get(_SEEN)
+    return known
+
+
+def _ask(table: dp.Table, query: dp.Query, request: str, place: str, known: int | None) -> None:
+    try:
+        # First: any st.* call is where another click may end this script.
+        table.submit(query, request_id=request, seen=known)
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        return
+    steer.expect(request)
+    st.query_params["table"] = table.name
+    st.query_params[place] = request
+
+
+def current_request() -> str | None:
+    return st.query_params.get("answer")
+
+
+def renew(request: str) -> None:
+    """Once a question is over, however it ended, the next click is a new, paid draw."""
+    waiting = st.session_state.get(_NEXT, {})
+    for place in [place for place, used in waiting.items() if used == request]:
+        del waiting[place]
+
+
+def running(table: dp.Table, query: dp.Query) -> bool:
+    """Is this very question being asked just now, in another tab or by somebody else?"""
+    last = table.last_asked(query)
+    return last is not None and last.outcome is None and not workspace().job(last.charge.request).over
+
+
+def newer(table: dp.Table, request: str) -> Charge | None:
+    """A question charged just now, after the one in the URL: a quick reload loses its id, so the page points to it."""
+    known = workspace().ledger.find(request)
+    for entry in table.history(1):
+        age = datetime.now(UTC) - datetime.fromisoformat(entry.charge.at)
+        if known is not None and entry.charge.seq > known.charge.seq and age < JUST_NOW:
+            return entry.charge
+    return None
+
+
+def look(request: str) -> dp.Job:
+    """Where the question in the URL stands. Until it is over the page shows that it waits, and nothing else."""
+    job = workspace().job(request)
+    if not job.over:
+        wait(request)
+        return job
+    renew(request)
+    if job.answer is None:
+        refused(say("job.unknown") if job.state == "unknown" else str(job.error), request)
+    return job
+
+
+@st.fragment(run_every=0.3)
+def wait(request: str) -> None:
+    asked = workspace().job(request)
+    if asked.over:
+        st.rerun()
+    st.html(f'<p class="muted" role="status">{html_lines(say("job.waiting"))}</p>')
+    if asked.total > 1:
+        st.progress(min(asked.done / asked.total, 1.0))
+
+
+def hint(sentence: str) -> None:
+    """What the form still needs; nothing was asked yet."""
+    st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
+
+
+def refused(sentence: str, request: str | None = None) -> None:
+    """Why nothing was asked; of a `request`, in place of its answer."""
+    words = f'<b>{html_lines(say("job.refused"))}</b> {html_lines(sentence)}'
+    mark = 'class="refused arrived" tabindex="-1"' if request else 'class="refused"'
+    st.html(f'<div {mark} role="alert">{words}</div>')
+    steer.arrived(request)
+
+
+def revisit(table: dp.Table, answer: dp.Answer) -> None:
+    """Show an answer that was already paid for."""
+    st.query_params["table"] = table.name
+    st.query_params["answer"] = answer.request_id

@@ -1,0 +1,222 @@
+"""“How good must it be?”: a slider from more private to more exact, or a wished promise, or ε; each sets the others."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.accountant.loss import Gaussian
+from dpengine.core.amounts import LEAST_EPSILON, read_epsilon
+from dpengine.core.exact import as_typed, read_number, read_typed, text_of
+from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, Rank, Within
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import local
+from ui.parts import counted, entry, number_field
+from ui.words import gloss
+from ui.words.wording import (
+    amount_figure,
+    amount_kind,
+    floor_words,
+    less_worse,
+    percent,
+    promise_words,
+    unmarked,
+    worse,
+    worse_axis,
+)  # fmt: skip
+
+STEPS = (
+    "0.005",
+    "0.01",
+    "0.02",
+    "0.03",
+    "0.05",
+    "0.07",
+    "0.1",
+    "0.15",
+    "0.2",
+    "0.3",
+    "0.5",
+    "0.7",
+    "1",
+    "1.5",
+    "2",
+    "3",
+)
+_REFUSED = "spend-refused"
+ASK = "ask"  # whose ε it is: a page that spends otherwise keeps its own
+
+
+def _epsilon(place: str) -> str:
+    """Under which the ε that counts is kept, as text."""
+    return f"{place}-epsilon"
+
+
+def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
+    """Take ε from a link or from how the form was left; else what a first question of this table is worth asking at."""
+    if _epsilon(place) not in st.session_state or st.session_state.get(f"{place}-epsilon-table") != table.name:
+        told = str(given or usual(table))
+        try:
+            read_epsilon(told)
+        except dp.AllowanceError as refusal:  # it could not be set right where there is no question to set it for
+            told = usual(table)
+            st.session_state["refusal"] = _stays(refusal, told)
+        st.session_state[_epsilon(place)] = told
+        st.session_state[f"{place}-epsilon-table"] = table.name
+
+
+def start_anew(table: dp.Table, key: str) -> None:
+    """Another kind of question was picked: what the one before was worth says nothing about this one."""
+    st.session_state[_epsilon(ASK)] = usual(table, key)
+
+
+def usual(table: dp.Table, key: str = "") -> str:
+    """The spend of a suggested question of this kind, else of the first one."""
+    found = table.suggestions()
+    first = next((one for one in found if one.card.key == key), found[0] if found else None)
+    return "0.1" if first is None else text_of(first.epsilon)
+
+
+def choose(table: dp.Table, place: str = ASK) -> str:
+    """The slider; its value is the text that counts, also when typed exactly."""
+    now = st.session_state[_epsilon(place)]
+    options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon] or [
+        text_of(table.budget.rule.epsilon)
+    ]
+    if now not in options:
+        try:
+            options = sorted({*options, text_of(read_number(now, "ε"))}, key=Fraction)
+            now = text_of(read_number(now, "ε"))
+        except (dp.AllowanceError, ValueError):
+            now = options[0]
+    st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
+    slider = f"{place}-slider"
+    st.session_state[slider] = now
+    st.select_slider(
+        say("spend.slider"),
+        options,
+        key=slider,
+        label_visibility="collapsed",
+        format_func=lambda step: say("spend.step", epsilon=local(step)),
+        on_change=_from_slider,
+        args=(place,),
+    )
+    return str(st.session_state[_epsilon(place)])
+
+
+def _from_slider(place: str) -> None:
+    st.session_state[_epsilon(place)] = st.session_state[f"{place}-slider"]
+
+
+def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
+    """What this spend buys, what it takes, and a warning when it is mostly noise."""
+    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"]
+    lines.append(counted.html(query))
+    told = say("spend.cost", epsilon=query.epsilon, share=percent(price.fraction))
+    if isinstance(query.loss(), Gaussian):
+        told = say("spend.cost_gaussian", share=percent(price.fraction))
+    lines.append(f'<p class="muted">{gloss.text(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
+    lines.append(entry.words(table, query, price))
+    if not price.useful:
+        lines.append(f'<p class="warn">{gloss.text(_noise_words(table, query, price))}</p>')
+    st.html("".join(lines))
+
+
+def _noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
+    """What would help. So many times ε is not so many times the price of Gaussian noise: there the price is told."""
+    if not isinstance(query.loss(), Gaussian):
+        return say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
+    enough = table.preview(query.at(query.epsilon * price.times_needed))
+    if not enough.admissible:
+        return say("spend.noise_short", people=price.people_needed)
+    return say("spend.noise_share", people=price.people_needed, share=percent(enough.fraction))
+
+
+def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
+    """The same two numbers typed: ε, or the promise in its own unit."""
+    with st.expander(say("spend.exactly")):
+        left, right = st.columns(2)
+        with left:
+            now = text_of(query.epsilon)
+            key = number_field.key_of(f"{place}-typed-{now}{_turn()}")
+            st.text_input(
+                say("spend.epsilon"), local(now), key=key, on_change=_typed, help=say("gloss.epsilon.means"),
+                args=(key, now, place),
+            )  # fmt: skip
+        with right:
+            label, now = wish_field(query)
+            key = number_field.key_of(f"{place}-wish-{query.digest()[:12]}{_turn()}")
+            st.text_input(label, now, key=key, on_change=_wished, args=(key, table, query, place))
+        if isinstance(loss := query.loss(), Gaussian):
+            st.html(f'<p class="muted">{gloss.text(say("spend.rho", rho=f"{float(loss.rho):.3g}"))}</p>')
+
+
+def _typed(key: str, now: str, place: str) -> None:
+    """What cannot be spent changes nothing, and the field says again what counts."""
+    try:
+        wanted = read_epsilon(as_typed(st.session_state[key]))
+    except dp.AllowanceError as refusal:
+        _refuse(refusal, now)
+        return
+    st.session_state[_epsilon(place)] = text_of(wanted)
+
+
+def _turn() -> str:
+    """After a refusal the fields are new ones: a browser goes on showing what it has."""
+    return f"-{st.session_state[_REFUSED]}" if st.session_state.get(_REFUSED) else ""
+
+
+def _refuse(refusal: dp.AllowanceError, epsilon: str) -> None:
+    st.session_state["refusal"] = _stays(refusal, epsilon)
+    st.session_state[_REFUSED] = int(st.session_state.get(_REFUSED, 0)) + 1
+
+
+def _stays(refusal: dp.AllowanceError, epsilon: str) -> str:
+    return say("spend.stays", why=str(refusal), epsilon=local(epsilon))
+
+
+def wish_field(query: dp.Query) -> tuple[str, str]:
+    """The label of a field for the accepted error, and what the question promises now."""
+    promise = query.promise()
+    if isinstance(promise, Rank):
+        return say("spend.wish.rank"), local(f"{float(promise.share) * 100:.3g}")
+    if isinstance(promise, Within):
+        return unmarked(wish_label(promise, query)), amount_figure(promise)
+    if isinstance(promise, Blurred):
+        return say("spend.wish.blurred"), local(f"{float(promise.share) * 100:.3g}")
+    if isinstance(promise, Band):
+        return say("spend.wish.band"), local(f"{float(promise.amount) * 100:.3g}")
+    if isinstance(promise, Excess):
+        label = unmarked(say("spend.wish.excess", unit=worse_axis(query)))
+        return label, local(f"{worse(float(promise.risk), query):.3g}")
+    assert isinstance(promise, NearBest)
+    return say("spend.wish.near_best"), plain(promise.gap)
+
+
+def wish_label(promise: Within, query: dp.Query) -> str:
+    kind = amount_kind(promise, query)
+    return say(f"spend.wish.{kind}", column=promise.unit) if kind else say("spend.wish.within")
+
+
+def read_wish(query: dp.Query, typed: str) -> Fraction:
+    """The accepted error in the promise's own unit, from what was typed."""
+    wish = read_typed(typed, say("spend.wish.name"), "%")
+    if isinstance(query.promise(), Excess):
+        return less_worse(wish, query)
+    return wish / 100 if isinstance(query.promise(), Rank | Blurred | Band) else wish
+
+
+def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:
+    """What cannot be promised changes nothing, and the field says again what is."""
+    try:
+        least = table.least_epsilon(query, read_wish(query, st.session_state[key]))
+        if least is None:
+            raise dp.AllowanceError("spend.wish.out_of_reach")
+    except dp.AllowanceError as refusal:
+        _refuse(refusal, text_of(query.epsilon))
+        return
+    st.session_state[_epsilon(place)] = text_of(max(least, LEAST_EPSILON))

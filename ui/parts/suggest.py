@@ -1,0 +1,34 @@
+"""“Five questions this table can answer”, priced, for somebody who has just arrived."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from ui.parts import plan_state, preview
+from ui.shell import nav
+from ui.words.wording import percent, short_promise, unmarked
+
+
+def show(table: dp.Table) -> None:
+    found = table.suggestions()
+    if not found:
+        return
+    plan = plan_state.current(table)
+    st.html(f"<h2>{escape(say('suggest.title'))}</h2>")
+    with st.container(key="suggest", horizontal=True):
+        for place, query in enumerate(found):
+            price = table.preview(query)
+            with st.container(key=f"card-suggest-{place}", width=310):
+                st.page_link(nav.page("ask"), label=unmarked(query.sentence()), query_params=preview.link(table, query))
+                st.html(
+                    f'<span class="muted">{escape(short_promise(price.promise, query))}</span><br>'
+                    f'<span class="take-words">{escape(percent(price.fraction))}</span>'
+                )
+                if plan.holds(query):
+                    st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>')
+                    continue
+                st.button(say("plan.add"), key=f"suggest-add-{place}", on_click=plan_state.add, args=(table, query))

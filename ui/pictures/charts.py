@@ -1,0 +1,346 @@
+"""Charts in one palette: what answers could look like, an answer with its range, bars with whiskers, the burn-down.
+
+They are given released or simulated numbers and public labels only. Each carries a text alternative.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import ceil, floor, log10
+from typing import Any
+
+import streamlit as st
+
+from dpengine.messages import say
+from dpengine.messages.numbers import local, marks
+from ui.parts import many
+from ui.shell.style import palette
+from ui.words.figures import rounded
+from ui.words.wording import percent
+
+_CONFIG = {"displayModeBar": False, "staticPlot": False, "scrollZoom": False}
+
+
+def _figure(height: int, **axes: Any) -> Any:
+    import plotly.graph_objects as go
+
+    colours = palette()
+    figure = go.Figure()
+    axis = {
+        "showgrid": False,
+        "zeroline": False,
+        "linecolor": colours.line,
+        "tickcolor": colours.line,
+        "tickfont": {"color": colours.muted, "size": 14},
+        "title": {"font": {"color": colours.muted, "size": 14}},
+        "fixedrange": True,
+        "automargin": True,
+    }
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 16, "t": 8, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": "Source Sans, sans-serif", "color": colours.ink, "size": 14},
+        showlegend=False,
+        xaxis=axis,
+        yaxis=axis,
+        bargap=0.35,
+        separators=marks()[::-1],
+        hoverlabel={"bgcolor": colours.card},
+    )
+    figure.update_layout(**axes)
+    return figure
+
+
+def _show(figure: Any, alt: str, key: str, words: str = "") -> None:
+    st.plotly_chart(figure, config=_CONFIG, theme=None, alt=alt, key=key)
+    if words:
+        st.html(f'<p class="muted">{escape(words)}</p>')
+
+
+def _text(words: str) -> str:
+    """For Plotly, which reads a little HTML, and shows the names of quotes as they are."""
+    return escape(words, quote=False)
+
+
+def _figures(span: Sequence[float]) -> str:
+    """An axis that could be years has no commas: 1950, but 12,000."""
+    return "" if span[0] >= 1_000 and span[1] < 3_000 else ","
+
+
+def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float, float] | None = None) -> None:
+    """Each simulated answer as a dot, stacked where they fall together."""
+    import plotly.graph_objects as go
+
+    low, high = min(values), max(values)
+    width = max(high - low, 1e-9)
+    cell = width / 24 if span is None else (span[1] - span[0]) / 60
+    stacked: Counter[int] = Counter()
+    xs, ys = [], []
+    for value in sorted(values):
+        place = round((value - low) / cell)
+        stacked[place] += 1
+        xs.append(low + place * cell)
+        ys.append(stacked[place])
+    tall = max(stacked.values())
+    size = min(10, 160 / tall)
+    figure = _figure(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
+    figure.add_trace(
+        go.Scatter(
+            x=xs, y=ys, mode="markers", marker={"size": size, "color": palette().muted, "opacity": 0.75}, hoverinfo="x"
+        )
+    )
+    span = span or (low - width * 0.6, high + width * 0.6)
+    words = {"text": _text(title)}
+    figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
+    _show(figure, alt, key)
+
+
+def point(
+    value: float, interval: tuple[float, float] | None, title: str, alt: str, key: str,
+    limits: tuple[float, float] | None = None,
+) -> None:  # fmt: skip
+    """One answer on its axis, its range as a soft band; the axis does not run far beyond what is possible."""
+    colours = palette()
+    low, high = interval or (value, value)
+    pad = max((high - low) * 4, abs(value) * 0.1, 1e-9)
+    least, most = limits or (low - pad, high + pad)
+    room = (high - low) * 0.2
+    span = [min(low - room, max(low - pad, least)), max(high + room, min(high + pad, most))]
+    figure = _figure(150, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
+    if interval:
+        figure.add_shape(type="rect", x0=low, x1=high, y0=0.25, y1=0.75, fillcolor=colours.left_soft, line={"width": 0})
+    figure.add_shape(type="line", x0=value, x1=value, y0=0.1, y1=0.9, line={"color": colours.left, "width": 3})
+    words = {"text": _text(title)}
+    figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
+    _show(figure, alt, key)
+
+
+def bars(
+    values: dict[str, float],
+    intervals: dict[str, tuple[float, float]] | None,
+    title: str,
+    alt: str,
+    key: str,
+    simulated: bool = False,
+) -> None:
+    """Horizontal bars with whiskers, in the declared order; of very many the largest, of made-up ones the first. A bar
+    without a figure says so."""
+    import plotly.graph_objects as go
+
+    colours, of, largest = palette(), len(values), not simulated
+    values, intervals = _few(values, intervals, largest)
+    labels = _labels(values)
+    numbers = list(values.values())
+    told = _hover(values, intervals)
+    whiskers = {}
+    if intervals:
+        ends = [(0, 0) if value is None else intervals[name] for name, value in values.items()]
+        pairs = [(value or 0, *end) for value, end in zip(numbers, ends, strict=True)]
+        above, below = [high - value for value, _, high in pairs], [value - low for value, low, _ in pairs]
+        whiskers = {"error_x": {"type": "data", "symmetric": False, "array": above, "arrayminus": below,
+                                "color": colours.ink, "thickness": 1.5, "width": 4}}  # fmt: skip
+    figure = _figure(max(120, 60 + 30 * len(labels)))
+    figure.add_trace(
+        go.Bar(
+            y=labels,
+            x=numbers,
+            orientation="h",
+            marker={"color": colours.muted if simulated else colours.left, "opacity": 0.55 if simulated else 0.85},
+            customdata=told,
+            hovertemplate="%{customdata}<extra></extra>",
+            **whiskers,
+        )
+    )
+    figure.update_layout(annotations=[_silent(0, at, "left") for at, value in enumerate(numbers) if value is None])
+    figure.update_yaxes(autorange="reversed", showline=False, ticks="")
+    axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
+    figure.update_xaxes(showline=True, ticks="outside", **axis)
+    _show(figure, alt, key, many.words(len(values), of, largest))
+
+
+def ranges(
+    values: dict[str, float | None],
+    intervals: dict[str, tuple[float, float]] | None,
+    title: str,
+    alt: str,
+    key: str,
+    simulated: bool = False,
+) -> None:
+    """One answer per line: a tick on its own range, as a soft band. For figures that do not start at zero.
+    A range without a figure says so. Of very many the first are drawn."""
+    import plotly.graph_objects as go
+
+    colours, of = palette(), len(values)
+    values, intervals = _few(values, intervals, False)
+    labels, names = _labels(values), list(values)
+    form = None if any(isinstance(value, str) for value in values.values()) else ","  # days write themselves
+    figure = _figure(max(120, 60 + 32 * len(labels)))
+    span = told_span(values, intervals)
+    tick, band = (colours.muted, colours.line) if simulated else (colours.left, colours.left_soft)
+    look = {"type": "rect", "fillcolor": band, "line": {"width": 0}, "layer": "below"}
+    shapes, notes = [], []
+    for place, (label, (low, high)) in enumerate(zip(labels, (intervals or {}).values(), strict=False)):
+        ends = {"x0": low, "x1": high, "y0": place - 0.28, "y1": place + 0.28, "name": label}
+        shapes.append(look | ends | {"opacity": 0.4 if values[names[place]] is None else 1})
+        if values[names[place]] is None:
+            notes.append(_silent(0.5, place, "center"))
+    figure.update_layout(shapes=shapes, annotations=notes)  # at once: adding one copies all before it
+    marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
+    figure.add_trace(
+        go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, customdata=_hover(values, intervals),
+                   hovertemplate="%{customdata}<extra></extra>")
+    )  # fmt: skip
+    figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
+    figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(title)}, tickformat=form, range=span)
+    _show(figure, alt, key, many.words(len(values), of, False))
+
+
+def _few(values: dict[str, Any], intervals: dict[str, Any] | None, largest: bool) -> tuple[dict[str, Any], Any]:
+    labels = many.drawn(values, largest)
+    return {label: values[label] for label in labels}, intervals and {label: intervals[label] for label in labels}
+
+
+def told_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[float] | None:
+    """The axis of the figures that tell: a group that says nothing does not stretch it. None: of all there is."""
+    ends = [
+        end for name, value in values.items() if value is not None for end in (value, *(intervals or {}).get(name, ()))
+    ]
+    if len(ends) == 0 or None not in values.values() or any(isinstance(end, str) for end in ends):
+        return None
+    pad = max((max(ends) - min(ends)) * 0.06, abs(max(ends)) * 1e-6, 1e-9)
+    return [float(min(ends)) - pad, float(max(ends)) + pad]
+
+
+def _hover(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
+    """Each figure as it is written everywhere else."""
+    return [
+        say("answer.nothing") if value is None else value if isinstance(value, str) else
+        rounded(value, *(intervals or {}).get(name, (value, value)))
+        for name, value in values.items()
+    ]  # fmt: skip
+
+
+def _silent(at: float, place: int, anchor: str) -> dict[str, Any]:
+    """A line of its own for a figure that says nothing, within the axis that the others make."""
+    words = {"text": _text(say("answer.nothing")), "font": {"color": palette().muted}, "showarrow": False}
+    return words | {"x": at, "xref": "x domain", "xanchor": anchor, "y": place}
+
+
+def _labels(values: Iterable[str]) -> list[str]:
+    """Plotly reads a little HTML in its texts; zero-width spaces keep names apart that are alike once cut short."""
+    short = [_text(label if len(label) <= 28 else label[:27] + "…") for label in values]
+    alike: Counter[str] = Counter()
+    for place, label in enumerate(short):
+        short[place] += chr(0x200B) * alike[label]
+        alike[label] += 1
+    return short
+
+
+def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: str, key: str) -> None:
+    """What was left after each question, as steps."""
+    import plotly.graph_objects as go
+
+    colours = palette()
+    figure = _figure(240)
+    places = list(range(len(left)))
+    figure.add_trace(
+        go.Scatter(
+            x=places,
+            y=left,
+            mode="lines",
+            line={"shape": "hv", "color": colours.left, "width": 2.5},
+            fill="tozeroy",
+            fillcolor=colours.left_soft,
+            text=times,
+            hovertemplate="%{text}: %{y:.0%}<extra></extra>",
+        )
+    )
+    ticks = [0, 0.25, 0.5, 0.75, 1]
+    figure.update_yaxes(range=[0, 1.02], tickvals=ticks, ticktext=[percent(tick) for tick in ticks])
+    figure.update_xaxes(tickvals=[0, places[-1]], ticktext=list(words), showline=True)
+    _show(figure, alt, key)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve of `curves`, with the place of the setting it belongs to."""
+
+    name: str
+    points: list[tuple[float, float]]
+    mark: tuple[float, float] | None = None
+    colour: str = "left"  # of the palette
+    dash: str = "solid"
+    margin: float = 0  # drawn as a soft band to both sides
+    band: tuple[tuple[float, float], ...] = ()  # the same, with two ends of its own for every point
+
+
+def curves(
+    lines: list[Line], x_title: str, y_title: str, alt: str, key: str, height: int = 300,
+    shares: tuple[float, float] | None = None, even: bool = False,
+) -> None:  # fmt: skip
+    """Curves on log axes, named where there are several; the setting is a dot. `shares` are the ends of an axis in
+    percent, in place of the upright log axis; `even` makes both axes plain."""
+    import plotly.graph_objects as go
+
+    figure = _figure(height)
+    for line in lines:  # bands lie below all curves
+        ends = line.band or [(y - line.margin, y + line.margin) for _, y in line.points if line.margin]
+        if ends:
+            xs = [x for x, _ in line.points]
+            edge = [low for low, _ in ends] + [high for _, high in reversed(ends)]
+            figure.add_trace(
+                go.Scatter(x=xs + xs[::-1], y=edge, mode="lines", line={"width": 0}, fill="toself", opacity=0.45,
+                           fillcolor=getattr(palette(), f"{line.colour}_soft"), hoverinfo="skip", showlegend=False)
+            )  # fmt: skip
+    hover = _HOVER if shares is None else "%{x:,} · %{y:.1%}<extra></extra>"
+    for line in lines:
+        colour = getattr(palette(), line.colour)
+        drawn = [(x, y) for x, y in line.points if even or (x > 0 and y > 0)]
+        xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
+        stroke = {"color": colour, "width": 2.5, "dash": line.dash}
+        figure.add_trace(
+            go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=_text(line.name), hovertemplate=hover)
+        )
+        if line.mark and line.mark[1] > 0:
+            dot = {"size": 13, "color": colour, "line": {"width": 2, "color": palette().card}}
+            figure.add_trace(
+                go.Scatter(x=[line.mark[0]], y=[line.mark[1]], mode="markers", marker=dot, hovertemplate=_HOVER,
+                           name=_text(line.name), showlegend=False)
+            )  # fmt: skip
+    grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
+    for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
+        values = [point[at] for line in lines for point in line.points if point[at] > 0]
+        update(title={"text": _text(title)}, tickvals=_decades(values), ticktext=_told(_decades(values)), **grid)
+    if even:
+        xs = [x for line in lines for x, _ in line.points]
+        few = max(xs) <= 10 and all(x == int(x) for x in xs)  # steps: there is nothing between two of them
+        figure.update_xaxes(type="linear", tickvals=None, ticktext=None, dtick=1 if few else None)
+        figure.update_yaxes(type="linear", tickvals=None, ticktext=None)
+    if shares:
+        ticks = [tick / 10 for tick in range(ceil(shares[0] * 10), floor(shares[1] * 10) + 1)]
+        told = [percent(tick) for tick in ticks]
+        figure.update_yaxes(type="linear", range=list(shares), tickvals=ticks, ticktext=told)
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": palette().ink}}
+    figure.update_layout(showlegend=len(lines) > 1, legend=legend)
+    _show(figure, alt, key)
+
+
+_HOVER = "%{x:,.4~g} · %{y:,.3~g}<extra></extra>"
+
+
+def _decades(values: list[float]) -> list[float]:
+    """Powers of ten along an axis, with 2 and 5 between them where there are few."""
+    if not values:
+        return []
+    low, high = floor(log10(min(values))), ceil(log10(max(values)))
+    between = (1, 2, 5) if high - low <= 2 else (1,)
+    return [float(f"{digit}e{power}") for power in range(low, high + 1) for digit in between]
+
+
+def _told(ticks: list[float]) -> list[str]:
+    return [local(f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0")) for tick in ticks]

@@ -1,0 +1,109 @@
+"""Pictures made of HTML alone: they take their colours from the page, so one picture serves light and dark, and cost a
+few kilobytes. Everything a person wrote is escaped here. Each carries a text alternative."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from dpengine.messages import plain
+from ui.pictures.svg import Axis
+from ui.shell.language import written
+
+
+def figure(inner: str, alt: str, kind: str = "") -> str:
+    """Any HTML as a picture; `alt` says in words what it shows."""
+    return f'<div class="picture {kind}" role="img" aria-label="{escape(alt)}">{inner}</div>'
+
+
+@dataclass(frozen=True)
+class Column:
+    """One place of `columns`: what stands under it, and a bar for each world, as chances or counts."""
+
+    label: str
+    heights: tuple[float, ...]
+    marked: bool = False  # part of the event that is shaded
+    told: tuple[str, ...] = ()  # above each bar
+
+
+def columns(
+    places: Sequence[Column], alt: str, names: Sequence[str] = (), shaded: str = "", full: float = 0,
+    small: bool = False,
+) -> str:  # fmt: skip
+    """Upright bars, one colour for each world (named by `names`); `shaded` says what the marked places are, `full` is
+    the value that fills the height."""
+    full = full or max((height for place in places for height in place.heights), default=0) or 1
+    drawn = ""
+    for place in places:
+        bars = ""
+        for world, height in enumerate(place.heights):
+            told = f"<em>{escape(place.told[world])}</em>" if world < len(place.told) else ""
+            bars += f'<i class="w{world}" style="height:{100 * min(height / full, 1):.2f}%">{told}</i>'
+        mark = " marked" if place.marked else ""
+        drawn += f'<div class="place{mark}"><div class="bars">{bars}</div><span>{escape(place.label)}</span></div>'
+    kind = "columns small" if small else "columns"
+    return figure(legend(names, shaded) + f'<div class="row">{drawn}</div>', alt, kind)
+
+
+def legend(names: Sequence[str], shaded: str = "") -> str:
+    if not names:
+        return ""
+    keys = "".join(f'<span><i class="w{world}"></i>{escape(name)}</span>' for world, name in enumerate(names))
+    keys += f'<span><i class="shade"></i>{escape(shaded)}</span>' if shaded else ""
+    return f'<div class="legend">{keys}</div>'
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An upright line across a strip, with its words on top."""
+
+    at: float
+    words: str
+    kind: str = "truth"  # or "seen": what somebody took away
+
+
+def strip(
+    values: Sequence[float], span: tuple[float, float], alt: str, marks: Sequence[Mark] = (), title: str = "",
+    faded_from: int | None = None, band: tuple[float, float] | None = None, height: int = 170, kind: str = "",
+) -> str:  # fmt: skip
+    """Each value as a dot on its axis, stacked where they fall together; a value beyond the axis stands at its end.
+    From the place `faded_from` on dots are pale: they were asked for and not given. `height` is in pixels."""
+    axis = Axis(*span, 0, 100, days=False)
+    cell = (axis.high - axis.low) / 80
+    stacked: Counter[int] = Counter()
+    dots = ""
+    placed = [round((min(max(value, axis.low), axis.high) - axis.low) / cell) for value in values]
+    lift = min(11.0, (height - 20) / max(Counter(placed).values(), default=1))
+    for place, at in enumerate(placed):
+        pale = ' class="pale"' if faded_from is not None and place >= faded_from else ""
+        dots += f'<i{pale} style="left:{at / 0.8:.2f}%;bottom:{stacked[at] * lift:.1f}px"></i>'
+        stacked[at] += 1
+    if band:
+        left, right = (axis.place(min(max(end, axis.low), axis.high)) for end in band)
+        dots = f'<u style="left:{left:.2f}%;width:{max(right - left, 0.4):.2f}%"></u>' + dots
+    for mark in marks:
+        where = axis.place(min(max(mark.at, axis.low), axis.high))
+        side = " end" if where > (60 if mark.kind == "truth" else 12) else ""  # the two do not hide each other
+        dots += f'<b class="{mark.kind}{side}" style="left:{where:.2f}%"><span>{escape(mark.words)}</span></b>'
+    ticks = "".join(
+        f'<span style="left:{axis.place(tick):.2f}%">{escape(plain(float(f"{tick:.10g}")))}</span>'
+        for tick in axis.ticks()
+    )
+    under = f'<div class="ticks">{ticks}</div>' + (f'<div class="title">{escape(title)}</div>' if title else "")
+    return figure(f'<div class="dots" style="height:{height}px">{dots}</div>{under}', alt, f"strip {kind}")
+
+
+def meter(share: float, words: str, refused: bool = False) -> str:
+    """How much of an allowance is gone, drawn as the meter on top of a page is; beyond all of it in red."""
+    gone = f'<span class="gone" style="width:{100 * min(share, 1):.2f}%"></span>'
+    over = '<span class="over" style="width:4%"></span>' if refused else ""
+    told = f'<div class="words"><span>{escape(words)}</span></div>'
+    return f'<div class="meter">{told}<div class="bar">{gone}{over}</div></div>'
+
+
+def verdict(holds: bool, words: str) -> str:
+    """One line that says whether a promise is kept."""
+    sign, kind = ("✓", "holds") if holds else ("✗", "breaks")
+    return f'<p class="verdict {kind}" role="status"{written()}><b>{sign}</b> {escape(words)}</p>'

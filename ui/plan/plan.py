@@ -1,0 +1,237 @@
+"""Plan: the questions a person means to ask, priced together, made to fit, and run in one go."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.accountant.loss import loss_as_json
+from dpengine.asking.plan import Line, Planner, Priced, Relief, tidy
+from dpengine.core.exact import text_of
+from dpengine.mechanisms.contract import canonical
+from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within
+from dpengine.messages import say
+from dpengine.messages.numbers import local
+from ui.parts import counted, job, number_field, owner, plan_state, spend, suggest
+from ui.parts.plan_state import KEEPS, Plan
+from ui.plan import plan_run
+from ui.shell import frame, nav
+from ui.words import gloss
+from ui.words.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures, worse
+
+
+def show(table: dp.Table) -> None:
+    run = st.query_params.get("run")
+    if run and plan_run.show(table, run):
+        return
+    st.html(f"<h1>{escape(say('plan.title'))}</h1><p class='lead'>{gloss.text(say('plan.lead'))}</p>")
+    frame.pick_table(table, "plan")
+    if table.closed:
+        owner.closed(table)
+        return
+    plan = plan_state.current(table)
+    if plan.unread:
+        job.hint(say("plan.unreadable"))
+    if plan.rows:
+        _editor(table, plan)
+    else:
+        _empty(table)
+    refusal = st.session_state.pop("refusal", None)
+    if refusal:
+        job.refused(refusal)
+    if not run:
+        plan_state.remember(table, plan)
+    link = say("plan.more" if plan.rows else "plan.ask")
+    st.page_link(nav.page("ask"), label=link, query_params={"table": table.name})
+    suggest.show(table)
+
+
+def add_button(table: dp.Table, query: dp.Query, key: str) -> None:
+    """For the pages where questions are put together."""
+    label = say("plan.add_again" if plan_state.current(table).holds(query) else "plan.add")
+    st.button(label, key=key, on_click=plan_state.add, args=(table, query))
+
+
+def in_plan(table: dp.Table) -> None:
+    """How many questions wait in the plan, with a way to it."""
+    rows = len(plan_state.current(table).rows)
+    if rows:
+        label = say("plan.added", count=rows) + " " + say("plan.open")
+        st.page_link(nav.page("plan"), label=label, query_params={"table": table.name})
+
+
+def _empty(table: dp.Table) -> None:
+    """How a question comes into it; what stands below is spoken of where something does."""
+    told = [say("plan.none", table=table.name, add=say("plan.add"))]
+    told += [say("plan.none_below")] if table.suggestions() else []
+    st.html(f"<p>{escape(' '.join(told))}</p>")
+
+
+# The plan as it is being put together
+
+
+def _editor(table: dp.Table, plan: Plan) -> None:
+    planner = table.planner(plan.share)
+    priced = planner.price(plan.wishes)
+    for place, line in enumerate(priced.lines):
+        _row(table, plan, place, line)
+    st.session_state["plan-keep"] = plan.keep
+    st.select_slider(
+        say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda one: f"{one} %", on_change=_kept, args=(plan,)
+    )
+    frame.show_price(table, priced, "_plan")
+    with st.container(key="card-plan-total"):
+        _total(table, plan, planner, priced)
+
+
+def _kept(plan: Plan) -> None:
+    plan.keep = int(st.session_state["plan-keep"])
+
+
+def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
+    number, wish = plan.rows[place].number, line.wish
+    takes = say("plan.takes", share=percent(line.price / table.budget.rule.epsilon))
+    told = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"]
+    if line.query is None:
+        told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
+    else:
+        spends = say("plan.spend", epsilon=three_figures(line.query.epsilon))
+        told.append(
+            f'{escape(promise_words(line.promise, line.query))} · <span class="take-words">{escape(takes)}</span>'
+            f' <span class="muted">{escape(spends)}</span>'
+        )
+        if not line.useful:
+            grouped = isinstance(line.promise, Within) and line.promise.of > 1 and line.promise.nominal
+            words = say("plan.noise_groups" if grouped else "plan.noise")
+            told.append(f'<span class="noise">{escape(words)}</span>')
+    with st.container(key=f"card-plan-row-{number}"):
+        st.html(f"<p>{'<br>'.join(told)}</p>{counted.html(wish.query)}")
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            if not isinstance(wish.query.promise(), NoPromise):
+                key = number_field.key_of(f"plan-wish-{number}")
+                st.text_input(
+                    spend.wish_field(wish.query)[0], _written(wish.query, wish.amount), key=key, width=220,
+                    on_change=_wished, args=(plan, place, key),
+                )  # fmt: skip
+            for sign, name, step, end in (("↑", "up", -1, 0), ("↓", "down", 1, len(plan.rows) - 1)):
+                st.button(
+                    sign, key=f"plan-{name}-{number}", help=say(f"plan.{name}"), disabled=place == end,
+                    on_click=plan.move, args=(place, step),
+                )  # fmt: skip
+            st.button(say("plan.remove"), key=f"plan-out-{number}", on_click=plan.remove, args=(place,))
+            key = f"plan-lock-{number}"
+            st.checkbox(
+                say("plan.lock"), wish.locked, key=key, help=say("plan.lock_help"), width="content",
+                on_change=_locked, args=(plan, place, key),
+            )  # fmt: skip
+
+
+def _written(query: dp.Query, wish: Fraction) -> str:
+    """A wished promise as it would be typed."""
+    if isinstance(query.promise(), Excess):
+        return local(f"{worse(float(wish), query):.3g}")
+    return local(f"{float(wish) * 100:.3g}" if isinstance(query.promise(), Rank | Blurred | Band) else text_of(wish))
+
+
+def _wished(plan: Plan, place: int, key: str) -> None:
+    try:
+        plan.change(place, amount=spend.read_wish(plan.rows[place].wish.query, str(st.session_state[key])))
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+
+
+def _locked(plan: Plan, place: int, key: str) -> None:
+    plan.change(place, locked=bool(st.session_state[key]))
+
+
+def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> None:
+    shares = {"share": percent(priced.fraction), "left": percent(1 - priced.fraction - priced.spent / priced.epsilon)}
+    if priced.fits:
+        words = say("plan.fits_kept" if plan.keep else "plan.fits", keep=percent(plan.share), **shares)
+        st.html(f'<p class="lead">{gloss.text(words)}</p>')
+    elif priced.reachable:
+        over = percent(priced.over / priced.epsilon)
+        words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
+        st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
+    if priced.fits:
+        plan_run.button(table, plan, priced, percent(priced.fraction))
+        st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            say("plan.fit_more" if priced.fits else "plan.fit"), key="plan-fit", help=say("plan.fit_help"),
+            on_click=_fit, args=(plan, planner),
+        )  # fmt: skip
+        if plan.before is not None:
+            st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
+    if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):
+        st.html(f'<p class="muted">{gloss.text(_fixed(table, planner, plan, priced))}</p>')
+
+
+def _fit(plan: Plan, planner: Planner) -> None:
+    found = planner.redistributed(plan.wishes)
+    if found is None:
+        st.session_state["refusal"] = say("plan.fit_not")
+    else:
+        kept = planner.price(found).lines  # whole steps promise more than was wished: the fields say what is promised
+        plan.replace_wishes(
+            [line.wish if line.wish.fixed else replace(line.wish, amount=tidy(line.promise.amount)) for line in kept]
+        )
+
+
+def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
+    """What to relax, in words."""
+    told = [say("plan.relief.all")] if planner.redistributed(plan.wishes) is not None else []
+    for relief in planner.reliefs(plan.wishes):
+        told += _relief(priced.lines[relief.place], relief)
+    if not told:
+        return f'<p class="muted">{escape(say("plan.relief.none"))}</p>'
+    items = "".join(f"<li>{escape(one)}</li>" for one in told)
+    return f"<p>{escape(say('plan.relief'))}</p><ul>{items}</ul>"
+
+
+def _relief(line: Line, relief: Relief) -> list[str]:
+    sentence, told = line.wish.query.sentence(), []
+    if relief.amount is not None:
+        now, then = (_promised(line.wish.query, one) for one in (line.wish.amount, relief.amount))
+        told.append(say("plan.relief.loosen", sentence=sentence, now=now, then=then))
+    if relief.without:
+        told.append(say("plan.relief.drop", sentence=sentence))
+    return told
+
+
+def _promised(query: dp.Query, wish: Fraction) -> str:
+    """A wished promise in the words of its kind."""
+    promise = query.promise()
+    if isinstance(promise, Within):
+        return say("promise.short.within", alpha=amount(Within(wish, promise.of, promise.beta, wish, promise.unit)))
+    if isinstance(promise, Blurred):
+        return short_promise(replace(promise, share=wish))
+    if isinstance(promise, Band):
+        return short_promise(replace(promise, alpha=wish * promise.even))
+    if isinstance(promise, Excess):
+        return short_promise(replace(promise, risk=wish), query)
+    if isinstance(promise, Rank):
+        return short_promise(Rank(promise.rows, wish, promise.beta, promise.floor))
+    return short_promise(NearBest(int(wish), query.beta, Fraction(0)))
+
+
+@st.cache_data(max_entries=200, show_spinner=True)
+def _numerical(losses: str, delta: str, _planner: Planner, _plan: Plan) -> Fraction | None:
+    """Kept by public facts only: all visitors share this cache."""
+    return _planner.fixed_price(_plan.wishes)
+
+
+def _fixed(table: dp.Table, planner: Planner, plan: Plan, priced: Priced) -> str:
+    losses = canonical([loss_as_json(query.loss()) for query in priced.queries])
+    found = _numerical(losses, str(table.budget.rule.delta), planner, plan)
+    if found is None:
+        return say("plan.fixed_none")
+    share, charged = percent(found / priced.epsilon), percent(priced.fraction)
+    delta = power_of_ten(table.budget.rule.delta)
+    if found >= priced.total:
+        return say("plan.fixed_same", delta=delta)
+    return say("plan.fixed_price", epsilon=three_figures(found), delta=delta, share=share, charged=charged)

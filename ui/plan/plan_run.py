@@ -1,0 +1,89 @@
+"""Running a plan: the click only hands it to the worker; the page finds it by the id in the URL."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.plan import Priced, Run
+from dpengine.messages import say
+from dpengine.table import new_request
+from ui.parts import history, job, plan_state
+from ui.parts.plan_state import Plan
+from ui.shell import frame
+from ui.shell.language import address
+
+_NEXT = "_next_run"
+
+
+def button(table: dp.Table, plan: Plan, priced: Priced, share: str) -> None:
+    told = (plan.text(), plan.keep)
+    run_button(say("plan.run", share=share), table, priced.queries, "plan-run", told, plan.share)
+
+
+def run_button(
+    label: str, table: dp.Table, queries: list[dp.Query], key: str, told: object, keep: Fraction = Fraction(0)
+) -> None:
+    """The run's id is chosen before the click and belongs to what is `told`: many clicks are one charge."""
+    waiting = st.session_state.setdefault(_NEXT, {})
+    run = waiting.setdefault((table.name, told), new_request())
+    with st.container(key=key, width="content"):
+        given = (table, queries, run, keep, job.seen())
+        st.button(label, key=f"{key}-{run}", type="primary", on_click=_submit, args=given)
+
+
+def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction, known: int | None) -> None:
+    try:
+        table.submit_plan(queries, run, keep, known)
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        return
+    address({"table": table.name, "run": run})
+
+
+def show(table: dp.Table, run: str) -> bool:
+    """The run in the URL; False where nothing was charged, and the plan is shown again."""
+    found = table.run(run)
+    if not found.over:
+        progress(table, run)
+        return True
+    if renew(run) and found.rows:
+        plan_state.clear(table)  # it was run: nobody should pay for it again by chance
+    if not found.rows:
+        job.refused(str(found.error) if found.error else say("plan.unknown"))
+        return False
+    _results(table, found)
+    return True
+
+
+def renew(run: str) -> bool:
+    """Once a run is over the next click is a new, paid one; False where this was done before."""
+    waiting = st.session_state.get(_NEXT, {})
+    over = [key for key, used in waiting.items() if used == run]
+    for key in over:
+        del waiting[key]
+    return bool(over)
+
+
+@st.fragment(run_every=0.3)
+def progress(table: dp.Table, run: str) -> None:
+    found = table.run(run)
+    if found.over:
+        st.rerun()
+    total = len(found.rows)
+    words = say("plan.running", done=found.done, total=total) if total else say("plan.waiting")
+    st.progress(found.done / total if total else 0.0, text=words)
+
+
+def _results(table: dp.Table, found: Run) -> None:
+    frame.show_price(table, None)
+    answered = sum(state == "done" for _, state in found.rows)
+    st.html(f"<h1>{escape(say('plan.done', done=answered, total=len(found.rows)))}</h1>")
+    if answered < len(found.rows):
+        st.html(f'<p class="warn" role="status">{escape(say("plan.lost"))}</p>')
+    with st.container(key="card-plan-results"):
+        st.html(history.rows_html(table, [entry for entry, _ in found.rows], newest_first=False))
+    st.button(say("plan.another"), key="plan-another", on_click=plan_state.forget, args=(table,))

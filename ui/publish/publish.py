@@ -1,0 +1,169 @@
+"""The Publish page before anything is spent: which columns, how exact, what a row and all rows will tell, the price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, OfRows
+from dpengine.messages import say
+from ui.parts import addressed, history, job, number_field, owner, spend
+from ui.publish import publish_preview, publish_result
+from ui.shell import frame, nav
+from ui.shell.state import workspace
+from ui.words.wording import percent, power_of_ten
+
+PLACE = "publish"
+NAMES = ("columns", "grid", "delta", "epsilon")
+_SHORT = 15  # values of a list that is offered first
+
+
+def show(table: dp.Table) -> None:
+    request = st.query_params.get("published")
+    if request and addressed.became(table, request, OfRows, "publish.unknown", _wait, publish_result.show):
+        _earlier(table, request)
+        return
+    st.html(f"<h1>{escape(say('publish_page.title'))}</h1><p class='lead'>{escape(say('publish_page.lead'))}</p>")
+    frame.pick_table(table, PLACE)
+    if table.closed:
+        owner.closed(table)
+    elif why := _never(table):
+        job.hint(why)
+    else:
+        _form(table)
+    _earlier(table)
+    st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
+    nav.synthetic_link(table.name)
+
+
+@st.fragment(run_every=0.3)
+def _wait(request: str) -> None:
+    asked = workspace().job(request)
+    if asked.over:
+        st.rerun()
+    st.progress(asked.done / max(asked.total, 1), say("publish_page.working", share=percent(asked.done / asked.total)))
+
+
+def _never(table: dp.Table) -> str | None:
+    """Why nothing of this table can be published, whatever is chosen."""
+    offered = _offered(table)
+    if not offered:
+        return say("publish_page.no_columns")
+    try:
+        table.query("publish_table", columns=offered[:1], epsilon="1")
+    except dp.AllowanceError as refusal:
+        return say(f"publish_page.{refusal.code}") if refusal.code in ("query.relation", "query.several") else None
+    return None
+
+
+def _offered(table: dp.Table) -> list[str]:
+    return table.schema.of_kind(Number, Category)
+
+
+def _form(table: dp.Table) -> None:
+    given = addressed.given(table, PLACE, NAMES, lambda told: {"columns": _columns(table, told)})[0]
+    given = {"grid": "", "delta": "", **given}
+    left, right = st.columns([5, 6], gap="medium")
+    query = None
+    with left, st.container(key="card-publish"):
+        columns = st.multiselect(
+            say("publish_page.columns"), _offered(table), given["columns"], max_selections=MOST_COLUMNS,
+            key=_widget("columns"), placeholder=say("publish_page.columns_none"),
+        )  # fmt: skip
+        spend.start_from(table, given.get("epsilon") or _usual(table, columns), PLACE)
+        given = {"columns": columns, "epsilon": spend.choose(table, PLACE), **_more(given)}
+        addressed.remember(table, PLACE, given)
+        try:
+            query = made(table, given)
+        except dp.AllowanceError as complaint:
+            job.hint(say("publish_page.choose") if not columns else str(complaint))
+        if query is not None:
+            _buy(table, query)
+        refusal = st.session_state.pop("refusal", None)
+        if refusal:
+            job.refused(refusal)
+    with right, st.container(key="card-publish-preview"):
+        st.html(f"<h2>{escape(say('publish_page.worth'))}</h2>")
+        if query is not None:
+            publish_preview.show(table, query)
+
+
+def made(table: dp.Table, given: dict[str, Any]) -> OfRows:
+    """The question for the chosen columns: of numbers, of lists, or of both."""
+    kinds = {type(table.schema[name]) for name in given["columns"]}
+    key = {frozenset({Number}): "number", frozenset({Category}): "category"}.get(frozenset(kinds), "table")
+    found = table.query(f"publish_{key}", **{name: value for name, value in given.items() if value != ""})
+    assert isinstance(found, OfRows)
+    return found
+
+
+def _usual(table: dp.Table, columns: list[str]) -> str:
+    """The least spend at which all rows together tell something, within half of what is left; else the most of it."""
+    fitting = [step for step in spend.STEPS if Fraction(step) * 2 <= table.meter().left] or [spend.STEPS[0]]
+    for step in fitting if columns else ():
+        query = made(table, {"columns": columns, "epsilon": step})
+        if 2 * query.promise().amount <= query.coarse():
+            return step
+    return fitting[-1]
+
+
+def _more(given: dict[str, Any]) -> dict[str, str]:
+    """What a clerk never needs: a coarser grid, and the chance of more."""
+    with st.expander(say("publish_page.more")):
+        grid = number_field.field(
+            say("param.grid.label"), given["grid"], _widget("grid"), help=say("param.grid.help"), width=220
+        )
+        delta = number_field.field(say("publish_page.delta"), given["delta"], _widget("delta"), width=220)
+        st.html(f'<p class="muted">{escape(say("publish_page.delta_means"))}</p>')
+    return {"grid": grid, "delta": delta}
+
+
+def _buy(table: dp.Table, query: OfRows) -> None:
+    price = table.preview(query)
+    frame.show_price(table, price, "_publish")
+    spend.describe(table, query, price)
+    spend.exactly(table, query, PLACE)
+    if query.delta * query.facts.about >= 1:
+        rows = int(query.delta * query.facts.about)
+        st.html(f'<p class="warn">{escape(say("publish_page.teaching", rows=rows))}</p>')
+    label = say("publish_page.button", share=percent(price.fraction))
+    job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
+    if not price.admissible:
+        job.refused(_short(table, query))
+
+
+def _short(table: dp.Table, query: OfRows) -> str:
+    """Which part of the allowance is too small for it."""
+    meter = table.meter()
+    room = meter.delta_reserve - meter.spent_delta
+    if query.delta > room:
+        return say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room))
+    left = meter.left / meter.epsilon
+    return say("publish_page.too_much", left=percent(left)) if left else say("ask.nothing_left")
+
+
+def _earlier(table: dp.Table, but: str = "") -> None:
+    """Published before: free to open."""
+    found = [one for one in table.publications() if one.request_id != but]
+    history.kept(say("publish_page.earlier"), found, history.published_address)
+
+
+# --- the address ------------------------------------------------------------------------------------------------------
+
+
+def _widget(name: str) -> str:
+    return addressed.widget(PLACE, name)
+
+
+def _columns(table: dp.Table, arriving: dict[str, str]) -> list[str]:
+    offered = _offered(table)
+    wanted = addressed.read(arriving.get("columns"))
+    if isinstance(wanted, list):
+        return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))[:MOST_COLUMNS]
+    lists = [name for name in table.schema.of_kind(Category) if table.schema[name].size <= _SHORT]
+    return (lists or offered)[:1]

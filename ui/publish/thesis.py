@@ -1,0 +1,98 @@
+"""Tables 2 to 7 of the thesis on publishing: exact figures to the printed digits, random ones drawn anew."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from demos.thesis import BETA, HIGH, LOW, Cell, Printed, covers, residents, tables
+from dpengine.messages import say
+from dpengine.messages.numbers import local
+from ui.publish import thesis_figures
+from ui.shell import frame, nav
+
+_DRAWN = "thesis-drawn"
+
+
+def show() -> None:
+    frame.instead(say("thesis.meter"))
+    people = len(residents()[0])
+    st.html(
+        f"{_STYLE}<h1>{escape(say('thesis.title'))}</h1><p class='lead'>{escape(say('thesis.lead', people=people))}</p>"
+        f"<p>{escape(say('thesis.declared', low=LOW, high=HIGH))}</p>"
+        f"<p class='muted'>{escape(say('thesis.read', times=int(1 / BETA)))}</p>"
+    )
+    st.button(say("thesis.again"), key="thesis-again", on_click=_again)
+    if _DRAWN not in st.session_state:
+        _again()
+    drawn: tuple[Printed, ...] = st.session_state[_DRAWN]
+    for table in drawn:
+        with st.container(key=f"card-thesis-{table.number}"):
+            st.html(_html(table))
+    thesis_figures.show()
+    st.html(f"<p class='muted'>{escape(say('thesis.command'))}</p><pre>{escape(say('thesis.command_line'))}</pre>")
+    st.page_link(nav.page("publish"), label=say("thesis.back"))
+
+
+def _again() -> None:
+    """New draws with the coins that releases use; the people are made up, so nothing is spent."""
+    st.session_state[_DRAWN] = tables()
+    thesis_figures.again()
+
+
+def _html(table: Printed) -> str:
+    head = "".join(f"<th>{escape(say(f'thesis.column.{name}'))}</th>" for name in ("setting", *table.columns))
+    body = ""
+    for name, cells in table.rows:
+        figures = "".join(f"<td>{_cell(cell, many)}</td>" for cell, many in zip(cells, _digits(table), strict=True))
+        body += f"<tr><td>{escape(_setting(name))}</td>{figures}</tr>"
+    title, lead = (escape(say(f"thesis.table{part}.{table.number}")) for part in ("", "_lead"))
+    return (
+        f"<h2>{title}</h2><p class='muted'>{lead}</p>"
+        f'<div class="scroll"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
+    )
+
+
+def _setting(name: str) -> str:
+    """“(0.1, 0.1)” as ε and δ; the first row of some tables is the table itself."""
+    if name == "original":
+        return say("thesis.original")
+    epsilon, delta = name.strip("()").split(", ")
+    return f"ε {local(epsilon)}, δ {local(delta)}"
+
+
+def _digits(table: Printed) -> list[int]:
+    """The decimals that the thesis printed, column by column; 0.0075 stands alone in its own."""
+    columns = zip(*(cells for _, cells in table.rows), strict=True)
+    printed = [[cell.printed for cell in column if isinstance(cell.printed, float)] for column in columns]
+    return [max((len(str(one).partition(".")[2]) for one in column), default=0) for column in printed]
+
+
+def _cell(cell: Cell, digits: int) -> str:
+    """What is found here; below it what the thesis printed, and where a drawn figure must lie."""
+    here = _figure(cell.here, digits)
+    lines = []
+    if cell.printed != "":
+        lines.append(say("thesis.printed", figure=_figure(cell.printed, digits)))
+    if cell.low is not None and cell.high is not None:
+        lines.append(say("thesis.range", low=_figure(cell.low, digits), high=_figure(cell.high, digits)))
+    wrong = not (covers(cell, cell.here) and (cell.printed == "" or covers(cell, cell.printed)))
+    outside = f"<br><span class='warn'>{escape(say('thesis.outside'))}</span>" if wrong else ""
+    kind = "random" if cell.random else "exact"
+    below = "<br>".join(map(escape, lines))
+    return f"<b class='{kind}'>{escape(here)}</b><br><span class='muted'>{below}</span>{outside}"
+
+
+def _figure(value: float | str, digits: int) -> str:
+    """To the digits that the thesis printed; what is large has none."""
+    if isinstance(value, str):
+        return value
+    return local(f"{value:,.{digits if abs(value) < 1 else 0}f}".replace("-", "−"))
+
+
+_STYLE = """<style>
+table.plain.thesis td { line-height: 1.35; }
+table.plain.thesis b.random { color: var(--take); }
+table.plain.thesis span.muted { font-size: 0.88rem; white-space: nowrap; }
+</style>"""

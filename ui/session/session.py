@@ -1,0 +1,190 @@
+"""The Session page before a session: how many questions, how careful, what answers will be worth, and the price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.accountant.loss import Gaussian
+from dpengine.asking.sessions import bears
+from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
+from dpengine.messages import say
+from dpengine.messages.numbers import local
+from ui.parts import counted, entry, job, owner
+from ui.session import session_outward, session_run
+from ui.shell import frame
+from ui.shell.language import address
+from ui.shell.state import workspace
+from ui.words import gloss
+from ui.words.wording import percent, points, promise_words
+
+SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
+BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
+_STATE = "session-form"
+_USUAL = {"k": "20", "share": "50", "how": "laplace"}
+
+
+def show(table: dp.Table) -> None:
+    request = st.query_params.get("session")
+    if request and _running(table, request):
+        return
+    st.html(f"<h1>{escape(say('session.title'))}</h1><p class='lead'>{gloss.text(say('session.lead'))}</p>")
+    frame.pick_table(table, "session")
+    if table.closed:
+        owner.closed(table)
+        return
+    meter = table.meter()
+    if not meter.left:
+        job.refused(say("ask.nothing_left"))
+        return
+    given = _given(table)
+    with st.container(key="card-session-start"):
+        questions, share = _size(given)
+        spend = meter.left * int(share) / 100
+        offers = _offers(table, questions, spend)
+        how = _calibration(given, offers)
+        _remember(table, {"k": str(questions), "share": share, "how": how})
+        found = offers[how]
+        if isinstance(found, AdaptiveSession):
+            _worth(table, found, spend)
+        else:
+            job.hint(str(found))
+    refusal = st.session_state.pop("refusal", None)
+    if refusal:
+        job.refused(refusal)
+
+
+def _running(table: dp.Table, request: str) -> bool:
+    """The session in the URL; False where there is none, and the page says why."""
+    opening = workspace().job(request)
+    if not opening.over:
+        job.wait(request)
+        return True
+    job.renew(request)
+    try:
+        session = table.session(request)
+    except dp.AllowanceError as refusal:
+        job.refused(str(opening.error or refusal))
+        return False
+    session_run.show(table, session)
+    return True
+
+
+def _given(table: dp.Table) -> dict[str, str]:
+    """From the URL on arrival, else as it was left."""
+    kept: dict[str, str] = st.session_state.get(_STATE, {}) | {
+        name: st.query_params[name] for name in _USUAL if name in st.query_params
+    }
+    given = _USUAL | kept
+    if not given["k"].isdecimal() or not 1 <= int(given["k"][:9]) <= MOST_QUESTIONS:
+        given["k"] = _USUAL["k"]
+    given["share"] = given["share"] if given["share"] in SHARES else _USUAL["share"]
+    given["how"] = given["how"] if given["how"] in CALIBRATIONS else _USUAL["how"]
+    return given
+
+
+def _remember(table: dp.Table, given: dict[str, str]) -> None:
+    st.session_state[_STATE] = given
+    wanted = {"table": table.name} | given
+    if "session" not in st.query_params:
+        address(wanted)
+
+
+def _size(given: dict[str, str]) -> tuple[int, str]:
+    questions = st.number_input(
+        say("param.questions.label"), 1, MOST_QUESTIONS, int(given["k"]), key="session-k", width=200,
+        help=say("param.questions.help"),
+    )  # fmt: skip
+    st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
+    share = st.select_slider(
+        say("session.share"), SHARES, given["share"], key="session-share",
+        format_func=lambda one: say("session.share_of", share=one),
+    )  # fmt: skip
+    return int(questions), str(share)
+
+
+def _offers(table: dp.Table, questions: int, spend: Fraction) -> dict[str, AdaptiveSession | dp.AllowanceError]:
+    """Each way of setting the noise at this spend, or why it cannot be had."""
+    found: dict[str, AdaptiveSession | dp.AllowanceError] = {}
+    for how in CALIBRATIONS:
+        try:
+            found[how] = table.session_for(questions, spend, how)
+        except dp.AllowanceError as refusal:
+            found[how] = refusal
+    return found
+
+
+def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
+    tight = offers["laplace"]
+
+    def told(how: str) -> str:
+        one = offers[how]
+        if not isinstance(one, AdaptiveSession):
+            return str(one)
+        words = say(f"session.how.{how}.note", alpha=points(one.alpha))
+        if how == "laplace" or not isinstance(tight, AdaptiveSession):
+            return words
+        return f"{words} {compared(one, tight)}"
+
+    picked = st.radio(
+        say("param.calibration.label"), CALIBRATIONS, CALIBRATIONS.index(given["how"]), key="session-how",
+        format_func=lambda how: say(f"session.how.{how}"), captions=[told(how) for how in CALIBRATIONS],
+        help=say("param.calibration.help"),
+    )  # fmt: skip
+    return str(picked)
+
+
+def compared(one: AdaptiveSession, tight: AdaptiveSession) -> str:
+    times = float(tight.each / one.each) if one.calibration == "lecture" else float(one.alpha / tight.alpha)
+    if times > 1.005:
+        return say("session.wider", times=local(f"{times:.1f}"))
+    return say("session.narrower", times=local(f"{1 / times:.1f}")) if times < 0.995 else say("session.same")
+
+
+def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
+    """What every answer will be worth, what so many people bear, the price, and the one button."""
+    price = table.preview(query)
+    frame.show_price(table, price, "_session")
+    st.html(
+        f"<h2>{escape(say('session.worth'))}</h2>"
+        f"<p><b>{escape(say('session.sample', promise=promise_words(query.promise())))}</b> "
+        f"{escape(say('session.adaptive'))}</p>{counted.html(query)}"
+        f"<p class='muted'>{gloss.text(_bears_words(table, query, spend))}</p>"
+        f"<h2>{escape(say('session.outward.title'))}</h2><p>{escape(session_outward.words(query))}</p>"
+        f"<p class='muted'>{escape(session_outward.splitting(query))}</p>"
+    )
+    session_outward.explain(query)
+    if fee := entry.words(table, query, price, "session.first"):
+        st.html(fee)
+    with st.expander(say("session.more")):
+        told = [
+            _each(query),
+            say("session.more.theorem", theorem=query.theorem),
+            say(f"session.more.{table.facts.relation}", people=query.people),
+        ]
+        st.html("".join(f'<p class="muted">{gloss.text(one)}</p>' for one in told))
+    label = say("session.reserve", questions=query.questions, share=percent(price.fraction))
+    job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
+    st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
+
+
+def _each(query: AdaptiveSession) -> str:
+    """What one answer loses, by the name that its noise has."""
+    loss = query.loss()
+    if isinstance(loss, Gaussian):
+        return say("session.more.rho", rho=f"{float(loss.rho / query.questions):.3g}", questions=query.questions)
+    return say("session.more.each", each=f"{float(query.each):.3g}", questions=query.questions)
+
+
+def _bears_words(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> str:
+    """“How many questions can so many people bear?”, at this spend and three sizes of error."""
+
+    def make(questions: int) -> AdaptiveSession:
+        return table.session_for(questions, spend, query.calibration)
+
+    each = [say("session.bears_one", alpha=points(alpha), questions=bears(make, alpha)) for alpha in BEARS]
+    return say("session.bears", people=query.people, each="; ".join(each))

@@ -1,0 +1,201 @@
+"""The Session page during a session and after it: the next question, the answers so far, how many are left."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.sessions import Session, Taken
+from dpengine.declared.schema import Number
+from dpengine.mechanisms.contract import canonical
+from dpengine.mechanisms.session.adaptive_session import State
+from dpengine.messages import say
+from dpengine.table import new_request
+from ui.parts import counted, form, job, owner
+from ui.session import session_outward, session_said
+from ui.shell import frame, nav
+from ui.words.wording import chance, percent, promise_words
+
+NEWEST = 50  # answers shown
+_NEXT = "_next_step"
+_REFUSED = "session-refused"
+
+
+def show(table: dp.Table, session: Session) -> None:
+    frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
+    step = st.query_params.get("step")
+    state, ended, steps = session.look(NEWEST)
+    choice = session.chose
+    over = ended or not state.left
+    title = "session.finished" if not state.left else "session.stopped" if ended else "session.now"
+    st.html(f"<h1>{escape(say(title, next=state.asked + 1, asked=state.asked, questions=state.questions))}</h1>")
+    _meters(session, state, ended, choice)
+    if step and not session.job(step).over:
+        _waiting(session, step)
+        return
+    if step:
+        _renew(step)
+        _tell_refusal(session, step)
+    refusal = st.session_state.pop(_REFUSED, None)
+    if refusal:
+        job.refused(refusal)
+    if over:
+        st.html(f'<p class="lead">{escape(say("session.stopped_lead" if ended else "session.finished_lead"))}</p>')
+    elif table.closed:
+        owner.closed(table)
+    else:
+        _builder(table, session)
+    _answers(steps, choice, state, over)
+    _ways_on(table, session, state, over, steps)
+
+
+def _meters(session: Session, state: State, ended: bool, choice: bool) -> None:
+    used = Fraction(state.asked, state.questions)
+    label = say("session.used", asked=state.asked, questions=state.questions)
+    left = say("session.unused" if ended else "session.left", left=state.left)
+    bar = f'<span style="width:{float(used) * 100:.3f}%"></span>'
+    st.html(
+        f'{_STYLE}<div class="gauge"><div class="words"><span>{escape(label)}</span>'
+        f'<span class="aside">{escape(left)}</span></div>'
+        f'<div class="bar" role="img" aria-label="{escape(label)}">{bar}</div></div>'
+        f'<p class="muted">{escape(say("session.sample", promise=promise_words(session.query.promise())))}<br>'
+        f"{escape(session_outward.words(session.query, choice))}</p>"
+    )
+
+
+@st.fragment(run_every=0.3)
+def _waiting(session: Session, step: str) -> None:
+    if session.job(step).over:
+        st.rerun()
+    st.html(f'<p class="muted" role="status">{escape(say("job.waiting"))}</p>')
+
+
+def _tell_refusal(session: Session, step: str) -> None:
+    """A step in the URL that has no answer says why."""
+    found = session.job(step)
+    if found.error is not None:
+        job.refused(str(found.error))
+
+
+# The next question
+
+
+def _builder(table: dp.Table, session: Session) -> None:
+    with st.container(key="card-session-ask"):
+        ask = _sentence(table, session)
+        query = None
+        try:
+            query = session.query.asking(ask)
+        except dp.AllowanceError as complaint:
+            job.hint(str(complaint))
+        if query is not None:
+            told = f"{query.sentence()}. {promise_words(query.promise())}"
+            st.html(f'<p class="muted">{escape(told)}</p>{counted.html(query)}')
+        waiting = st.session_state.setdefault(_NEXT, {})
+        step = waiting.setdefault((session.request, canonical(ask)), new_request())
+        with st.container(key="session-ask", width="content"):
+            st.button(
+                say("session.ask"), key=f"session-ask-{step}", type="primary", disabled=query is None, on_click=_ask,
+                args=(session, ask, step),
+            )  # fmt: skip
+
+
+def _sentence(table: dp.Table, session: Session) -> dict[str, Any]:
+    """“The [share of people] where …”, “The [average] of [income]”, “The [largest group] of …”."""
+    numbers = table.schema.of_kind(Number)
+    kinds = ["share", *(["average"] if numbers else [])]
+    if session.query.calibration != "gaussian":
+        kinds.append("largest")
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("form.the"), width="content")
+        kind = form.picker("session.kind", kinds, "share", lambda one: say(f"session.kind.{one}"), "session-kind")
+        if kind == "average":
+            st.markdown(say("session.of"), width="content")
+            return {"average": form.picker("form.column", numbers, numbers[0], str, "session-column")}
+        st.markdown(say(f"session.where.{kind}"), width="content")
+    if kind == "largest":
+        return {"largest": form.compare(table, [])}
+    return {"share": form.conditions(table, [], "session")}
+
+
+def _ask(session: Session, ask: dict[str, Any], step: str) -> None:
+    try:
+        session.submit(ask, step)  # first: any st.* call is where another click may end this script
+    except dp.AllowanceError as refusal:
+        st.session_state[_REFUSED] = str(refusal)
+        return
+    st.query_params["step"] = step
+
+
+def _renew(step: str) -> None:
+    """Once a step is over, the next click is the next question."""
+    waiting = st.session_state.get(_NEXT, {})
+    for place in [place for place, used in waiting.items() if used == step]:
+        del waiting[place]
+
+
+# What was answered
+
+
+def _answers(steps: list[Taken], choice: bool, state: State, over: bool) -> None:
+    if not steps:
+        return
+    told = "".join(_answer(one, choice) for one in reversed(steps))
+    title = say("session.answers_all" if over else "session.answers")
+    st.html(f"<h2>{escape(title)}</h2>{told}")
+    if state.asked > len(steps):
+        st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
+
+
+def _answer(one: Taken, choice: bool) -> str:
+    head = f'<p class="question">{one.index}. {escape(one.sentence)}</p>'
+    if one.state != "done":
+        words = say("history.on_its_way" if one.state == "running" else "session.step_lost")
+        return f'<div class="taken">{head}<p class="muted">{escape(words)}</p></div>'
+    told = session_said.value(one.query, one.value, one.interval)
+    ranges = session_said.ranges(one.query, one.value, one.interval)
+    if one.interval is not None:
+        ranges = f"{ranges} {session_outward.range_words(one.query, one.value, choice)}"
+    said = f'<p><b class="said">{escape(told)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
+    return f'<div class="taken">{head}{said}{counted.html(one.query)}</div>'
+
+
+def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps: list[Taken]) -> None:
+    if steps:
+        all_at_once = say("session.all_at_once", questions=state.questions, chance=chance(session.query.beta))
+        st.html(f'<p class="muted">{escape(all_at_once)}</p>')
+        st.download_button(
+            say("session.download"), lambda: _lines(session), f"session-{session.entry.charge.hash[:8]}.jsonl",
+            "application/jsonl", key="session-download", on_click="ignore",
+        )  # fmt: skip
+    if not over and not table.closed:
+        with st.expander(say("session.end_title")):
+            taken = percent(session.entry.charge.price / table.budget.rule.epsilon)
+            st.html(f'<p class="muted">{escape(say("session.end_lead", left=state.left, share=taken))}</p>')
+            st.button(say("session.end"), key="session-end", on_click=session.end)
+    if over:
+        with st.container(horizontal=True):
+            st.page_link(nav.page("ledger"), label=say("session.to_ledger"), query_params={"table": table.name})
+            st.page_link(nav.page("session"), label=say("session.another"), query_params={"table": table.name})
+
+
+def _lines(session: Session) -> str:
+    """Every answer with its receipt, written when the button is clicked and not before."""
+    receipts = (one.receipt for one in session.look()[2] if one.state == "done")
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in receipts)
+
+
+_STYLE = """<style>
+.gauge { margin-bottom: 0.4rem; }
+.gauge .words { display: flex; justify-content: space-between; }
+.gauge .aside { color: var(--muted); }
+.gauge .bar { height: 10px; border-radius: 5px; overflow: hidden; background: var(--left-soft); margin-top: 4px; }
+.gauge .bar span { display: block; height: 100%; background: var(--spent); }
+.taken { border-top: 1px solid var(--line); padding: 0.6rem 0 0.2rem 0; }
+.taken .said { font-family: var(--serif); font-size: 1.5rem; }
+</style>"""

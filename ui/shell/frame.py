@@ -1,0 +1,119 @@
+"""The meter and the name of the open table, on top of every page. A page that knows a price draws it in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.plan import Priced
+from dpengine.messages import say
+from ui.shell.state import choose_table, table_labels, table_names
+from ui.words import gloss
+from ui.words.wording import percent, power_of_ten
+
+_SLOT = "_meter_slot"
+
+
+def draw(table: dp.Table) -> None:
+    slot = st.container(key="meter").empty()
+    st.session_state[_SLOT] = slot
+    _fill(slot, table, None)
+
+
+def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
+    """Which table a page speaks of; another one is opened at once."""
+    names, labels = table_names(), table_labels()
+    picked = st.selectbox(
+        say("ask.table"), names, index=names.index(table.name), key=f"{page}-table-{labels[table.name]}", width=width,
+        format_func=labels.__getitem__,
+    )  # fmt: skip
+    if picked != table.name:
+        choose_table(str(picked))
+        st.query_params["table"] = str(picked)
+        st.rerun()
+
+
+def complain(sentence: str | None) -> None:
+    """What keeps the page, or the chosen table, from being shown."""
+    if sentence:
+        broken(say("page.trouble"), sentence)
+
+
+def fine(sentence: str) -> None:
+    """Something was checked and holds."""
+    st.html(f'<p role="status"><b class="whole">✓</b> {escape(sentence)}</p>')
+
+
+def broken(title: str, sentence: str) -> None:
+    st.html(f'<div class="refused" role="alert"><b>{escape(title)}</b> {escape(sentence)}</div>')
+
+
+def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
+    """The same meter with what a question is about to take, or a plan (`of` chooses the words)."""
+    _fill(st.session_state[_SLOT], table, preview, of)
+
+
+def instead(sentence: str) -> None:
+    """No allowance where none is spoken of: the open table's has nothing to do with one that is being declared."""
+    words = f"<span>{gloss.text(sentence)}</span>"
+    st.session_state[_SLOT].html(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
+
+
+def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
+    try:
+        meter = table.meter()
+    except dp.AllowanceError as complaint:  # a ledger that is locked, or was edited by hand
+        words = f"<b>{escape(say('meter.none'))}</b> {escape(str(complaint))}"
+        slot.html(f'<div class="refused" role="alert">{words}</div>')
+        return
+    left = 1 - meter.fraction
+    words = say("meter.left", left=percent(left))
+    take, kind = Fraction(0), "take"
+    if preview is not None and preview.admissible:
+        take = preview.fraction
+        words = say(f"meter.after{of}", left=percent(left), after=percent(left - take))
+    elif preview is not None:
+        take, kind = left, "over"
+        words = say(f"meter.short{of}", left=percent(left))
+    label = say("meter.label", left=percent(left))
+    aside = f'<span class="aside">{_aside(table, meter)}</span>'
+    parts = _part("gone", meter.fraction) + _part(kind, take)
+    slot.html(
+        f'<div class="meter"><div class="words"><span>{gloss.html(words)}</span>{aside}</div>'
+        f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>{_reserve(meter)}</div>'
+    )
+
+
+def _aside(table: dp.Table, meter: dp.Meter) -> str:
+    """Whose allowance it is, and its terms; ε is not mentioned to a newcomer before the first answer."""
+    parts = [say("meter.table", table=table.name)]
+    if table.practice:
+        parts.append(say("meter.practice"))
+    if meter.charges or not table.practice:
+        parts.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
+    parts.append(protects(table))
+    return gloss.text(" · ".join(parts))
+
+
+def protects(table: dp.Table) -> str:
+    """What one allowance is for: a person's row, or all the rows that carry the same id."""
+    relation, column = table.facts.relation, table.facts.unit.id_column
+    return say(f"meter.relation.{relation}" if column is None else f"meter.relation.{relation}_each", column=column)
+
+
+def _part(kind: str, share: Fraction) -> str:
+    return f'<span class="{kind}" style="width:{float(share) * 100:.3f}%"></span>'
+
+
+def _reserve(meter: dp.Meter) -> str:
+    """The δ reserve is a second, thinner bar with its name before it, shown only when used."""
+    if not meter.spent_delta:
+        return ""
+    used = meter.spent_delta / meter.delta_reserve
+    words = say("meter.reserve", share=percent(used))
+    bar = f'<div class="bar thin" role="img" aria-label="{escape(words)}">{_part("gone", used)}</div>'
+    return f'<div class="reserve"><span aria-hidden="true">{escape(words)}</span>{bar}</div>'

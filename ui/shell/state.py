@@ -1,0 +1,79 @@
+"""Who is here and which table is open. Everything lasting lives in the workspace; a session only remembers a choice."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.storage.samples import SAMPLES
+from ui.shell import room
+from ui.shell.language import address
+from ui.shell.web import visitor_of
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRST_TABLE = "town"
+NOBODY = "local"
+
+
+def home() -> Path:
+    """Where the tables and the ledger lie."""
+    return Path(os.environ.get("ALLOWANCE_HOME") or ROOT / "var")
+
+
+def workspace() -> dp.Workspace:
+    return dp.open_workspace(home(), samples_only=room.on())
+
+
+def browser() -> str:
+    """The browser's random name from its cookie; without one (a notebook, a test) everybody is the same visitor, but in
+    a workshop, where the instructor must be told from the others."""
+    if named := visitor_of(st.context.cookies):
+        return named
+    return str(st.session_state.setdefault("browser", secrets.token_hex(16))) if room.on() else NOBODY
+
+
+def visitor() -> str:
+    """Whose practice budgets they are; in a workshop, the participant of this round."""
+    here = room.room()
+    return browser() if here is None else here.name(browser())
+
+
+def open_table(name: str) -> dp.Table:
+    return workspace().table(name, visitor=visitor())
+
+
+def current_table() -> dp.Table:
+    """The table in the URL, else the one chosen before, else the first sample. An unknown name falls back to it."""
+    wanted = st.query_params.get("table") or st.session_state.get("table") or FIRST_TABLE
+    try:
+        table = open_table(wanted)
+    except dp.AllowanceError as complaint:
+        if complaint.code != "table.unknown":  # a damaged ledger: say so, and let the Ledger page show where
+            st.session_state["complaint"] = str(complaint)
+        table = open_table(FIRST_TABLE)
+    st.session_state["table"] = table.name
+    return table
+
+
+def choose_table(name: str) -> None:
+    """Forget what was being asked of another table."""
+    if st.session_state.get("table") != name:
+        st.session_state["table"] = name
+        for key in ("ask", "answer"):
+            st.session_state.pop(key, None)
+    address({})
+
+
+def table_names() -> list[str]:
+    return [name for name, _ in workspace().names()] + list(SAMPLES)
+
+
+def table_labels() -> dict[str, str]:
+    """The names with what an owner did to them: a table that is closed says so where it is chosen."""
+    closed = workspace().closed()
+    return {name: say(f"owner.label.{closed[name]}", table=name) if name in closed else name for name in table_names()}

@@ -1,0 +1,187 @@
+"""What every HTTP answer of the app carries: headers that keep it to itself, and a cookie that tells visitors apart;
+others remember what an address asked for: the language, and whether the guided start is wanted. A page says its
+language.
+
+The cookie is a random name for a browser, so that each visitor gets a practice budget of their own and finds it again
+after a reload. It is no login: whoever holds it is that visitor, and clearing it makes a new one.
+
+(This file is not called http.py: Streamlit puts ui/ on the import path, where that name would hide Python's own.)
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+from urllib.parse import parse_qs
+
+from dpengine.messages import MEANT, say
+from dpengine.messages.language import LANGUAGES, STORED, speaking
+from ui.shell import gate, incoming, room
+from ui.shell.scripts import ADMITTED
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+VISITOR_COOKIE = "allowance_visitor"
+LANGUAGE_COOKIE = "allowance_language"
+_UPLOADS = "/_stcore/upload_file"
+TOUR_COOKIE = "allowance_tour"
+REMEMBERED = {  # by its name in an address: the cookie, and everything that it can say
+    "lang": (LANGUAGE_COOKIE, LANGUAGES),
+    "tour": (TOUR_COOKIE, ("on", "off")),
+}
+_ONE_YEAR = 365 * 24 * 60 * 60
+_VISITOR = re.compile(r"[0-9a-f]{32}")
+
+# The browser itself refuses to fetch from, or send to, any other host, and to run a script that this server did not
+# serve as a file. The hashes admit the one inline script of Streamlit's page ("window.prerenderReady = false") and our
+# own of ui/shell/scripts.py, word for word.
+CONTENT_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        f"script-src 'self' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA=' {ADMITTED}",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+
+HEADERS = (
+    (b"content-security-policy", CONTENT_POLICY.encode("ascii")),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+)
+
+
+def visitor_of(cookies: Mapping[str, str]) -> str | None:
+    """The visitor these cookies name, or None when they name nobody this app could have named."""
+    name = cookies.get(VISITOR_COOKIE, "")
+    return name if isinstance(name, str) and _VISITOR.fullmatch(name) else None
+
+
+class FrontDoor:
+    """ASGI middleware: whoever has no business here is sent away (ui/shell/gate.py); headers on every HTTP answer, the
+    visitor cookie on pages. WebSockets pass untouched.
+
+    The page is fetched before its WebSocket is opened, so the script sees the cookie on the very first visit.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.told = gate.configured()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        ours, lang = gate.meant(scope, self.told), _language(scope)
+        if ours is None:
+            with speaking(lang):  # a person may have come by another name
+                await _refuse(scope, send, say("gate.elsewhere", setting=gate.ORIGIN))
+            return
+        if gate.foreign(scope, ours) or gate.shut(scope["path"]):
+            await _refuse(scope, send)
+            return
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if room.on() and _UPLOADS in scope["path"]:  # no page of a workshop asks for a file
+            await _refuse(scope, send)
+            return
+
+        if lang != STORED:  # what the browser has may be in another language
+            asked = [(name, value) for name, value in scope["headers"] if name.lower() not in _IF_CHANGED]
+            scope = {**scope, "headers": asked}
+        in_english = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal in_english
+            if message["type"] == "http.response.body" and in_english:
+                in_ours = _IN_ENGLISH.replace(b"en", lang.encode("ascii"))
+                message = {**message, "body": message.get("body", b"").replace(_IN_ENGLISH, in_ours, 1)}
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                present = {name.lower() for name, _ in headers}
+                headers += [(name, value) for name, value in HEADERS if name not in present]
+                if gate.within(scope["path"]).startswith("media/"):  # answers and tables to take along: no cache's
+                    headers = [(name, value) for name, value in headers if name.lower() != b"cache-control"]
+                    headers.append((b"cache-control", b"no-store"))
+                if _is_page(scope, message["status"], headers):
+                    headers += [(b"set-cookie", cookie) for cookie in _new_cookies(scope, ours.scheme)]
+                    in_english = lang != STORED
+                if in_english:
+                    headers = [(name, value) for name, value in headers if name.lower() not in _VERSION]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await incoming.here.through(self.app, scope, receive, send_with_headers)
+
+
+async def _refuse(scope: Scope, send: Send, why: str = "") -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    kind = (b"content-type", b"text/plain; charset=utf-8")
+    await send({"type": "http.response.start", "status": 403, "headers": [*HEADERS, kind]})
+    await send({"type": "http.response.body", "body": why.encode()})
+
+
+def _is_page(scope: Scope, status: int, headers: list[tuple[bytes, bytes]]) -> bool:
+    """Whether this answer shows a page: HTML, or "you have it already" to a browser that asked for HTML."""
+    if status == 304:
+        return b"text/html" in _header(scope["headers"], b"accept")
+    return _header(headers, b"content-type").startswith(b"text/html")
+
+
+def _cookies(scope: Scope) -> dict[str, str]:
+    pairs = _header(scope["headers"], b"cookie").decode("latin-1").split(";")
+    return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
+
+
+def _header(headers: Any, wanted: bytes) -> bytes:
+    return b"; ".join(value for name, value in headers if name.lower() == wanted)
+
+
+def _asked(scope: Scope, name: str) -> str:
+    query: str = scope.get("query_string", b"").decode("latin-1")
+    return parse_qs(query).get(name, [""])[0]
+
+
+# Streamlit's page says that it is in English. Names of languages are of one length, so the answer's length stays.
+_IN_ENGLISH = b'<html lang="en"'
+_IF_CHANGED = (b"if-none-match", b"if-modified-since")
+_VERSION = (b"etag", b"last-modified")
+
+
+def _language(scope: Scope) -> str:
+    """What a page will be read in: as the address says, else the cookie, else the browser; where all of it is."""
+    accepted = _header(scope["headers"], b"accept-language").decode("latin-1")
+    for told in (_asked(scope, "lang"), _cookies(scope).get(LANGUAGE_COOKIE, ""), accepted[:2].lower()):
+        if told in LANGUAGES:
+            return told if MEANT[told] == MEANT[STORED] else STORED
+    return STORED
+
+
+def _new_cookies(scope: Scope, scheme: str) -> list[bytes]:
+    """A name for who has none, and what the address asks to remember."""
+    known = _cookies(scope)
+    made = [] if visitor_of(known) else [f"{VISITOR_COOKIE}={secrets.token_hex(16)}"]
+    for name, (cookie, choices) in REMEMBERED.items():
+        wanted = _asked(scope, name)
+        if wanted in choices and known.get(cookie) != wanted:
+            made.append(f"{cookie}={wanted}")
+    secure = "; Secure" if scheme == "https" else ""
+    return [f"{one}; Path=/; Max-Age={_ONE_YEAR}; HttpOnly; SameSite=Lax{secure}".encode("ascii") for one in made]

@@ -1,0 +1,126 @@
+"""Words of Streamlit's own widgets ("Upload", "Select all") in the reader's language.
+
+Streamlit has no translations and takes no words for them. A script of ours (`widget_words.js`), served by this server
+as the content policy wants it, puts ours in their place; the words are sentences of the catalogues (`widgets`), and a
+page says which language its widgets speak. The script also lets links in our tables go to another page without loading
+everything anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import streamlit as st
+
+from dpengine.messages import CATALOGUES, MEANT
+from dpengine.messages.language import LANGUAGES, STORED, current
+from ui.shell.web import ASGIApp, Message, Receive, Scope, Send
+
+_AREA = "widget."
+
+
+def _testid(*names: str) -> str:
+    return ", ".join(f'[data-testid="{name}"]' for name in names)
+
+
+_ANY = "body"
+_DROPZONE, _CALENDAR = _testid("stFileUploader"), _testid("stDateInputCalendar")
+_LISTS = _testid("stMultiSelectDropdown", "stSelectboxDropdown", "stSelectboxVirtualDropdown")
+_PICKERS = _testid("stSelectbox", "stMultiSelect")
+_LABEL, _TEXT, _PLACEHOLDER = "aria-label", "text", "placeholder"
+
+# Where each word stands. Values of a table are shown in lists and tags: no rule reaches those by a common word.
+PLACES: tuple[tuple[str, str, str], ...] = (
+    ("skip", _TEXT, _testid("stSkipToContent")), ("pages", _LABEL, _testid("stTopNav", "stSidebarNav")),
+    ("sidebar", _LABEL, _ANY), ("expand", _LABEL, _ANY), ("collapse", _LABEL, _ANY), ("menu", _LABEL, _ANY),
+    ("notifications", _LABEL, _ANY),
+    ("more", _TEXT, _testid("stHeader")), ("running", _LABEL, _testid("stStatusWidget")),
+    ("stop", _TEXT, _testid("stStatusWidget")), ("close", _LABEL, "button"), ("dismiss", _LABEL, "button"),
+    ("help", _LABEL, _testid("stTooltipHoverTarget", "stTooltipIcon")), ("copy", _LABEL, "button"),
+    ("copied", _LABEL, "button"), ("open", _LABEL, "button"), ("clear", _LABEL, "button"),
+    ("clear_all", _LABEL, "button"), ("choose_one", _PLACEHOLDER, _PICKERS), ("choose", _PLACEHOLDER, _PICKERS),
+    ("no_options", _PLACEHOLDER, _PICKERS), ("no_results", _TEXT, _LISTS), ("select_all", _TEXT, _LISTS),
+    ("select_matches", _TEXT, _LISTS), ("selected", _LABEL, _PICKERS), ("remove", _LABEL, "button"),
+    ("most_one", _TEXT, _LISTS), ("most", _TEXT, _LISTS), ("option", _TEXT, "[data-live-announcer]"),
+    ("options", _TEXT, "[data-live-announcer]"), ("selectbox_options", _LABEL, _ANY),
+    ("multiselect_options", _LABEL, _ANY), ("enter", _TEXT, _testid("InputInstructions")),
+    ("ctrl_enter", _TEXT, _testid("InputInstructions")), ("increment", _LABEL, "button"),
+    ("decrement", _LABEL, "button"), ("above", _TEXT, _ANY), ("below", _TEXT, _ANY), ("upload", _TEXT, _DROPZONE),
+    ("file_upload", _LABEL, _DROPZONE), ("per_file", _TEXT, _DROPZONE), ("drop", _TEXT, _DROPZONE),
+    ("add_files", _LABEL, _DROPZONE), ("cancel_upload", _LABEL, _DROPZONE), ("file_large", _TEXT, _DROPZONE),
+    ("choose_date", _LABEL, _ANY), ("clear_date", _LABEL, "button"),
+    ("choose_date_in", _LABEL, _CALENDAR), ("choose_date_in", _TEXT, _CALENDAR), ("next_month", _LABEL, _CALENDAR),
+    ("previous_month", _LABEL, _CALENDAR), ("calendar_keys", _TEXT, _CALENDAR), ("day", _LABEL, _testid("stDateInput")),
+    ("month", _LABEL, _testid("stDateInput")), ("year", _LABEL, _testid("stDateInput")),
+)  # fmt: skip
+
+
+def _script() -> bytes:
+    rules = [
+        {"at": at, "part": part, "words": {lang: CATALOGUES[lang][f"{_AREA}{name}"] for lang in LANGUAGES}}
+        for name, part, at in PLACES
+    ]
+    text = (Path(__file__).parent / "widget_words.js").read_text(encoding="utf-8")
+    return text.replace("[/* rules */]", json.dumps(rules)).encode("utf-8")
+
+
+SCRIPT = _script()
+PATH = f"/words-{hashlib.sha256(SCRIPT).hexdigest()[:12]}.js"  # by its content: a browser may keep it for good
+_TAG = f'<head><script defer src=".{PATH}"></script>'.encode("ascii")  # first, so that it runs before Streamlit's own
+_AS_IT_IS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
+_LENGTH_AND_VERSION = (b"content-length", b"etag", b"last-modified")
+
+
+def speak(lessons: bool) -> None:
+    """Which language the widgets of this page speak: English where the page around them is read in English."""
+    lang = current() if lessons or MEANT[current()] == MEANT[STORED] else STORED
+    st.html(f"<style>:root{{--words:{lang};}}</style>")
+
+
+class Words:
+    """ASGI middleware: serves the script, and names it in the head of every page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if scope["path"].endswith(PATH):
+            kind, kept = (b"content-type", b"text/javascript; charset=utf-8"), (b"cache-control", b"max-age=31536000")
+            length = (b"content-length", str(len(SCRIPT)).encode("ascii"))
+            await send({"type": "http.response.start", "status": 200, "headers": [kind, kept, length]})
+            await send({"type": "http.response.body", "body": SCRIPT})
+            return
+        if any(b"text/html" in value for name, value in scope["headers"] if name.lower() == b"accept"):
+            asked = [(name, value) for name, value in scope["headers"] if name.lower() not in _AS_IT_IS]
+            scope = {**scope, "headers": asked}  # to be read here; what the browser has may name an older script
+        page: Message | None = None
+        body = b""
+
+        async def send_with_words(message: Message) -> None:
+            nonlocal page, body
+            if message["type"] == "http.response.start" and _is_html(message):
+                page = message  # its length is known once all of it is there
+                return
+            if page is None or message["type"] != "http.response.body":
+                await send(message)
+                return
+            body += message.get("body", b"")
+            if message.get("more_body", False):
+                return
+            body = body.replace(b"<head>", _TAG, 1)
+            headers = [(name, value) for name, value in page["headers"] if name.lower() not in _LENGTH_AND_VERSION]
+            headers.append((b"content-length", str(len(body)).encode("ascii")))
+            await send({**page, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+
+        await self.app(scope, receive, send_with_words)
+
+
+def _is_html(message: Message) -> bool:
+    kinds = [value for name, value in message.get("headers", ()) if name.lower() == b"content-type"]
+    return message["status"] == 200 and any(kind.startswith(b"text/html") for kind in kinds)

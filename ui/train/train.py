@@ -1,0 +1,225 @@
+"""The Train page before anything is spent: what to predict from what, how exact, what it will be worth, the price; and
+the wait while a model is trained."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.declared.schema import Category
+from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
+from dpengine.mechanisms.models.of_gradients import REGIONS, OfGradients
+from dpengine.messages import say
+from ui.parts import addressed, counted, entry, form, history, job, number_field, owner
+from ui.shell import frame
+from ui.shell.state import workspace
+from ui.train import train_preview, train_result, train_state
+from ui.train.train_state import PLACE
+from ui.words import gloss
+from ui.words.wording import percent
+
+
+def show(table: dp.Table) -> None:
+    request = st.query_params.get("trained")
+    if request and addressed.became(table, request, OfGradients, "train_page.unknown", _wait, train_result.show):
+        _earlier(table, request)
+        return
+    st.html(f"<h1>{escape(say('train_page.title'))}</h1><p class='lead'>{gloss.text(say('train_page.lead'))}</p>")
+    frame.pick_table(table, PLACE)
+    if table.closed:
+        owner.closed(table)
+    elif not train_state.possible(table):
+        job.hint(say("train_page.no_columns"))
+    else:
+        _form(table)
+    _earlier(table)
+
+
+@st.fragment(run_every=0.3)
+def _wait(request: str) -> None:
+    asked = workspace().job(request)
+    charged = f"train-charged-{request}"
+    if asked.over or (asked.total > 1 and not st.session_state.get(charged)):
+        st.session_state[charged] = True
+        st.rerun()  # the meter is outside, and its charge came after it was drawn
+    stopping = f"train-stopping-{request}"
+    with st.container(key="card-train-wait"):
+        st.html(f"<h1>{escape(say('train_page.waiting'))}</h1>")
+        words = say("train_page.working", done=asked.done, total=asked.total) if asked.total > 1 else say("job.waiting")
+        st.progress(min(asked.done / max(asked.total, 1), 1.0), words)
+        if st.session_state.get(stopping):
+            st.html(f'<p role="status">{escape(say("train_page.stopping"))}</p>')
+        else:
+            st.button(say("train_page.cancel"), key="train-cancel", on_click=_stop, args=(request, stopping))
+        st.html(f'<p class="muted">{escape(say("train_page.cancel_means"))}</p>')
+
+
+def _stop(request: str, stopping: str) -> None:
+    workspace().jobs.cancel(request)
+    st.session_state[stopping] = True
+
+
+# --- the form ---------------------------------------------------------------------------------------------------------
+
+Offers = dict[str, OfGradients | dp.AllowanceError]  # by kind of noise: the training, or why it cannot be had
+
+
+def _form(table: dp.Table) -> None:
+    if not table.meter().left:
+        job.refused(say("ask.nothing_left"))
+        return
+    given = train_state.given(table)
+    given |= _sentence(table, given)
+    left, right = st.columns([5, 6], gap="medium")
+    query, offers = None, Offers()
+    with left, st.container(key="card-train"):
+        given["share"] = _share(table, given)
+        worth = st.container()
+        given |= _more(given)
+        addressed.remember(table, PLACE, given)
+        if given["features"]:
+            offers = offered(table, given)
+            query = best(offers, given["calibration"])
+        if isinstance(query, OfGradients):
+            _buy(table, query, worth)
+        else:
+            worth.html(f'<p class="warn" role="status">{escape(str(query or say("train_page.choose")))}</p>')
+        refusal = st.session_state.pop("refusal", None)
+        if refusal:
+            job.refused(refusal)
+    with right, st.container(key="card-train-preview"):
+        st.html(f"<h2>{escape(say('train_page.worth'))}</h2>")
+        if isinstance(query, OfGradients):
+            train_preview.show(query, offers)
+        else:
+            st.html(f'<p class="muted">{escape(say("train_page.worth_none"))}</p>')
+
+
+def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
+    """“Predict [monthly_income] from …”, “Predict [has_car] — is it [yes]? from …”."""
+    offered = [name for name in train_state.targets(table) if train_state.others(table, name)]
+    positive = ""
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("train_page.predict"), width="content")
+        target = form.picker("train_page.target", offered, given["target"], str, train_state.widget("target"))
+        goal = table.schema[target]
+        if isinstance(goal, Category):
+            st.markdown(say("train_page.is"), width="content")
+            usual = given["positive"] if given["positive"] in goal.values else train_state.usual_positive(goal)
+            key = train_state.widget(f"positive-{target}")
+            positive = form.picker("train_page.value", list(goal.values), usual, str, key)
+        st.markdown(say("train_page.from"), width="content")
+    others = train_state.others(table, target)
+    kept = [name for name in given["features"] if name in others]
+    if target != given["target"]:
+        kept = kept or train_state.first(table, target)
+    features = st.multiselect(
+        say("train_page.features"), others, kept, key=train_state.widget(f"features-{target}"),
+        placeholder=say("train_page.features_none"), label_visibility="collapsed",
+    )  # fmt: skip
+    return {"target": target, "positive": positive, "features": features}
+
+
+def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
+    """Each kind of noise at this spend, or why it cannot be had."""
+    listed = isinstance(table.schema[given["target"]], Category)
+    key = "train_logistic" if listed else "train_linear"
+    wanted = {name: given[name] for name in ("target", "features", *train_state.MORE) if given.get(name)}
+    if listed and given.get("positive"):
+        wanted["positive"] = [given["positive"]]
+    spend = table.meter().left * int(given["share"]) / 100
+    found = Offers()
+    for name in CALIBRATIONS:
+        try:
+            if given.get("epsilon"):
+                query = table.query(key, **wanted | {"calibration": name})
+            else:
+                query = table.training_for(key, spend, **wanted | {"calibration": name})
+            assert isinstance(query, OfGradients)
+            found[name] = query
+        except dp.AllowanceError as refusal:
+            found[name] = refusal
+    return found
+
+
+def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
+    """The wished kind of noise, else the one that promises most; where none can be had, why not."""
+    if wanted:
+        return offers[wanted]
+    had = [one for one in offers.values() if isinstance(one, OfGradients)]
+    return min(had, key=lambda one: one.promise().risk) if had else offers[COORDINATE]
+
+
+def _share(table: dp.Table, given: dict[str, Any]) -> str:
+    share = st.select_slider(
+        say("train_page.share"), train_state.SHARES, given["share"] or _usual(table, given),
+        key=train_state.widget("share"), format_func=lambda one: say("session.share_of", share=one),
+    )  # fmt: skip
+    st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
+    return str(share)
+
+
+def _usual(table: dp.Table, given: dict[str, Any]) -> str:
+    """The least share of what is left that promises something, and at least half of what three quarters of it do: on a
+    fresh allowance the noise that promises most has a first price of its own."""
+    *some, most = train_state.SHARES[:-1]
+    if not given["features"]:
+        return most
+    found = {share: best(offered(table, given | {"share": share, "epsilon": ""}), "") for share in (*some, most)}
+    risks = {share: one.promise().risk for share, one in found.items() if isinstance(one, OfGradients)}
+    for share in some:
+        one = found[share]
+        if isinstance(one, OfGradients) and 4 * risks[share] <= one.coarse() and risks[share] <= 2 * risks[most]:
+            return share
+    return most
+
+
+def _more(given: dict[str, Any]) -> dict[str, str]:
+    """What a clerk never needs."""
+    with st.expander(say("train_page.more"), expanded=any(given[name] for name in train_state.MORE)):
+        st.html(f'<p class="muted">{escape(say("train_page.more_lead"))}</p>')
+        choices = (("calibration", CALIBRATIONS), ("region", REGIONS), ("iterate", ITERATES))
+        chosen = {name: _choice(name, options, given[name]) for name, options in choices}
+        for place, name in zip(st.columns(3), ("steps", "rate", "epsilon"), strict=True):
+            chosen[name] = number_field.field(
+                say(f"train_page.{name}"), given[name], train_state.widget(name), place,
+                placeholder=say("train_page.by_formula"),
+            )  # fmt: skip
+    return chosen
+
+
+def _choice(name: str, options: tuple[str, ...], now: str) -> str:
+    """A picked word, or the usual one, which an address need not tell."""
+    listed = ["", *options]
+    picked = st.selectbox(
+        say(f"train_page.{name}"), listed, listed.index(now) if now in listed else 0, key=train_state.widget(name),
+        format_func=lambda one: say(f"train_page.{name}.{one or 'usual'}"),
+    )  # fmt: skip
+    return str(picked or "")
+
+
+def _buy(table: dp.Table, query: OfGradients, worth: Any) -> None:
+    price = table.preview(query)
+    frame.show_price(table, price, "_train")
+    takes = say("train_page.takes", share=percent(price.fraction), steps=query.steps)
+    told = f'{counted.html(query)}<p class="muted">{escape(takes)}</p>'
+    told += entry.words(table, query, price, "train_page.first")
+    if not price.useful:
+        times = round(float(price.times_needed), 1)
+        told += f'<p class="warn">{gloss.text(say("train_page.mostly_noise", times=times))}</p>'
+    if query.diverges:
+        told += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
+    worth.html(told)
+    label = say("train_page.button", share=percent(price.fraction))
+    job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place="trained")
+    if not price.admissible:
+        job.refused(say("train_page.too_much", left=percent(table.meter().left / table.meter().epsilon)))
+
+
+def _earlier(table: dp.Table, but: str = "") -> None:
+    """Trained before: free to open."""
+    found = [one for one in table.trainings() if one.request_id != but]
+    history.kept(say("train_page.earlier"), found, history.trained_address)

@@ -1,0 +1,137 @@
+"""How well a model fits its table, measured at a price of its own: how often right or how far off, and calibration."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.mechanisms.models.of_models import OfModel
+from dpengine.messages import say
+from dpengine.population.validity import flattery
+from dpengine.statistics.features import LOGISTIC, Model
+from ui.parts import answer as answers
+from ui.parts import counted, history, job, spend
+from ui.pictures import charts
+from ui.shell.state import workspace
+from ui.words import gloss
+from ui.words.figures import printed, printed_range, rounded, two_figures
+from ui.words.wording import chance, percent, promise_words
+
+PLACE = "train-check"
+
+
+def show(table: dp.Table, trained: dp.Answer, model: Model) -> None:
+    st.html(f"<h2>{escape(say('train_page.check'))}</h2>")
+    request = st.query_params.get("checked")
+    asked = workspace().job(request) if request else None
+    if asked is not None and not asked.over:
+        job.wait(asked.request_id)
+        return
+    if asked is not None:
+        job.renew(asked.request_id)
+        if asked.answer is None:
+            job.refused(str(asked.error or say("job.unknown")))
+    before = [one for one in table.checks() if _of(one, model)]
+    now = next((one for one in before if one.request_id == request), before[0] if before else None)
+    if now is None:
+        st.html(f'<p class="muted">{escape(say("train_page.check_lead"))}</p>')
+    else:
+        _told(now, trained)
+    if table.closed:
+        return
+    with st.expander(say("train_page.check_again")) if now else st.container():
+        _form(table, model)
+    if before:
+        st.html(f'<p class="muted">{escape(say("train_page.check_before"))} {_links(table, before)}</p>')
+
+
+def _of(one: dp.Answer, model: Model) -> bool:
+    return isinstance(one.query, OfModel) and one.query.model == model
+
+
+def _links(table: dp.Table, before: list[dp.Answer]) -> str:
+    found = ((history.answer_address(table.name, one.request_id), one.receipt["charge"]["hash"]) for one in before)
+    return " · ".join(history.receipt_link(*one) for one in found)
+
+
+def _form(table: dp.Table, model: Model) -> None:
+    try:
+        spend.start_from(table, _usual(table, model), PLACE)
+        epsilon = spend.choose(table, PLACE)
+        query = table.query("check_model", model=model.as_json(), epsilon=epsilon)
+    except dp.AllowanceError as complaint:  # a table declared anew since then
+        job.hint(str(complaint))
+        return
+    price = table.preview(query)
+    told = f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"
+    told += counted.html(query)
+    if not price.useful:
+        noise = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
+        told += f'<p class="warn">{gloss.text(noise)}</p>'
+    st.html(told)
+    label = say("train_page.check_button", share=percent(price.fraction))
+    job.ask_button(label, table, query, "train-check-go", not price.admissible, "secondary", "checked")
+    if not price.admissible:
+        left = table.meter().left / table.meter().epsilon
+        job.refused(say("ask.too_much", left=percent(left)) if left else say("ask.nothing_left"))
+
+
+def _usual(table: dp.Table, model: Model) -> str:
+    """The least spend that tells something, within half of what is left."""
+    fitting = [step for step in spend.STEPS if Fraction(step) * 2 <= table.meter().left] or [spend.STEPS[0]]
+    for step in fitting:
+        query = table.query("check_model", model=model.as_json(), epsilon=step)
+        if 4 * query.promise().amount <= query.coarse():
+            return step
+    return fitting[-1]
+
+
+def _told(found: dp.Answer, trained: dp.Answer) -> None:
+    """How good it is in a sentence, then the curve: what it says against what is."""
+    query = found.query
+    assert isinstance(query, OfModel)
+    first, listed = query.labels()[0], query.model.kind == LOGISTIC
+    low, high = found.interval[first]
+    facts = {"value": printed(query, found.value[first], (low, high), first), "chance": chance(query.beta)}
+    facts |= dict(zip(("low", "high"), printed_range(query, low, high, first), strict=True))
+    facts |= {} if listed else {"target": query.model.layout.target}
+    told = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
+    flattered = flattery(trained.query.loss(), query.facts.relation) if listed else Fraction(1)
+    words = say("check_model.flattery", points=two_figures(flattered * 100)) if flattered < 1 else ""
+    st.html(f'<p class="lead"><b>{escape(told)}</b></p><p class="muted">{escape(words)}</p>{counted.html(query)}')
+    _curve(found, query)
+    with st.expander(say("answer.figures")):
+        st.html(answers.bars_table(found))
+
+
+def _curve(found: dp.Answer, query: OfModel) -> None:
+    goal = query.model.layout.goal
+    low, wide = (float(goal.lower), float(goal.diameter)) if isinstance(goal, dp.Number) else (0.0, 100.0)
+    labels = query.labels()[-query.parts :]
+    drawn, band = [], []
+    for place, label in enumerate(labels):
+        if query.mute(found.interval[label], label):
+            continue
+        middle = low + (place + 0.5) * wide / query.parts
+        added = middle if isinstance(goal, dp.Number) else 0.0
+        drawn.append((middle, added + found.value[label]))
+        band.append((added + found.interval[label][0], added + found.interval[label][1]))
+    if not drawn:
+        st.html(f'<p class="muted">{escape(say("train_page.curve_none"))}</p>')
+        return
+    alone = drawn[0] if len(drawn) == 1 else None  # a line of one point is drawn as a dot
+    lines = [
+        charts.Line(say("train_page.curve_right"), [(low, low), (low + wide, low + wide)], None, "muted", "dash"),
+        charts.Line(say("train_page.curve_is"), drawn, alone, "left", band=tuple(band)),
+    ]
+    alt = "; ".join(f"{round(x)}: {rounded(y, *ends)}" for (x, y), ends in zip(drawn, band, strict=True))
+    lead = say("train_page.curve_lead", chance=chance(query.beta), known=len(drawn), parts=query.parts)
+    st.html(f"<h3>{escape(say('train_page.curve'))}</h3><p class='muted'>{escape(lead)}</p>")
+    unit = query.model.layout.target if isinstance(goal, dp.Number) else "%"
+    charts.curves(
+        lines, say("train_page.axis.said", unit=unit), say("train_page.axis.is", unit=unit), alt, "train-curve", 340,
+        even=True,
+    )  # fmt: skip

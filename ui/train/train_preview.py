@@ -1,0 +1,105 @@
+"""What a model will be worth, from public facts: three kinds of noise side by side, against the steps and the spend."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from html import escape
+from math import sqrt
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.answers import round_up_two
+from dpengine.mechanisms.models import excess
+from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, Setting
+from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
+from dpengine.messages import say
+from dpengine.messages.numbers import local
+from ui.pictures import charts
+from ui.words import gloss
+from ui.words.figures import two_figures
+from ui.words.wording import worse, worse_axis, worse_words
+
+STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, MOST_STEPS)
+SPENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20)  # times the chosen ε
+_DRAWN = {"gaussian": ("left", "solid"), "l2_laplace": ("take", "dash"), "coordinate": ("spent", "dot")}
+_WITHOUT = ("muted", "longdash")
+
+
+def show(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> None:
+    promise = query.promise()
+    told = [f"<p><b>{escape(worse_words('train_page.promise', promise, query))}</b></p>"]
+    nominal = f"{say('train_page.nominal')} " if promise.nominal else ""
+    told.append(f'<p class="muted">{escape(nominal + say("train_page.worst_case"))}</p>')
+    st.html("".join(told) + _noises_html(query, offers))
+    one, now = query.setting, float(query.epsilon)
+    st.html(f"<h2>{escape(say('train_page.against_steps'))}</h2>")
+    _draw(query, excess.along_steps(one, sorted({*STEPS, query.steps})), float(query.steps), "steps")
+    st.html(f"<h2>{escape(say('train_page.against_epsilon'))}</h2>")
+    _draw(query, excess.along_epsilon(one, [now * times for times in SPENDS]), now, "epsilon")
+    with st.expander(say("train_page.figures")):
+        st.html(_figures_html(query))
+
+
+def _draw(query: OfGradients, found: dict[str, list[tuple[float, float]]], now: float, axis: str) -> None:
+    """Each kind of noise at its best step size; the dot is the kind that is chosen, where it is now."""
+    lines = []
+    for name in CALIBRATIONS:
+        points = [(x, worse(risk, query)) for x, risk in found[name]]
+        here = next((point for point in points if point[0] == now), None)
+        mark = here if name == query.calibration else None
+        lines.append(charts.Line(say(f"train_page.calibration.{name}"), points, mark, *_DRAWN[name]))
+    bare = [(x, worse(risk, query)) for x, risk in found["plain"]]
+    lines.append(charts.Line(say("train_page.limit"), bare, None, *_WITHOUT))
+    alt = say(f"train_page.alt.{axis}")
+    charts.curves(lines, say(f"train_page.axis.{axis}"), worse_axis(query), alt, f"train-{axis}", 320)
+
+
+def people_of(one: Setting) -> float:
+    """How many people, all pulling one way, move a step as far as its noise does."""
+    return sqrt(one.noise / one.width) * one.people / one.clip
+
+
+def _times(one: Setting) -> float:
+    """The noise weight by weight against that of one length, at the same ε and steps."""
+    by_weight, by_length = (people_of(replace(one, calibration=name)) for name in (COORDINATE, L2_LAPLACE))
+    return by_weight / by_length
+
+
+def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> str:
+    """What the same spend buys with each kind of noise."""
+    names = (("noise", ""), ("scale", "number"), ("worse", "number"))
+    head = "".join(f'<th class="{kind}">{escape(say(f"train_page.column.{name}"))}</th>' for name, kind in names)
+    rows = ""
+    for name in CALIBRATIONS:
+        title, one = escape(say(f"train_page.calibration.{name}")), offers[name]
+        if name == query.calibration:
+            title = f"<b>{title}</b> · {escape(say('train_page.used'))}"
+        cells = f"<td>{title}</td>"
+        if isinstance(one, OfGradients):
+            people = say("train_page.scale", people=round_up_two(Fraction(people_of(one.setting))))
+            above = worse_words("train_page.short", one.promise(), one)
+            cells += f'<td class="number">{escape(people)}</td><td class="number">{escape(above)}</td>'
+        else:
+            cells += f'<td colspan="2" class="muted">{escape(str(one))}</td>'
+        rows += f"<tr>{cells}</tr>"
+    title = f"<h2>{escape(say('train_page.noises'))}</h2><p class='muted'>{escape(say('train_page.noises_lead'))}</p>"
+    return f"{title}<div class='scroll'><table class='plain noises'><tr>{head}</tr>{rows}</table></div>{_STYLE}"
+
+
+def _figures_html(query: OfGradients) -> str:
+    """For those who want the parameters."""
+    promise = query.promise()
+    told = [
+        *(say(f"train_page.means.{name}", times=local(f"{_times(query.setting):.2g}")) for name in CALIBRATIONS),
+        say("train_page.parameters", steps=query.steps, rate=two_figures(query.rate), radius=query.radius,
+            clip=query.clip, width=query.width, people=query.people, epsilon=query.epsilon),
+        say("train_page.bounds", risk=two_figures(promise.risk), plain=two_figures(promise.plain),
+            limit=two_figures(promise.limit)),
+        say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts,
+    ]  # fmt: skip
+    return "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in told)
+
+
+_STYLE = """<style>table.plain.noises th.number { white-space: normal; }</style>"""

@@ -1,0 +1,78 @@
+"""What is chosen on the Train page. It lives in the address, so that a link restores all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dpengine as dp
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, Number
+from dpengine.statistics.features import MOST_WIDE
+from ui.parts import addressed
+
+PLACE = "train"
+LONGEST = 60
+MORE = ("calibration", "region", "iterate", "steps", "rate", "epsilon")
+NAMES = ("target", "positive", "features", "share", *MORE)
+SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
+
+
+def targets(table: dp.Table) -> list[str]:
+    """What can be predicted: a number, or whether it is one of a list."""
+    schema = table.schema
+    return [name for name in schema.of_kind(Number, Category) if _short(schema[name])]
+
+
+def others(table: dp.Table, target: str) -> list[str]:
+    """What it can be predicted from."""
+    schema = table.schema
+    return [name for name in schema.of_kind(Number, Date, Category) if name != target and _short(schema[name])]
+
+
+def _short(column: Any) -> bool:
+    """A list of one value tells nothing, and one longer than a model is wide does not fit."""
+    return not isinstance(column, Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
+
+
+def possible(table: dp.Table) -> bool:
+    return any(others(table, target) for target in targets(table))
+
+
+def given(table: dp.Table) -> dict[str, Any]:
+    """From the URL on arrival, else as it was left, else a first idea."""
+    return addressed.given(table, PLACE, NAMES, lambda arriving: _clean(table, arriving))[0]
+
+
+def widget(name: str) -> str:
+    return addressed.widget(PLACE, name)
+
+
+def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
+    offered = [name for name in targets(table) if others(table, name)]
+    target = arriving.get("target", "")
+    target = target if target in offered else offered[0]
+    typed = {name: arriving.get(name, "")[:LONGEST] for name in MORE}
+    typed["share"] = share if (share := arriving.get("share", "")) in SHARES else ""
+    goal, positive = table.schema[target], arriving.get("positive", "")
+    typed["positive"] = positive if isinstance(goal, Category) and positive in goal.values else ""
+    return typed | {"target": target, "features": _features(table, target, arriving.get("features"))}
+
+
+def _features(table: dp.Table, target: str, arriving: str | None) -> list[str]:
+    wanted = addressed.read(arriving)
+    if isinstance(wanted, list):
+        offered = others(table, target)
+        return list(dict.fromkeys(name for name in wanted if isinstance(name, str) and name in offered))
+    return first(table, target)
+
+
+def first(table: dp.Table, target: str) -> list[str]:
+    """Columns to begin with: one number and one list of two values, else what there is."""
+    offered = others(table, target)
+    numbers = [name for name in offered if isinstance(table.schema[name], Number)]
+    pairs = [name for name in offered if isinstance(column := table.schema[name], Category) and column.size == 2]
+    return numbers[:1] + pairs[:1] or offered[:1]
+
+
+def usual_positive(goal: Category) -> str:
+    return "yes" if "yes" in goal.values else goal.values[0]

@@ -1,0 +1,168 @@
+"""Below the question on the Trust page: error against people, the messages step by step, and who learns what."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from demos.lessons import trust as demo
+from demos.lessons.trust import HOLDS, NAMES, Stages
+from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
+from dpengine.messages import say
+from dpengine.messages.numbers import local
+from dpengine.planning import trust_models
+from dpengine.planning.trust_models import Way
+from ui.pictures import charts
+from ui.pictures.trust_pictures import pile
+from ui.shell import nav
+from ui.trust import trust_state
+from ui.trust.trust_state import STEPS
+from ui.words.wording import power_of_ten
+
+_LOOKS = {
+    "central": ("muted", "dash"), "lecture": ("refuse", "dot"), "tight": ("left", "solid"), "local": ("take", "solid"),
+}  # fmt: skip
+_PLAYED = "trust-played"
+
+
+@st.cache_data(max_entries=200, show_spinner=True)
+def _along(kind: str, values: int, epsilon: str, delta: str) -> dict[str, Any]:
+    """Kept by public facts only: all visitors share this cache."""
+    return trust_models.along_people(kind, values, Fraction(epsilon), Fraction(delta))
+
+
+def curve(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) -> None:
+    st.html(f'<h2>{escape(say("trust.curve"))}</h2><p class="muted">{escape(say("trust.curve_lead"))}</p>')
+    values = table.schema.category(given["column"]).size if given["kind"] == "bars" else 2
+    try:
+        delta = str(read_shuffle_delta(given["d"]))
+    except dp.AllowanceError:  # it has its own sentence above, and the other models need no δ
+        delta = "1/100000000"
+    drawn = _along(given["kind"], values, given["e"], delta)
+    lines = []
+    for way in found:
+        points = [(float(people), error) for people, error in drawn[way.model]]
+        here = None if way.error is None else (float(table.facts.about), float(way.error))
+        colour, dash = _LOOKS[way.model]
+        if points:
+            lines.append(charts.Line(say(f"trust.model.{way.model}"), points, here, colour, dash))
+    if lines:
+        title = say("trust.axis.error"), say("trust.curve_alt")
+        charts.curves(lines, say("trust.axis.people"), *title, "trust-curve", height=360)
+
+
+def coin(p: Fraction) -> str:
+    """To four figures; a small one as a power of ten. Never told as 1 where it is not."""
+    if p < Fraction(1, 1000):
+        return power_of_ten(p)
+    return local(f"{float(p):.6f}".rstrip("0") if Fraction(99, 100) < p < 1 else f"{float(p):.4g}")
+
+
+def scrolled(rows: str, name: str) -> str:
+    """A table that may be wider than a phone, and can be reached and moved by keyboard."""
+    region = f'role="region" tabindex="0" aria-label="{escape(name)}"'
+    return f'<div class="scroll" {region}><table class="plain">{rows}</table></div>'
+
+
+def figures(given: dict[str, Any], found: tuple[Way, ...]) -> str:
+    """Every calibration with its coin and the noise it makes."""
+    body = ""
+    for way in found:
+        if way.query is None:
+            continue
+        noise, loss = way.noise, way.query.loss()
+        delta = getattr(loss, "delta", Fraction(0))
+        cells = (
+            coin(noise.chance) if noise else "—", local(f"{noise.deviation:.3g}") if noise else "—",
+            local(given["e"]), power_of_ten(delta),
+        )  # fmt: skip
+        told = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in cells)
+        name, theorem = say(f"trust.model.{way.model}"), way.query.theorem
+        body += f"<tr><th scope='row'>{escape(name)}</th>{told}<td>{escape(theorem)}</td></tr>"
+    heads = [say(f"trust.column.{name}") for name in ("coin", "deviation")] + ["ε", "δ"]
+    head = "".join(f"<th scope='col' class='number'>{escape(one)}</th>" for one in heads)
+    theorem = f"<th scope='col'>{escape(say('trust.column.theorem'))}</th>"
+    table = scrolled(f"<tr><td></td>{head}{theorem}</tr>{body}", say("trust.figures"))
+    return f'{table}<p class="muted">{escape(say("trust.honest"))}</p>'
+
+
+# --- the messages, step by step ---------------------------------------------------------------------------------------
+
+
+def steps(given: dict[str, Any]) -> None:
+    """One stage at a time; the analyser's shows the permuted messages and public numbers, and nothing else."""
+    played: Stages = st.session_state.setdefault(_PLAYED, demo.play())
+    step = given["step"]
+    st.html(f'<h2>{escape(say("trust.steps"))}</h2><p class="muted">{escape(say("trust.steps_lead"))}</p>')
+    place = say("trust.step_of", step=step, all=len(STEPS))
+    head = f'<p><b>{escape(place)} {escape(say(f"trust.step.{step}"))}</b></p>'
+    st.html(f'{head}<p>{escape(say(f"trust.step.{step}.lead", p=demo.CHANCE))}</p>{_panel(step, played)}')
+    with st.container(key="trust-stepping", horizontal=True):
+        st.button(say("trust.back"), key="trust-step-back", disabled=step == STEPS[0], on_click=_step, args=(step, -1))
+        st.button(
+            say("trust.next"), key="trust-step-next", type="primary", disabled=step == STEPS[-1], on_click=_step,
+            args=(step, 1),
+        )  # fmt: skip
+        st.button(say("trust.anew"), key="trust-step-anew", on_click=_anew)
+
+
+def _step(step: str, by: int) -> None:
+    trust_state.change(step=STEPS[min(max(STEPS.index(step) + by, 0), len(STEPS) - 1)])
+
+
+def _anew() -> None:
+    st.session_state[_PLAYED] = demo.play()
+    trust_state.change(step=STEPS[1])
+
+
+def _panel(step: str, played: Stages) -> str:
+    if step in ("1", "2"):
+        return _people(played if step == "2" else None)
+    if step == "3":
+        alt = say("trust.alt.pile", messages=len(played.pile), ones=sum(played.pile))
+        return f'<div role="img" aria-label="{escape(alt)}">{pile(played.pile)}</div>'
+    return _analysed(played.pile)
+
+
+def _people(played: Stages | None) -> str:
+    """Each person with the truth and, once sent, both messages."""
+    drawn = ""
+    for place, name in enumerate(NAMES):
+        truth = say("trust.has" if HOLDS[place] else "trust.has_not")
+        sent = pile(played.sent[place]) if played else ""
+        drawn += f"<li><b>{escape(name)}</b> <span class='muted'>{escape(truth)}</span>{sent}</li>"
+    return f"<ul class='persons'>{drawn}</ul>"
+
+
+def _analysed(messages: tuple[int, ...]) -> str:
+    """Its argument is all that the analyser gets."""
+    ones, estimate = demo.analysed(messages)
+    people = len(messages) // 2
+    facts = {"ones": ones, "people": people, "expected": people * demo.CHANCE, "estimate": estimate}
+    alt = say("trust.alt.pile", messages=len(messages), ones=ones)
+    told = escape(say("trust.analysed", **facts))
+    return f'<div role="img" aria-label="{escape(alt)}">{pile(messages)}</div><p role="status"><b>{told}</b></p>'
+
+
+# --- who could learn what ---------------------------------------------------------------------------------------------
+
+WHO = ("server", "shuffler", "reader")
+
+
+def learns() -> str:
+    head = "".join(f"<th scope='col'>{escape(say(f'trust.who.{one}'))}</th>" for one in ("person", *WHO))
+    body = ""
+    for model in ("central", "shuffle", "local"):
+        cells = "".join(f"<td>{escape(say(f'trust.learns.{model}.{one}'))}</td>" for one in ("person", *WHO))
+        body += f"<tr><th scope='row'>{escape(say(f'trust.model.{model}'))}</th>{cells}</tr>"
+    title = f"<h2>{escape(say('trust.who'))}</h2><p class='muted'>{escape(say('trust.here'))}</p>"
+    return title + scrolled(f"<tr><td></td>{head}</tr>{body}", say("trust.who"))
+
+
+def links() -> None:
+    st.page_link(nav.page("lessons"), label=say("trust.lesson"), query_params={"lesson": "11"})
+    nav.check_link(q="shuffle_count")

@@ -1,0 +1,231 @@
+"""The What-if page: one statement, the four numbers behind it, two curves, two settings, and what ε means."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.mechanisms.promises import Within
+from dpengine.messages import plain, say
+from dpengine.noise.tails import BETA
+from dpengine.planning import whatif, whatif_curves
+from ui.parts import exports, job, preview
+from ui.pictures import charts
+from ui.shell import nav
+from ui.whatif import whatif_form, whatif_more, whatif_state
+from ui.whatif.whatif_more import Points
+from ui.words import gloss
+from ui.words.wording import floor_words, percent, power_of_ten, promise_words, short_promise, three_figures
+
+
+def show(table: dp.Table) -> None:
+    st.html(f'{_STYLE}<h1>{escape(say("whatif.title"))}</h1><p class="lead">{gloss.text(say("whatif.lead"))}</p>')
+    kept = whatif_state.state(table)
+    given = whatif_form.question(table, kept)
+    if given["from"] != kept["from"] or st.session_state["table"] != table.name:
+        whatif_state.change(**given)
+        st.rerun()
+    own = given["from"] == "table"
+    if any(given[name] != kept[name] for name in ("q", "column")):
+        given = given | _fresh_wish(table, given)
+    card, below = st.container(key="card-whatif"), st.container()
+    with card:
+        given = whatif_form.described(table, given)
+        given, slot = whatif_form.four(table, given)
+        said = st.container()
+        given = whatif_form.more(given)
+        try:
+            found = _solved(table, given)
+        except dp.AllowanceError as complaint:
+            whatif_form.result(slot, say(f"whatif.result.{given['find']}"), "—")
+            with said:
+                job.hint(str(complaint))
+            with below:
+                given = whatif_more.meaning(given, table.facts.relation if own else given["relation"])
+            whatif_state.remember(table, given)
+            return
+        name = given["find"]
+        if not found.any_size:  # else what was typed stays: any number would do
+            given = given | {whatif_state.FIELDS[name]: whatif_form.told(found, name)}
+        whatif_form.result(slot, say(f"whatif.result.{name}"), *whatif_form.big(found))
+        with said:
+            statement(found)
+            if own:
+                told = say("whatif.full_allowance", table=table.name)
+                st.html(f'<p class="muted">{gloss.text(told)}</p>')
+        actions = st.container(key="whatif-actions", horizontal=True, vertical_alignment="center")
+    first = _first(table)
+    with st.container(key="card-curves"):
+        drawn = draw(found, first, whatif_form.wish_label(table, given))
+    if first is not None:
+        compare(found, first)
+    given, further = whatif_more.show(given, found)
+    st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "9"})
+    nav.trust_link()
+    nav.check_link(q=given["q"], relation=found.query.facts.relation)
+    with actions:
+        act(table, given, found, drawn | further)
+    whatif_state.remember(table, given)
+
+
+def _solved(table: dp.Table, given: dict[str, str]) -> whatif.Solved:
+    return whatif.solve(whatif.read(given, table.facts if given["from"] == "table" else None))
+
+
+def _fresh_wish(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    """Another question has another unit: the wish starts from what these numbers give."""
+    try:
+        return {"x": whatif_form.wish_text(_solved(table, given | {"find": "promise"}).promise)}
+    except dp.AllowanceError:
+        return {}
+
+
+def _first(table: dp.Table) -> whatif.Solved | None:
+    """Setting A, if one was kept and still stands."""
+    given = whatif_state.pinned()
+    try:
+        return None if given is None else _solved(table, given | {"find": "promise"})
+    except dp.AllowanceError:
+        return None
+
+
+# --- the statement ----------------------------------------------------------------------------------------------------
+
+
+def statement(found: whatif.Solved) -> None:
+    promise = whatif_form.unnamed(found.promise)
+    kind = "within_all" if isinstance(promise, Within) and promise.of > 1 else promise.kind
+    each = "its" if found.questions == 1 else "each"
+    several = say("whatif.one") if found.questions == 1 else say("whatif.several", questions=found.questions)
+    main = say(
+        "whatif.statement_any" if found.any_size else "whatif.statement",
+        people=f"<b>{plain(found.people)}</b>",
+        epsilon=f"<b>{whatif_form.said(found, 'epsilon')}</b>",
+        several=f"<b>{escape(several)}</b>",
+        promise=say(f"whatif.{each}.{kind}", promise=f"<b>{escape(promise_words(promise, found.query))}</b>"),
+    )
+    aside = [say(f"whatif.protects.{found.query.facts.relation}")]
+    if found.questions > 1:
+        share = percent(found.query.epsilon / found.budget.epsilon)
+        aside.insert(0, say("whatif.each_takes", each=three_figures(found.query.epsilon), share=share))
+    floor = floor_words(promise, found.people)
+    if floor and not found.any_size:
+        aside.append(floor)
+    warnings = "".join(f'<p class="warn">{gloss.text(line)}</p>' for line in cautions(found))
+    below = gloss.text(" ".join(aside))
+    st.html(f'<p class="statement" role="status">{gloss.html(main)}</p><p class="muted">{below}</p>{warnings}')
+
+
+def cautions(found: whatif.Solved) -> list[str]:
+    """What a careful adviser would add."""
+    told = []
+    if not found.useful:
+        told.append(say("whatif.noise"))
+    delta, people = found.budget.delta, found.people
+    if delta == 0:
+        told.append(say("whatif.delta_zero"))
+    elif delta * people > 1 and not found.any_size:
+        told.append(say("whatif.delta_large", delta=power_of_ten(delta), people=people))
+    return told
+
+
+def act(table: dp.Table, given: dict[str, str], found: whatif.Solved, drawn: dict[str, Points]) -> None:
+    if given["from"] == "table" and found.query.beta == BETA:
+        st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.link(table, found.query))
+    if whatif_state.pinned() is None:
+        st.button(say("whatif.pin"), key="whatif-pin", on_click=whatif_state.pin, args=(given,))
+    else:
+        st.button(say("whatif.unpin"), key="whatif-unpin", on_click=whatif_state.pin, args=(None,))
+    header = [say("whatif.csv.curve"), say("whatif.csv.at"), say("whatif.csv.error")]
+    rows = [[name, *point] for name, points in drawn.items() for point in points]
+    st.download_button(
+        say("whatif.csv"), exports.as_csv(header, rows), "what-if.csv", "text/csv", key="whatif-csv", on_click="ignore"
+    )
+
+
+# --- curves and comparison --------------------------------------------------------------------------------------------
+
+
+def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[str, Points]:
+    """Error against ε and against people, by formula. A promise of another kind has another axis."""
+    settings = [("B" if first else "", found, "left", "solid")]
+    if first is not None and _same_unit(first, found):
+        settings.insert(0, ("A", first, "take", "dash"))
+    drawn: dict[str, Points] = {}
+    for column, (axis, along) in zip(
+        st.columns(2), (("epsilon", whatif_curves.along_epsilon), ("people", whatif_curves.along_people)), strict=True
+    ):
+        lines = []
+        for name, one, colour, dash in settings:
+            points = [(float(x), float(y)) for x, y in along(one.query)]
+            here = (one.query.epsilon, whatif_curves.shown(one.promise)) if axis == "epsilon" else (
+                one.people, whatif_curves.at_people(one.query)
+            )  # fmt: skip
+            lines.append(charts.Line(name, points, (float(here[0]), float(here[1])), colour, dash))
+            drawn[say(f"whatif.curve.{axis}") + (f" ({name})" if name else "")] = points
+        beside = axis == "people" and not whatif.depends_on_people(found.query)
+        with column:
+            st.html(f'<p class="muted curve">{escape(say(f"whatif.curve.{axis}"))}</p>')
+            title = say("whatif.axis.beside") if beside else unit
+            charts.curves(lines, say(f"whatif.axis.{axis}"), title, say(f"whatif.alt.{axis}"), f"whatif-{axis}")
+            if beside:
+                st.html(f'<p class="muted">{escape(say("whatif.flat"))}</p>')
+    return drawn
+
+
+def _same_unit(one: whatif.Solved, other: whatif.Solved) -> bool:
+    told = [(found.promise.kind, getattr(found.promise, "unit", "")) for found in (one, other)]
+    return told[0] == told[1] and whatif.depends_on_people(one.query) == whatif.depends_on_people(other.query)
+
+
+def compare(found: whatif.Solved, first: whatif.Solved) -> None:
+    """A and B, line by line."""
+    rows = [
+        ("whatif.row.question", [say(f"form.kind.{one.query.card.key}") for one in (first, found)]),
+        ("whatif.field.people", [plain(one.people) for one in (first, found)]),
+        ("whatif.field.epsilon", [whatif_form.said(one, "epsilon") for one in (first, found)]),
+        ("whatif.field.questions", [plain(one.questions) for one in (first, found)]),
+        ("whatif.row.each", [three_figures(one.query.epsilon) for one in (first, found)]),
+        ("whatif.row.promise", [short_promise(whatif_form.unnamed(one.promise)) for one in (first, found)]),
+    ]
+    body = ""
+    for code, cells in rows:
+        told = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        body += f"<tr><th scope='row'>{escape(say(code))}</th>{told}</tr>"
+    head = "<tr><td></td><th scope='col'>A</th><th scope='col'>B</th></tr>"
+    with st.container(key="card-compare"):
+        st.html(
+            f"<h2>{escape(say('whatif.compare'))}</h2><p>{escape(_difference(found, first))}</p>"
+            f"<div class='scroll'><table class='plain'>{head}{body}</table></div>"
+        )
+
+
+def _difference(found: whatif.Solved, first: whatif.Solved) -> str:
+    """How the two errors stand to each other, where they are of one kind and one relation."""
+    one, other = first.promise, found.promise
+    if first.query.facts.relation != found.query.facts.relation:
+        return say("whatif.compare_relations")
+    if not _same_unit(first, found) or not one.amount or not other.amount:
+        return say("whatif.compare_kinds")
+    ratio = float(other.amount / one.amount)
+    if abs(ratio - 1) < 0.005:
+        return say("whatif.compare_same")
+    return say("whatif.compare_ratio", times=f"{max(ratio, 1 / ratio):.3g}", which="A" if ratio > 1 else "B")
+
+
+_STYLE = """<style>
+.statement { font-family: var(--serif); font-size: 1.6rem; line-height: 1.4; max-width: 52rem; color: var(--ink);
+  margin: 0.5rem 0 0.4rem 0 !important; }
+.statement b { font-weight: 600; color: var(--left); }
+.solved { display: flex; flex-direction: column; }
+.solved em { font-style: normal; font-size: 0.875rem; color: var(--ink); margin-bottom: 0.25rem; }
+.solved b { font-family: var(--serif); font-weight: 600; font-size: 1.5rem; line-height: 2.5rem; color: var(--left);
+  background: var(--left-soft); border-radius: 8px; padding: 0 0.75rem; overflow-wrap: anywhere; }
+.solved span { color: var(--muted); font-size: 0.9rem; margin-top: 0.25rem; }
+.curve { font-weight: 600; }
+.st-key-whatif-presets button { padding: 0 0.35rem 0 0; min-height: 1.6rem; }
+.st-key-whatif-presets button p { font-size: 0.9rem; color: var(--left); text-decoration: underline; }
+@media (max-width: 640px) { .statement { font-size: 1.3rem; } }
+</style>"""

@@ -1,0 +1,216 @@
+"""The question and the four numbers of the What-if page: three are typed, the fourth is a result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+from functools import cache
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.exact import decimal_of, text_of
+from dpengine.mechanisms.promises import NearBest, Promise, Rank, Within
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import local
+from dpengine.planning import whatif
+from dpengine.planning.whatif_curves import shown
+from ui.data.declare_draft import CARE
+from ui.parts import form, number_field
+from ui.shell.state import choose_table, open_table, table_names
+from ui.whatif.whatif_state import FIELDS, USUAL, change, from_table, widget
+from ui.words.wording import amount, percent
+
+
+def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    """“The [median] among [people I describe here]”, or of a column of the open table."""
+    own = given["from"] == "table"
+    keys = [key for key in form.ORDER if key in whatif.offered() and (not own or form.choices(table, key))]
+    now = given["q"] if given["q"] in keys else keys[0]
+    with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(say("form.the"), width="content")
+        key = form.picker("form.kind", keys, now, lambda one: say(f"form.kind.{one}"), widget("q"))
+        column = ""
+        if own and whatif.typed(key) - {"share"}:
+            columns = form.choices(table, key)
+            st.markdown(say(f"form.of.{key}"), width="content")
+            first = given["column"] if given["column"] in columns else columns[0]
+            column = form.picker("form.column", columns, first, str, widget(f"column-{key}"))
+        st.markdown(say(_middle(key, column)), width="content")
+        here = table.name if own else ""
+        picked = form.picker("whatif.source", ["", *table_names()], here, _source, widget("from"))
+    asked = given | {"q": key, "column": column, "from": "table" if picked else "typed"}
+    if picked in ("", here):
+        return asked
+    if picked != table.name:
+        choose_table(picked)
+    return asked | from_table(open_table(picked))  # its public terms take the place of what was typed
+
+
+def _source(table: str) -> str:
+    return say("whatif.source.table", table=table) if table else say("whatif.source.typed")
+
+
+def _middle(key: str, column: str) -> str:
+    """The words between the question and the people."""
+    needed = whatif.typed(key)
+    if not needed:
+        return "whatif.with_trait"
+    return "whatif.of_number" if "range" in needed and not column else "whatif.among"
+
+
+def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    """What else the question needs to know, all of it public."""
+    needed, own = whatif.typed(given["q"]), given["from"] == "table"
+    names = ["low", "high", "step"] if "range" in needed and not own else []
+    if "values" in needed and (not own or isinstance(table.schema[given["column"]], dp.Number)):
+        names.append("values")
+    names += ["share"] if "share" in needed else []
+    if not names:
+        return given
+    with st.container(key="whatif-facts", horizontal=True):
+        for name in names:
+            code = "bars" if name == "values" and given["q"] == "histogram" else name
+            given = given | {name: field(say(f"whatif.field.{code}"), name, given, width=150)}
+    return given
+
+
+def field(label: str, name: str, given: dict[str, str], key: str = "", **options: Any) -> str:
+    """What an address says of it stays as it is written there, 1,000, while it says the same number."""
+    found = number_field.field(label, given[name], widget(key or name), unit="%", live=True, max_chars=40, **options)
+    try:
+        return given[name] if whatif.number(given[name], "") == whatif.number(found, "") else found
+    except dp.AllowanceError:
+        return found
+
+
+def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
+    """Three fields and the place of the fourth."""
+    find = st.segmented_control(
+        say("whatif.find"), list(FIELDS), default=given["find"], required=True, key=widget("find"),
+        format_func=lambda one: say(f"whatif.find.{one}"),
+    )  # fmt: skip
+    given = given | {"find": str(find or given["find"])}
+    slot = None
+    for column, (name, short) in zip(st.columns(4), FIELDS.items(), strict=True):
+        with column:
+            if name == given["find"]:
+                slot = st.empty()
+                continue
+            label = wish_label(table, given) if name == "promise" else say(f"whatif.field.{name}")
+            unique = f"x-{given['q']}-{given['from']}-{given['column']}" if name == "promise" else short
+            given = given | {short: field(label, short, given, key=unique, help=_help(name))}
+            if name == "epsilon":
+                _presets()
+    return given, slot
+
+
+def _help(name: str) -> str | None:
+    return say("gloss.epsilon.means") if name == "epsilon" else None
+
+
+def _presets() -> None:
+    with st.container(key="whatif-presets", horizontal=True, gap="small"):
+        for care, epsilon in CARE.items():
+            st.button(
+                say(f"whatif.care.{care}"), key=f"whatif-care-{care}", type="tertiary",
+                on_click=change, kwargs={"e": epsilon},
+            )  # fmt: skip
+
+
+def result(slot: Any, label: str, value: str, note: str = "") -> None:
+    small = f"<span>{escape(note)}</span>" if note else ""
+    slot.html(f'<div class="solved"><em>{escape(label)}</em><b>{escape(value)}</b>{small}</div>')
+
+
+def more(given: dict[str, str]) -> dict[str, str]:
+    """δ, β and who is protected."""
+    with st.expander(say("whatif.more")):
+        left, right = st.columns(2)
+        with left:
+            given = given | {"d": field(say("whatif.field.delta"), "d", given, help=say("whatif.delta_help"))}
+        with right:
+            given = given | {"beta": field(say("whatif.field.beta"), "beta", given, help=say("whatif.beta_help"))}
+        if given["from"] == "typed":
+            relations = ["replace", "add_remove"]
+            relation = st.radio(
+                say("whatif.relation"), relations, index=relations.index(given["relation"]),
+                format_func=lambda one: say(f"whatif.relation.{one}"), key=widget("relation"),
+            )  # fmt: skip
+            given = given | {"relation": str(relation)}
+            if "range" in whatif.typed(given["q"]):
+                full = st.toggle(
+                    say("whatif.full"), given["full"] == "yes", key=widget("full"), help=say("whatif.full_help")
+                )
+                given = given | {"full": "yes" if full else "no"}
+    return given
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _usual_promise(key: str) -> Promise:
+    """Which kind of promise a question makes, whatever is typed."""
+    return whatif.read(USUAL | {"q": key}).query.promise()
+
+
+def wish_label(table: dp.Table, given: dict[str, str]) -> str:
+    promise = _usual_promise(given["q"])
+    if isinstance(promise, Within) and promise.unit not in ("people", "percent"):
+        return say("whatif.wish.column", column=given["column"]) if given["column"] else say("whatif.wish.plain")
+    return say(f"whatif.wish.{promise.unit if isinstance(promise, Within) else promise.kind}")
+
+
+def unnamed(promise: Promise) -> Promise:
+    """As the page tells it: nobody named the column of a made-up table, and the number of people stands beside it."""
+    if isinstance(promise, Within):
+        return replace(promise, nominal=False, unit="" if promise.unit == "range" else promise.unit)
+    return replace(promise, nominal=False) if isinstance(promise, Rank) else promise
+
+
+def wish_text(promise: Promise) -> str:
+    """The size of a promise as an address holds it: to three figures, rounded up, so that it can be kept."""
+    exact = decimal_of(shown(promise))
+    if isinstance(promise, NearBest) or not exact or (isinstance(promise, Within) and promise.unit == "people"):
+        return f"{exact:,f}"
+    three = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
+    return f"{three:,f}".rstrip("0").rstrip(".") if "." in f"{three:f}" else f"{three:,f}"
+
+
+def told(found: whatif.Solved, name: str) -> str:
+    """One of the four numbers, as an address holds it."""
+    if name == "epsilon":
+        exact = found.budget.epsilon
+        return text_of(exact) if exact.denominator <= 1000 else f"{_up(decimal_of(exact), 3):f}"
+    if name == "promise":
+        return wish_text(found.promise)
+    return f"{found.people if name == 'people' else found.questions:,}"
+
+
+def said(found: whatif.Solved, name: str) -> str:
+    """The same in a sentence."""
+    return local(told(found, name))
+
+
+def _up(value: Decimal, figures: int) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(min(value.adjusted() + 1 - figures, 0)), rounding=ROUND_CEILING)
+
+
+def big(found: whatif.Solved) -> tuple[str, str]:
+    """The result as it is shown in its place, and a word below it."""
+    name, promise = found.find, unnamed(found.promise)
+    if name == "people" and found.any_size:
+        return say("whatif.any"), say("whatif.any_note", people=found.people)
+    if name != "promise":
+        many = name == "questions" and found.questions >= 10**6
+        return (say("whatif.lots") if many else said(found, name)), ""
+    if isinstance(promise, Within):
+        return f"±{amount(promise)}", ""
+    if isinstance(promise, Rank):
+        return f"±{percent(min(promise.share, Fraction(1)))}", say("whatif.of_people")
+    assert isinstance(promise, NearBest)
+    return plain(promise.gap), say("whatif.below_best")

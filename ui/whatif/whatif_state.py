@@ -1,0 +1,112 @@
+"""What is typed on the What-if page. It lives in the address, so that a link restores all of it."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.exact import text_of
+from dpengine.planning.whatif import FIND, offered
+from ui.shell.language import address
+
+STATE = "whatif"
+FIELDS = {"epsilon": "e", "people": "n", "questions": "k", "promise": "x"}  # the four numbers, as they stand in a row
+LONGEST = 60
+SECTIONS = ("odds", "ways", "many", "median")
+SHAPES = ("even", "bell", "skewed")
+USUAL = {
+    "q": "count", "find": "promise", "n": "1,000", "e": "1", "d": "0.000001", "x": "30", "k": "1", "from": "typed",
+    "column": "", "relation": "replace", "low": "0", "high": "6,000", "step": "1", "values": "10", "share": "90",
+    "full": "no", "beta": "0.05", "see": "odds", "prior": "10", "shape": "bell",
+}  # fmt: skip
+_CHOICES = {
+    "q": offered(), "find": FIND, "from": ("typed", "table"), "relation": ("replace", "add_remove"),
+    "full": ("no", "yes"), "see": SECTIONS, "shape": SHAPES,
+}  # fmt: skip
+_COMPARED = tuple(name for name in USUAL if name not in ("find", "x", "see", "prior", "shape"))
+
+
+def state(table: dp.Table) -> dict[str, str]:
+    """As the address says on arrival, else as it was left, else the usual."""
+    arriving = {name: st.query_params[name] for name in (*USUAL, "a") if name in st.query_params}
+    kept = st.session_state.get(STATE)
+    if kept is None or (arriving and arriving != kept["url"]):
+        turn = kept["turn"] + 1 if kept else 0
+        kept = {"url": arriving, "given": _clean(arriving, table), "a": _pinned(arriving.get("a"), table), "turn": turn}
+        kept["table"] = table.name
+        st.session_state[STATE] = kept
+    elif kept["given"]["from"] == "table" and kept["table"] != table.name:  # another table was opened meanwhile
+        change(**from_table(table))
+    return dict(st.session_state[STATE]["given"])
+
+
+def _usual(table: dp.Table, source: str) -> dict[str, str]:
+    """What an address need not say: for an open table, its own terms."""
+    return USUAL | from_table(table) if source == "table" else USUAL
+
+
+def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
+    """Nothing of an address is trusted: what cannot be chosen becomes the usual, what is too long is cut."""
+    given = {}
+    for name, usual in _usual(table, arriving.get("from", "")).items():
+        text = str(arriving.get(name, usual))[:LONGEST]
+        given[name] = text if text in _CHOICES.get(name, (text,)) else usual
+    return given
+
+
+def _pinned(text: str | None, table: dp.Table) -> dict[str, str] | None:
+    """Setting A, as JSON in the address."""
+    try:
+        told = json.loads(text or "null")
+    except ValueError:
+        return None
+    if not isinstance(told, dict):
+        return None
+    return _clean({name: str(told[name]) for name in _COMPARED if name in told}, table)
+
+
+def pinned() -> dict[str, str] | None:
+    found: dict[str, str] | None = st.session_state[STATE]["a"]
+    return found
+
+
+def pin(given: dict[str, str] | None) -> None:
+    st.session_state[STATE]["a"] = given
+
+
+def widget(name: str) -> str:
+    """The key of a widget; a new one for every link that arrives, because a browser goes on showing what it has."""
+    return f"whatif-{name}-{st.session_state[STATE]['turn']}"
+
+
+def change(**values: str) -> None:
+    """Set fields from outside their widgets, which are made anew."""
+    kept = st.session_state[STATE]
+    kept["given"] = kept["given"] | values
+    kept["turn"] += 1
+
+
+def remember(table: dp.Table, given: dict[str, str]) -> None:
+    """The address says what the page says; what is usual is left out."""
+    kept = st.session_state[STATE]
+    found = FIELDS[given["find"]]  # a result, not something typed
+    told = {name: text for name, text in _unusual(table, given).items() if name != found}
+    if kept["a"]:
+        first = {name: text for name, text in _unusual(table, kept["a"]).items() if name in _COMPARED}
+        told["a"] = json.dumps(first, ensure_ascii=False, separators=(",", ":"))
+    kept["given"], kept["url"], kept["table"] = given, told, table.name
+    wanted = {"table": table.name} | told
+    address(wanted)
+
+
+def _unusual(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
+    usual = _usual(table, given["from"])
+    return {name: text for name, text in given.items() if text != usual[name]}
+
+
+def from_table(table: dp.Table) -> dict[str, str]:
+    """The public terms of the open table."""
+    rule = table.budget.rule
+    return {"n": f"{table.facts.about:,}", "e": text_of(rule.epsilon), "d": text_of(rule.delta)}

@@ -1,0 +1,112 @@
+"""`make workshop`: the app for a room. Prints where to go, as a QR code too, and the instructor's code; then serves.
+
+The workspace is a temporary folder that refuses every table but the bundled samples; it is deleted at the end. The code
+is made here, handed to the server in its environment, and written nowhere. This machine's own address is found by
+asking its routing table: nothing is sent and no host is asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import segno
+
+from dpengine.messages import say
+from ui.shell.gate import ORIGIN
+from ui.shell.room import ADDRESS, CODE, new_code
+
+ROOT = Path(__file__).resolve().parents[2]
+ALONE = "127.0.0.1"
+_PORT = 8501
+_ANYWHERE = ("192.0.2.1", 9)  # an address kept free for documentation: a datagram socket only chooses its way there
+
+
+def own_address() -> str:
+    """The address others on this network reach this machine at; its own loopback where there is no network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(_ANYWHERE)
+            return str(probe.getsockname()[0])
+        except OSError:
+            return ALONE
+
+
+def free(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def command(host: str, port: int) -> list[str]:
+    """Streamlit on all of this machine's addresses. To which it answers, ui/shell/gate.py knows: the one in ORIGIN, and
+    those where a connection really comes in; no other site can point its own name at it."""
+    return [
+        sys.executable, "-m", "streamlit", "run", "app.py", "--server.address=0.0.0.0", f"--server.port={port}",
+        f"--browser.serverAddress={host}", "--server.headless=true", "--server.maxUploadSize=1",
+        "--logger.hideWelcomeMessage=true",
+    ]  # fmt: skip
+
+
+def invitation(address: str, code: str) -> str:
+    """What is printed. The code is for one pair of eyes, so it is not in the QR code."""
+    picture = segno.make(f"{address}/wall", micro=False)
+    lines = [say("workshop.started"), "", _drawn(picture), say("workshop.go", address=f"{address}/wall")]
+    lines.append(say("workshop.told_code", code=code))
+    if ALONE in address:
+        lines.append(say("workshop.alone"))
+    return "\n".join([*lines, say("workshop.stop"), ""])
+
+
+def _drawn(picture: segno.QRCode) -> str:
+    """Two rows of the code in one line of text, dark on light whatever the terminal's colours."""
+    rows = [list(row) for row in picture.matrix_iter(border=2)]
+    rows += [[0] * len(rows[0])] * (len(rows) % 2)
+    signs = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}  # light is drawn, dark is left
+    pairs = zip(rows[::2], rows[1::2], strict=True)
+    told = ("".join(signs[bool(above), bool(below)] for above, below in zip(*pair, strict=True)) for pair in pairs)
+    return "\n".join(f"\x1b[97;40m{line}\x1b[0m" for line in told)
+
+
+def main(given: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="make workshop")
+    parser.add_argument("--address", default=None, help="the address others reach this machine at")
+    parser.add_argument("--port", type=int, default=_PORT)
+    asked = parser.parse_args(given)
+    host = asked.address or own_address()
+    if not free(host, 0):
+        print(say("workshop.bad_address", address=host), file=sys.stderr)
+        return 2
+    if not free("0.0.0.0", asked.port):
+        print(say("workshop.port", port=str(asked.port), other=str(asked.port + 1)), file=sys.stderr)
+        return 2
+    return serve(host, asked.port)
+
+
+def serve(host: str, port: int) -> int:
+    address, code = f"http://{host}:{port}", new_code()
+    with tempfile.TemporaryDirectory(prefix="allowance-workshop-") as home:
+        told = {CODE: code, ADDRESS: address, ORIGIN: address, "ALLOWANCE_HOME": str(Path(home) / "workspace")}
+        print(invitation(address, code), flush=True)
+        server = subprocess.Popen(command(host, port), cwd=ROOT, env=os.environ | told, stdin=subprocess.DEVNULL)
+        signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+        try:
+            return server.wait()
+        except KeyboardInterrupt:  # the server was told too
+            server.terminate()
+            server.wait()
+            return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

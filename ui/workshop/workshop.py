@@ -1,0 +1,70 @@
+"""What a workshop changes on every page: a banner, no data of one's own, and the truth beside a private answer.
+
+Each of these asks first whether the app is a workshop (ui/shell/room.py). The truth comes from a bundled file
+(demos/truth.py), never from a table of the workspace, so there is none to show of anything else.
+"""
+
+from __future__ import annotations
+
+import threading
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from demos import truth
+from dpengine.messages import plain, say
+from dpengine.storage.samples import SAMPLES
+from ui.shell import nav, room, speed, state
+
+
+def warm() -> None:
+    """Bring the sample tables in, and ask each a question for nobody, before thirty people do it at once."""
+    if room.on():
+        threading.Thread(target=_bring, daemon=True, name="warm").start()
+
+
+def _bring() -> None:
+    for name in SAMPLES:
+        table = state.workspace().table(name, visitor="nobody")
+        for query in table.suggestions()[:1]:
+            table.ask(query)
+    speed.settle(again=True)
+
+
+def banner() -> None:
+    """On every page, before everything else."""
+    if room.on():
+        told = f"<b>{escape(say('workshop.banner'))}</b> {escape(say('workshop.banner_means'))}"
+        st.html(f'<div class="workshop" role="note">{told}</div>')
+
+
+def instead_of_data() -> None:
+    """The way to a table of one's own; in a workshop, to the wall."""
+    if room.on():
+        st.page_link(nav.page("wall"), label=say("workshop.wall_link"))
+    else:
+        st.page_link(nav.page("data"), label=say("start.own"))
+
+
+def refuse_data() -> None:
+    """The Data page has nothing to offer here; the workspace refuses a table too."""
+    if room.on():
+        st.html(f'<h1>{escape(say("page.data"))}</h1><p class="lead">{escape(say("workshop.no_tables"))}</p>')
+        instead_of_data()
+        st.stop()
+
+
+def truth_beside(answer: dp.Answer) -> None:
+    if room.on() and truth.tellable(answer.query):
+        told = say("workshop.truth", truth=plain(figure(truth.of(answer.query))))
+        st.html(f'<p class="warn workshop-truth">{escape(told)}</p>')
+
+
+def figure(value: float) -> int | float:
+    """As it is printed beside private answers: whole numbers whole, others to a tenth."""
+    return int(value) if value == int(value) else round(value, 1)
+
+
+def exhausted() -> str:
+    return say("workshop.exhausted" if room.on() else "start.exhausted")

@@ -126,9 +126,14 @@ def _json(python: Path, module: str, *arguments: str) -> Any:
     """What a module prints on its last line. What it complains about goes to a log."""
     with (BUILD / f"{(arguments or [module])[0]}.log").open("w") as log:
         done = subprocess.run(
-            [str(python), "-m", module, *arguments], cwd=ROOT, stdout=subprocess.PIPE, stderr=log, timeout=PATIENCE,
-            check=True, text=True,
-        )  # fmt: skip
+            [str(python), "-m", module, *arguments],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            timeout=PATIENCE,
+            check=True,
+            text=True,
+        )
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -136,9 +141,13 @@ def _machine(load: list[float]) -> dict[str, Any]:
     """Without names: what a reader needs to judge the numbers."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
-        "cores": os.cpu_count(), "kind": platform.machine(), "memory": round(memory), "system": platform.system(),
-        "python": platform.python_version(), "load": load,
-    }  # fmt: skip
+        "cores": os.cpu_count(),
+        "kind": platform.machine(),
+        "memory": round(memory),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "load": load,
+    }
 
 
 def _versions(times: dict[str, Any], sizes: list[int]) -> dict[str, dict[str, str]]:

@@ -62,9 +62,7 @@ def tops() -> Iterator[dict[str, Any]]:
     for name, counts in top_tables().items():
         case, utility = f"chance of the true top item: {name}", counts.tolist()
         for relation in RELATIONS:
-            mechanism = Exponential(
-                epsilon=EPSILON, sensitivity=1, utility=utility, monotonic=relation == ADD_REMOVE
-            )
+            mechanism = Exponential(epsilon=EPSILON, sensitivity=1, utility=utility, monotonic=relation == ADD_REMOVE)
             draws = again(TIMES_TOP, lambda chosen=mechanism: float(chosen.randomise() == 0))
             yield line(case, relation, PURE, "diffprivlib", draws, MORE)
 

@@ -49,15 +49,21 @@ def load(path: Path, folder: Path) -> dict[str, Any]:
     workspace = dp.open_workspace(folder)
     schema = dp.Schema(
         {
-            "age": dp.Number(0, 120, missing=0), "income": dp.Number(0, 6_000, missing=0), "works": dp.yes_no(),
+            "age": dp.Number(0, 120, missing=0),
+            "income": dp.Number(0, 6_000, missing=0),
+            "works": dp.yes_no(),
             "district": dp.Category([f"district {place}" for place in range(40)]),
         }
-    )  # fmt: skip
+    )
     before, began = peak_mb(), time.perf_counter()
     table = workspace.add_table(
-        "large", path, schema=schema, unit=dp.Unit.rows(), relation="replace",
+        "large",
+        path,
+        schema=schema,
+        unit=dp.Unit.rows(),
+        relation="replace",
         budget=dp.Budget(epsilon="1", delta="1e-9"),
-    )  # fmt: skip
+    )
     loaded = time.perf_counter() - began
     began = time.perf_counter()
     table.ask(table.query("mean", column="income", by="district", epsilon="0.1"))

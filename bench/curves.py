@@ -28,8 +28,11 @@ from dpengine.statistics.need import Spread
 DRAWS = 5
 # rows, grid, values (None: the usual number), ε
 SIZES: list[tuple[int, int, int | None, str]] = [
-    (10**3, 1_000, None, "1"), (10**4, 1_000, None, "1"), (10**6, 1_000, None, "1"), (10**6, 1_000, 200, "1"),
-]  # fmt: skip
+    (10**3, 1_000, None, "1"),
+    (10**4, 1_000, None, "1"),
+    (10**6, 1_000, None, "1"),
+    (10**6, 1_000, 200, "1"),
+]
 GROWTH: dict[str, list[tuple[int, int, int | None, str]]] = {
     "growth with the grid": [(10**6, grid, 100, "1") for grid in (100, 1_000, 10_000, 100_000)],
     "growth with the values": [(10**6, 1_000, values, "1") for values in (25, 50, 100, 200, 380)],

@@ -12,9 +12,10 @@ from bench.tasks import ROOT
 
 RESULTS = ROOT / "bench" / "results-curves.md"
 PARTS = {
-    "curves": "Rising curves and synthetic columns", "density": "Smooth curves and maps",
+    "curves": "Rising curves and synthetic columns",
+    "density": "Smooth curves and maps",
     "synthetic": "Synthetic tables",
-}  # fmt: skip
+}
 
 
 def told(part: str) -> str:

@@ -28,9 +28,15 @@ APPS = {  # what a person came for, and all of it
     "empty app": ("bench/empty_app.py", "h1", "h1"),
 }
 FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-]  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 _WATCH = """(() => {
     window.seen = {};
     const wanted = %s;

@@ -20,8 +20,9 @@ import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import price
 from dpengine.asking.answers import claim_of, drawn_as_json
+from dpengine.core.canonical import canonical
 from dpengine.ledger.rows import Standing, charge_body, charge_totals
-from dpengine.mechanisms.contract import Query, canonical
+from dpengine.mechanisms.contract import Query
 from dpengine.messages import plain
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,10 +33,13 @@ WHERE = '[["town", "in", ["a"]]]'
 
 def questions(table: dp.Table) -> list[Query]:
     asked: list[tuple[str, dict[str, Any]]] = [
-        ("count", {"where": [["town", "in", ["a"]]]}), ("count", {"where": [["pay", ">", 50]]}),
+        ("count", {"where": [["town", "in", ["a"]]]}),
+        ("count", {"where": [["pay", ">", 50]]}),
         ("histogram", {"column": "town"}),
-        ("mean", {"column": "pay"}), ("sum", {"column": "pay"}), ("median", {"column": "pay"}),
-    ]  # fmt: skip
+        ("mean", {"column": "pay"}),
+        ("sum", {"column": "pay"}),
+        ("median", {"column": "pay"}),
+    ]
     return [table.query(key, epsilon="0.001", **given) for key, given in asked]
 
 

@@ -139,9 +139,11 @@ def _publishing(results: dict[str, Any]) -> Iterator[str]:
     lines = []
     for who, (name, _) in WHO.items():
         one = results["publishing"][who]
-        cells = [one["failed"], "–", "–"] if "failed" in one else [
-            f"{one['rows']:,}", f"{one['seconds']:.2f}", f"{one['peak_mb'] - one['before_mb']:,.0f}"
-        ]  # fmt: skip
+        cells = (
+            [one["failed"], "–", "–"]
+            if "failed" in one
+            else [f"{one['rows']:,}", f"{one['seconds']:.2f}", f"{one['peak_mb'] - one['before_mb']:,.0f}"]
+        )
         lines.append([name, *cells])
     yield from _table(["", "rows", "s", "MB"], lines)
 

@@ -43,9 +43,14 @@ class Visitor:
         cookies = await asyncio.to_thread(_cookies, self.base)
         self._ended = asyncio.Event()
         self._socket: ClientConnection = await connect(
-            self.base.replace("http", "ws", 1) + "/_stcore/stream", additional_headers={"Cookie": cookies},
-            subprotocols=["streamlit"], max_size=None, proxy=None, open_timeout=PATIENCE, ping_interval=None,
-        )  # fmt: skip
+            self.base.replace("http", "ws", 1) + "/_stcore/stream",
+            additional_headers={"Cookie": cookies},
+            subprotocols=["streamlit"],
+            max_size=None,
+            proxy=None,
+            open_timeout=PATIENCE,
+            ping_interval=None,
+        )
         self._listening = asyncio.create_task(self._listen())
 
     async def leave(self) -> None:

@@ -25,14 +25,21 @@ from dpengine.noise.coins import SystemCoins
 
 DRAWS = 5
 TIMED: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
-    ("small_database", (2, 2), {"size": 10}), ("small_database", (2, 2), {"size": 30}),
-    ("small_database", (2, 2, 2), {"size": 10}), ("small_database", (2, 2, 2), {"size": 20}),
-    ("small_database", (3, 4), {"size": 8}), ("small_database", (3, 4), {"size": 11}),
-    ("small_database", (5, 10), {"size": 4}), ("small_database", (10, 10), {"size": 3}),
-    ("mwem", (10, 10), {"rounds": 10}), ("mwem", (10, 10), {"rounds": 100}),
-    ("mwem", (10, 10, 10), {"rounds": 100}), ("mwem", (10, 10, 10, 10), {"rounds": 10}),
-    ("mwem", (10, 10, 10, 10), {"rounds": 100}), ("mwem", (100, 100), {"rounds": 100}),
-]  # fmt: skip
+    ("small_database", (2, 2), {"size": 10}),
+    ("small_database", (2, 2), {"size": 30}),
+    ("small_database", (2, 2, 2), {"size": 10}),
+    ("small_database", (2, 2, 2), {"size": 20}),
+    ("small_database", (3, 4), {"size": 8}),
+    ("small_database", (3, 4), {"size": 11}),
+    ("small_database", (5, 10), {"size": 4}),
+    ("small_database", (10, 10), {"size": 3}),
+    ("mwem", (10, 10), {"rounds": 10}),
+    ("mwem", (10, 10), {"rounds": 100}),
+    ("mwem", (10, 10, 10), {"rounds": 100}),
+    ("mwem", (10, 10, 10, 10), {"rounds": 10}),
+    ("mwem", (10, 10, 10, 10), {"rounds": 100}),
+    ("mwem", (100, 100), {"rounds": 100}),
+]
 JUDGED: list[tuple[tuple[int, ...], int]] = [
     (sizes, people) for sizes in ((2, 3), (3, 4), (4, 4, 4)) for people in (1_000, 10_000, 100_000)
 ]
@@ -83,9 +90,15 @@ def errors() -> None:
             found = median(off(query, value, query.release(value, SystemCoins()).value) for _ in range(DRAWS))
             number = query.rows if key == "small_database" else query.turns  # type: ignore[attr-defined]
             cells = (
-                key, "×".join(str(size) for size in sizes), f"{people:,}", "1", str(number), f"{found:.1f}",
-                f"{float(query.promise().alpha):.1f}", f"{100 * float(query.plain_reach()):.2f}",
-            )  # fmt: skip
+                key,
+                "×".join(str(size) for size in sizes),
+                f"{people:,}",
+                "1",
+                str(number),
+                f"{found:.1f}",
+                f"{float(query.promise().alpha):.1f}",
+                f"{100 * float(query.plain_reach()):.2f}",
+            )
             print("".join(f"{cell:>14}" for cell in cells))
 
 

@@ -61,9 +61,17 @@ def census(people: int, seed: int) -> Columns:
     log_pay = 7.2 + 0.09 * education + 0.012 * years + 0.1 * sex + 0.012 * (hours - 40) + 0.05 * occupation
     pay = np.clip(np.exp(log_pay + rng.normal(0, 0.35, people)), 0, MOST_PAY).round(-1)
     told = {
-        "age": age, "hours": hours, "years": years, "education": education, "sex": sex, "marital": marital,
-        "work": work, "occupation": occupation, "pay": pay, "owner": ~owner,
-    }  # fmt: skip
+        "age": age,
+        "hours": hours,
+        "years": years,
+        "education": education,
+        "sex": sex,
+        "marital": marital,
+        "work": work,
+        "occupation": occupation,
+        "pay": pay,
+        "owner": ~owner,
+    }
     return {name: column.astype(np.int64) for name, column in told.items()}
 
 
@@ -262,9 +270,15 @@ def bare() -> list[dict[str, Any]]:
 
 
 def _line(key: str, name: str, epsilon: float, results: list[float]) -> dict[str, Any]:
-    return {"key": key, "set": name, "epsilon": epsilon, "mean": float(np.mean(results)),
-            "worst": float(np.min(results) if key == "train_logistic" else np.max(results)),
-            "error": float(np.std(results) / math.sqrt(len(results))), "runs": len(results)}  # fmt: skip
+    return {
+        "key": key,
+        "set": name,
+        "epsilon": epsilon,
+        "mean": float(np.mean(results)),
+        "worst": float(np.min(results) if key == "train_logistic" else np.max(results)),
+        "error": float(np.std(results) / math.sqrt(len(results))),
+        "runs": len(results),
+    }
 
 
 def beside(runs: int) -> None:
@@ -325,8 +339,11 @@ def rates() -> None:
         best = np.linalg.lstsq(x, y, rcond=None)[0]  # no residual is clipped there
         least = loss(best, x, y, 0.5)
         found = [loss(weights_of(query, read), x, y, 0.5) - least for _ in range(runs)]
-        print(f"  n {people:>8,}  ε {epsilon:<5g} T {query.steps:<4} excess {np.mean(found):.6f}"
-              f"  bound {float(query.promise().risk):.4f}", flush=True)  # fmt: skip
+        print(
+            f"  n {people:>8,}  ε {epsilon:<5g} T {query.steps:<4} excess {np.mean(found):.6f}"
+            f"  bound {float(query.promise().risk):.4f}",
+            flush=True,
+        )
         return float(np.mean(found)), float(query.promise().risk)
 
     print("against n, at ε = 1")
@@ -340,8 +357,17 @@ def rates() -> None:
     x, y = vectors(table, names), table["pay"] * 2 / MOST_PAY - 1
     least = loss(np.linalg.lstsq(x, y, rcond=None)[0], x, y, 0.5)
     for steps in (10, 40, 160, 640):
-        query = question("train_linear", names, 3_000, 1.0, radius="2", clip="0.5", iterate="average", steps=steps,
-                         rate=f"{2 / (0.5 * math.sqrt(steps)):.6f}")  # fmt: skip
+        query = question(
+            "train_linear",
+            names,
+            3_000,
+            1.0,
+            radius="2",
+            clip="0.5",
+            iterate="average",
+            steps=steps,
+            rate=f"{2 / (0.5 * math.sqrt(steps)):.6f}",
+        )
         read, walk = checked(query, coded(table)), [(0,) * query.width]
         for _ in range(steps):
             walk.append(query.moved(walk[-1], read(query.need_at(walk[-1]))))
@@ -375,11 +401,21 @@ def large(rows: int) -> None:
                 codes = coded(census(min(10**6, rows - start), SEED + start))
                 file.write_table(pa.table([pa.array(codes[name], kind) for name, kind in kinds.items()], schema=fields))
     before, began, engine = peak_mb(), time.perf_counter(), DuckEngine(lambda: home / "spill")
-    path_taken = query.descend(lambda need: engine.read(need, path, query.facts.schema), SystemCoins(), lambda *_: None,
-                               lambda: False)  # fmt: skip
+    path_taken = query.descend(
+        lambda need: engine.read(need, path, query.facts.schema), SystemCoins(), lambda *_: None, lambda: False
+    )
     took = time.perf_counter() - began
-    print(json.dumps({"rows": rows, "steps": path_taken.steps, "seconds": round(took, 1),
-                      "before_mb": round(before), "peak_mb": round(peak_mb())}))  # fmt: skip
+    print(
+        json.dumps(
+            {
+                "rows": rows,
+                "steps": path_taken.steps,
+                "seconds": round(took, 1),
+                "before_mb": round(before),
+                "peak_mb": round(peak_mb()),
+            }
+        )
+    )
 
 
 def main(arguments: list[str]) -> None:

@@ -109,7 +109,7 @@ async def _watch(one: Visitor, times: Times, seconds: float) -> None:
 
 def report(
     times: Times, given: argparse.Namespace, dots: int, sent: float, used: float, load: tuple[float, float]
-) -> str:  # fmt: skip
+) -> str:
     lines = ["| what | times | median | 95 of 100 within | slowest |", "|---|---|---|---|---|"]
     every: list[float] = []
     for step in STEPS:

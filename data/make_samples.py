@@ -20,13 +20,33 @@ SEED = 20261115
 # --- town: 40,000 people ----------------------------------------------------------------------------------------------
 
 DISTRICT_SIZES = {
-    "Harbour": 3100, "Old Town": 5600, "Mill": 5000, "Station": 6200, "Meadow": 4400, "Hill": 3900,
-    "West End": 3500, "Lakeside": 1700, "Orchard": 1100, "Quarry": 700, "Garden": 2600, "Bridge": 2200,
-}  # fmt: skip
+    "Harbour": 3100,
+    "Old Town": 5600,
+    "Mill": 5000,
+    "Station": 6200,
+    "Meadow": 4400,
+    "Hill": 3900,
+    "West End": 3500,
+    "Lakeside": 1700,
+    "Orchard": 1100,
+    "Quarry": 700,
+    "Garden": 2600,
+    "Bridge": 2200,
+}
 DISTRICT_INCOME = {
-    "Harbour": 1.04, "Old Town": 1.00, "Mill": 0.84, "Station": 0.89, "Meadow": 0.96, "Hill": 1.22,
-    "West End": 1.10, "Lakeside": 1.38, "Orchard": 1.06, "Quarry": 0.77, "Garden": 1.15, "Bridge": 0.93,
-}  # fmt: skip
+    "Harbour": 1.04,
+    "Old Town": 1.00,
+    "Mill": 0.84,
+    "Station": 0.89,
+    "Meadow": 0.96,
+    "Hill": 1.22,
+    "West End": 1.10,
+    "Lakeside": 1.38,
+    "Orchard": 1.06,
+    "Quarry": 0.77,
+    "Garden": 1.15,
+    "Bridge": 0.93,
+}
 WAYS = ("car", "bus", "bicycle", "train", "on foot", "works at home")
 WAYS_WITH_CAR = (0.59, 0.13, 0.10, 0.05, 0.05, 0.08)
 WAYS_WITHOUT_CAR = (0.02, 0.46, 0.20, 0.13, 0.12, 0.07)
@@ -86,12 +106,55 @@ def _chance_of_car(age: int, income: int, district: str) -> float:
 # --- residents: 1,000 people ------------------------------------------------------------------------------------------
 
 STATE_SIZES = {
-    "TX": 114, "CA": 102, "NY": 63, "FL": 62, "PA": 46,
-    "IL": 38, "OH": 35, "GA": 33, "NC": 32, "MI": 30, "NJ": 28, "VA": 26, "WA": 23, "AZ": 22, "TN": 21, "MA": 21,
-    "IN": 20, "MO": 18, "MD": 18, "WI": 17, "CO": 17, "MN": 17, "SC": 15, "AL": 15, "LA": 13, "KY": 13, "OR": 13,
-    "OK": 12, "CT": 11, "UT": 10, "IA": 10, "NV": 10, "AR": 9, "MS": 9, "KS": 9, "NM": 6, "NE": 6, "ID": 6, "WV": 5,
-    "NH": 4, "ME": 4, "RI": 3, "MT": 3, "DE": 3, "SD": 2, "ND": 2, "VT": 2, "WY": 2,
-}  # fmt: skip
+    "TX": 114,
+    "CA": 102,
+    "NY": 63,
+    "FL": 62,
+    "PA": 46,
+    "IL": 38,
+    "OH": 35,
+    "GA": 33,
+    "NC": 32,
+    "MI": 30,
+    "NJ": 28,
+    "VA": 26,
+    "WA": 23,
+    "AZ": 22,
+    "TN": 21,
+    "MA": 21,
+    "IN": 20,
+    "MO": 18,
+    "MD": 18,
+    "WI": 17,
+    "CO": 17,
+    "MN": 17,
+    "SC": 15,
+    "AL": 15,
+    "LA": 13,
+    "KY": 13,
+    "OR": 13,
+    "OK": 12,
+    "CT": 11,
+    "UT": 10,
+    "IA": 10,
+    "NV": 10,
+    "AR": 9,
+    "MS": 9,
+    "KS": 9,
+    "NM": 6,
+    "NE": 6,
+    "ID": 6,
+    "WV": 5,
+    "NH": 4,
+    "ME": 4,
+    "RI": 3,
+    "MT": 3,
+    "DE": 3,
+    "SD": 2,
+    "ND": 2,
+    "VT": 2,
+    "WY": 2,
+}
 SALARY_FROM, SALARY_TO = 1504, 4500
 
 
@@ -112,15 +175,47 @@ def residents(rng: Random) -> list[tuple[str, str, int, str]]:
 # --- films: 3,000 people and what they like ---------------------------------------------------------------------------
 
 FILMS = (
-    "The Paper Lighthouse", "Seven Quiet Rivers", "Midnight Orchard", "A Map of Rain", "The Clockmaker's Daughter",
-    "Salt and Thunder", "North of Nowhere", "The Last Ferry", "Velvet Comet", "Hollow Summer", "Brass Horizon",
-    "The Borrowed Moon", "Letters to Vienna", "Copper Wolves", "The Glass Harvest", "Tomorrow's Ashes",
-    "Kite Season", "The Silent Cartographer", "Amber Street", "Winter Parade", "The Ninth Passenger", "Wild Marble",
-    "Gravity's Garden", "Echoes of Tin", "The Lantern Thief", "Blue Static", "Harbour of Dust", "Once in Trieste",
-    "The Tallest Tree", "Paper Tigers Waltz", "Ordinary Giants", "The Sleeping Mill", "Fourteen Doors",
-    "Cinder Boulevard", "The Understudy's Secret", "Snow on Copper", "Distant Cousins", "The Violet Hour Club",
-    "Driftwood Kings", "Goodnight, Meridian",
-)  # fmt: skip
+    "The Paper Lighthouse",
+    "Seven Quiet Rivers",
+    "Midnight Orchard",
+    "A Map of Rain",
+    "The Clockmaker's Daughter",
+    "Salt and Thunder",
+    "North of Nowhere",
+    "The Last Ferry",
+    "Velvet Comet",
+    "Hollow Summer",
+    "Brass Horizon",
+    "The Borrowed Moon",
+    "Letters to Vienna",
+    "Copper Wolves",
+    "The Glass Harvest",
+    "Tomorrow's Ashes",
+    "Kite Season",
+    "The Silent Cartographer",
+    "Amber Street",
+    "Winter Parade",
+    "The Ninth Passenger",
+    "Wild Marble",
+    "Gravity's Garden",
+    "Echoes of Tin",
+    "The Lantern Thief",
+    "Blue Static",
+    "Harbour of Dust",
+    "Once in Trieste",
+    "The Tallest Tree",
+    "Paper Tigers Waltz",
+    "Ordinary Giants",
+    "The Sleeping Mill",
+    "Fourteen Doors",
+    "Cinder Boulevard",
+    "The Understudy's Secret",
+    "Snow on Copper",
+    "Distant Cousins",
+    "The Violet Hour Club",
+    "Driftwood Kings",
+    "Goodnight, Meridian",
+)
 AGE_GROUPS = {"under 18": 330, "18-29": 720, "30-44": 810, "45-64": 760, "65 and over": 380}
 MOST_LIKED = 0.42  # the share of people who like the first film; the next ones fall off like 1 / rank
 
@@ -144,9 +239,15 @@ def films(rng: Random) -> list[tuple[str, str]]:
 # --- visits: 2,500 people, one to six visits each ---------------------------------------------------------------------
 
 REASONS = {
-    "check-up": (0.28, 60), "cough or cold": (0.22, 45), "back pain": (0.14, 85), "injury": (0.10, 160),
-    "vaccination": (0.10, 35), "skin": (0.07, 70), "teeth": (0.06, 140), "other reason": (0.03, 90),
-}  # fmt: skip
+    "check-up": (0.28, 60),
+    "cough or cold": (0.22, 45),
+    "back pain": (0.14, 85),
+    "injury": (0.10, 160),
+    "vaccination": (0.10, 35),
+    "skin": (0.07, 70),
+    "teeth": (0.06, 140),
+    "other reason": (0.03, 90),
+}
 VISITS_EACH = (0.34, 0.26, 0.17, 0.11, 0.07, 0.05)  # the shares of people with 1, 2, … 6 visits
 VISITORS, COST_TOP = 2_500, 500
 

@@ -35,10 +35,16 @@ def _row(name: str, town: str, member: str, visits: int, street: str, spent: str
     """One row as it was written and as the engine codes it: more visits than were declared count as the most."""
     most = SCHEMA.number("visits").size - 1
     return {
-        "name": name, "person": name, "street": street, "spent": spent, "written": visits,
-        "town": SCHEMA.category("town").code(town), "member": SCHEMA.category("member").code(member),
-        "visits": min(visits, most), "fault visits": int(visits > most),
-    }  # fmt: skip
+        "name": name,
+        "person": name,
+        "street": street,
+        "spent": spent,
+        "written": visits,
+        "town": SCHEMA.category("town").code(town),
+        "member": SCHEMA.category("member").code(member),
+        "visits": min(visits, most),
+        "fault visits": int(visits > most),
+    }
 
 
 _TOWNS = ("North", "North", "South", "South", "North")
@@ -68,9 +74,14 @@ def tables(key: str, relation: Relation, unit: str) -> tuple[Table, Table]:
 
 
 MODEL = {  # a released model that says: who comes often is a member
-    "kind": "logistic", "features": [["visits", SCHEMA["visits"].as_json()]],
-    "target": ["member", SCHEMA["member"].as_json()], "yes": [0], "no": [1], "bits": 24, "weights": [0, 2**24],
-}  # fmt: skip
+    "kind": "logistic",
+    "features": [["visits", SCHEMA["visits"].as_json()]],
+    "target": ["member", SCHEMA["member"].as_json()],
+    "yes": [0],
+    "no": [1],
+    "bits": 24,
+    "weights": [0, 2**24],
+}
 
 # One question of every kind, about West or about visits, so that Ana matters to all of them.
 WEST: list[Any] = [["town", "in", ["West"]]]
@@ -106,7 +117,12 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "mwem": {"columns": ["town"], "queries": [WEST, NORTH], "rounds": 1},
     "train_linear": {"target": "visits", "features": ["member"], "calibration": "coordinate", "steps": 1, "lattice": 4},
     "train_logistic": {
-        "target": "member", "features": ["visits"], "calibration": "coordinate", "steps": 1, "lattice": 4, "clip": "0.5"
+        "target": "member",
+        "features": ["visits"],
+        "calibration": "coordinate",
+        "steps": 1,
+        "lattice": 4,
+        "clip": "0.5",
     },
     "check_model": {"parts": 2, "model": MODEL},
 }
@@ -142,4 +158,3 @@ class Example:
         facts = Facts("club", SCHEMA, UNITS[self.unit], self.relation, len(OTHERS) + 1, HEADER)
         kind = catalogue[OTHER_NOISE.get(self.key, self.key)]
         return kind.build(facts, {"epsilon": self.epsilon} | EXAMPLES[self.key])
-

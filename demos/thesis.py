@@ -98,19 +98,29 @@ def _numbers(coins: Coins) -> tuple[Printed, Printed, Printed]:
         off = np.abs(shown - salaries)
         b = float(scale)
         width = _mean_width(n)
-        two.append((name, (
-            Cell(printed_two[place][0], b),
-            Cell(printed_two[place][1], float(off.mean()), b * (1 - width), b * (1 + width)),
-            Cell("", float(least_scale(steps, epsilon, delta))),
-        )))  # fmt: skip
+        two.append(
+            (
+                name,
+                (
+                    Cell(printed_two[place][0], b),
+                    Cell(printed_two[place][1], float(off.mean()), b * (1 - width), b * (1 + width)),
+                    Cell("", float(least_scale(steps, epsilon, delta))),
+                ),
+            )
+        )
         reach = total_reach(scale, n, BETA) / n
         average, least, most = printed_three[place]
         low, high = _extreme(salaries, b)
-        three.append((name, (
-            Cell(average, float(shown.mean()), plain[0] - reach, plain[0] + reach),
-            Cell(least, float(shown.min()), -high[1] + LOW + HIGH, -high[0] + LOW + HIGH),
-            Cell(most, float(shown.max()), *low),
-        )))  # fmt: skip
+        three.append(
+            (
+                name,
+                (
+                    Cell(average, float(shown.mean()), plain[0] - reach, plain[0] + reach),
+                    Cell(least, float(shown.min()), -high[1] + LOW + HIGH, -high[0] + LOW + HIGH),
+                    Cell(most, float(shown.max()), *low),
+                ),
+            )
+        )
         worst = _largest(n, b)
         floor = float(thesis_floor(steps, epsilon, delta))
         told, largest = printed_four[place]
@@ -171,8 +181,10 @@ def _states(coins: Coins) -> tuple[Printed, Printed, Printed]:
     n = len(states)
     printed_five = (0.12, 0.57, 0.98)
     printed_six = (
-        ("TX (35)", "OH (31)", "CA (30)"), ("TX (68)", "CA (62)", "FL (45)"), ("TX (113)", "CA (102)", "NY (62)"),
-    )  # fmt: skip
+        ("TX (35)", "OH (31)", "CA (30)"),
+        ("TX (68)", "CA (62)", "FL (45)"),
+        ("TX (113)", "CA (102)", "NY (62)"),
+    )
     printed_seven = ((0.879, 0.880), (0.432, 0.437), (0.016, 0.018))
     five, six, seven = [], [], []
     first = zip(("TX (114)", "CA (102)", "NY (63)"), held.most_common(3), strict=True)
@@ -183,9 +195,15 @@ def _states(coins: Coins) -> tuple[Printed, Printed, Printed]:
         top = Counter(labels[code] for code in shown.tolist()).most_common(3)
         five.append((name, (Cell(printed_five[place], float(row.truth)),)))
         ranges = _top_counts(row, [held[label] for label in labels])
-        six.append((name, tuple(
-            Cell(printed_six[place][rank], f"{state} ({many})", *ranges[rank]) for rank, (state, many) in enumerate(top)
-        )))  # fmt: skip
+        six.append(
+            (
+                name,
+                tuple(
+                    Cell(printed_six[place][rank], f"{state} ({many})", *ranges[rank])
+                    for rank, (state, many) in enumerate(top)
+                ),
+            )
+        )
         wrong = float((shown != codes).mean())
         error = float(row.error)
         floor, off = printed_seven[place]

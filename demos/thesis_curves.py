@@ -102,11 +102,15 @@ def figures(coins: Coins | None = None) -> tuple[Figure, ...]:
         [grid] = query.grids()
         found.append(
             Figure(
-                number, epsilon, levels(epsilon), tuple(map(float, grid)),
-                tuple(density_samples.heights(query, truth).tolist()), tuple(density_samples.heights(query, told).tolist()),
+                number,
+                epsilon,
+                levels(epsilon),
+                tuple(map(float, grid)),
+                tuple(density_samples.heights(query, truth).tolist()),
+                tuple(density_samples.heights(query, told).tolist()),
                 float(query.promise().alpha),
             )
-        )  # fmt: skip
+        )
     return tuple(found)
 
 

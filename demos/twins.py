@@ -273,10 +273,18 @@ def shared(example: Example) -> Watched | None:
 
 
 TWINS: dict[str, Callable[[Example], Watched | None]] = {
-    "nonempty": nonempty, "uncapped": uncapped, "unclipped": unclipped, "threshold": threshold, "half": half,
-    "quarter": quarter, "floating": floating, "relation": relation, "small": small, "bare": bare,
+    "nonempty": nonempty,
+    "uncapped": uncapped,
+    "unclipped": unclipped,
+    "threshold": threshold,
+    "half": half,
+    "quarter": quarter,
+    "floating": floating,
+    "relation": relation,
+    "small": small,
+    "bare": bare,
     "shared": shared,
-}  # fmt: skip
+}
 
 
 def twins(example: Example) -> dict[str, Watched]:

@@ -244,9 +244,13 @@ def of_bells(pairs: Mapping[int, tuple[Any, Any]]) -> View:
 
 
 def along_a_line(
-    p: Laplace | Normal, q: Laplace | Normal, pick: Callable[[Any], int], kind: str = "number", bar: str = "",
+    p: Laplace | Normal,
+    q: Laplace | Normal,
+    pick: Callable[[Any], int],
+    kind: str = "number",
+    bar: str = "",
     runs: int = MOST_RUNS,
-) -> View:  # fmt: skip
+) -> View:
     """One noisy integer: runs of integers around both centres, and the two ends."""
     low, high = sorted((p.center, q.center))
     scale = p.scale if isinstance(p, Laplace) else math.sqrt(p.variance)

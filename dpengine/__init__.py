@@ -14,7 +14,25 @@ from dpengine.table import Table
 from dpengine.workspace import Workspace, open_workspace
 
 __all__ = [
-    "AllowanceError", "Answer", "Budget", "BudgetExceeded", "Category", "Date", "Dialect", "Entry", "ItemSet", "Job",
-    "Meter", "Number", "Preview", "Query", "Schema", "Table", "Unit", "Workspace", "catalogue", "open_workspace",
+    "AllowanceError",
+    "Answer",
+    "Budget",
+    "BudgetExceeded",
+    "Category",
+    "Date",
+    "Dialect",
+    "Entry",
+    "ItemSet",
+    "Job",
+    "Meter",
+    "Number",
+    "Preview",
+    "Query",
+    "Schema",
+    "Table",
+    "Unit",
+    "Workspace",
+    "catalogue",
+    "open_workspace",
     "yes_no",
 ]

@@ -9,7 +9,8 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from dpengine.asking import statement
 from dpengine.asking.answers import (
@@ -25,23 +26,25 @@ from dpengine.asking.answers import (
     make_preview,
     released_as_json,
 )
+from dpengine.asking.jobs import Jobs, carry_plan, carry_release
 from dpengine.asking.jobs import Step as Release
-from dpengine.asking.jobs import carry_plan, carry_release
 from dpengine.asking.plan import MOST_ROWS, Planner, Run
 from dpengine.asking.repeated_answers import Reading, read_together
 from dpengine.asking.sessions import Session, fitted, refuse_hopeless, session_of
 from dpengine.asking.statement import Fit, Step
+from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Standing
+from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, Standing
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query, Released, Stepwise, canonical, least_epsilon
+from dpengine.mechanisms.contract import Query, Released, Stepwise, least_epsilon
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.synthetic.of_class import OfClass
+from dpengine.noise.coins import Coins
 from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import cheapest, closing
 from dpengine.planning.suggestions import suggest
@@ -49,16 +52,36 @@ from dpengine.planning.training_for_spend import trained
 from dpengine.released.published import Published
 from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.released.write_published import imagined, publish
+from dpengine.statistics.need import AnyNeed
+from dpengine.statistics.raw_needs import RawNeed
 from dpengine.storage.registry import Record
 
-if TYPE_CHECKING:
-    from dpengine.workspace import Workspace
+
+class Home(Protocol):
+    """What a table uses of the workspace that it stands in."""
+
+    @property
+    def ledger(self) -> Ledger: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def coins(self) -> Coins: ...
+    def schema_of(self, record: Record) -> Schema: ...
+    def revise(self, name: str, schema: Schema) -> Record: ...
+    def current(self, record: Record) -> bool: ...
+    def refuse_damaged(self, record: Record) -> None: ...
+    def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any: ...
+    def open_budget(self, budget: BudgetRecord, actor: str) -> None: ...
+    def published_file(self, request_id: str) -> Path: ...
+    def names(self) -> list[tuple[str, str]]: ...
+    def job(self, request_id: str) -> Job: ...
+    def answer_of(self, entry: Entry) -> Answer | None: ...
 
 
 class Table:
     """Reads of public facts and of the ledger are free; `ask` and `submit` spend."""
 
-    def __init__(self, workspace: Workspace, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
+    def __init__(self, workspace: Home, record: Record, budget: BudgetRecord, actor: str, joined: bool = False):
         self._workspace = workspace
         self._record = record
         self._budget = budget
@@ -216,9 +239,14 @@ class Table:
             workspace.refuse_damaged(record)
 
         return Session(
-            workspace.ledger, workspace.jobs, workspace.ledger.find(request_id) or entry, query,
-            lambda need: workspace.read(need, record, facts.schema), workspace.coins, ready,
-        )  # fmt: skip
+            workspace.ledger,
+            workspace.jobs,
+            workspace.ledger.find(request_id) or entry,
+            query,
+            lambda need: workspace.read(need, record, facts.schema),
+            workspace.coins,
+            ready,
+        )
 
     def published(self, answer: Answer) -> Published:
         """A table that was published, with what can be computed from it: free."""

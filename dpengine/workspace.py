@@ -153,9 +153,13 @@ class Workspace:
             return self._arrive(arriving, source, budget, bad_records, progress)
 
     def _arrive(
-        self, new: Arriving, source: Any, budget: Budget | str | Callable[[int], Budget], bad_records: str,
+        self,
+        new: Arriving,
+        source: Any,
+        budget: Budget | str | Callable[[int], Budget],
+        bad_records: str,
         progress: Callable[[float], None] | None,
-    ) -> Table:  # fmt: skip
+    ) -> Table:
         """Join the budget this content already has, or the one named, or open its own; then write the table down. Only
         now are people counted, and told nowhere else; known content keeps its terms, so it tells one number ever."""
         folder = self._fresh_folder()
@@ -414,9 +418,14 @@ class Workspace:
         return folder
 
     def _load(
-        self, folder: Path, source: Any, new: Arriving, bad_records: str, rule: int,
+        self,
+        folder: Path,
+        source: Any,
+        new: Arriving,
+        bad_records: str,
+        rule: int,
         progress: Callable[[float], None] | None = None,
-    ) -> Loaded:  # fmt: skip
+    ) -> Loaded:
         if isinstance(source, str) and not source:  # a Path made of it would be the folder one is in
             raise AllowanceError("load.absent")
         path = Path(source) if isinstance(source, (str, Path)) else source
@@ -429,7 +438,7 @@ class Workspace:
 
     def _code(
         self, folder: Path, loaded: Loaded, schema: Schema, unit: Unit, dialect: Dialect, version: int, rule: int = RULE
-    ) -> int:  # fmt: skip
+    ) -> int:
         raw, coded = folder / "raw.parquet", folder / f"coded-{version}.parquet"
         if unit.id_column is None:
             encode(raw, schema, dialect, coded)

@@ -34,10 +34,23 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance
 
 __all__ = [
-    "CASES", "DATA_SUPPORT", "FALSE_ALARM", "HEADER", "POSSIBLE_ROWS", "PUBLIC_SUPPORT", "SCHEMA", "SEVERAL",
-    "allowed_failures", "build", "case_name", "check_law_against_loss", "check_samples_against_law",
-    "check_sensitivity", "facts", "neighbours",
-]  # fmt: skip
+    "CASES",
+    "DATA_SUPPORT",
+    "FALSE_ALARM",
+    "HEADER",
+    "POSSIBLE_ROWS",
+    "PUBLIC_SUPPORT",
+    "SCHEMA",
+    "SEVERAL",
+    "allowed_failures",
+    "build",
+    "case_name",
+    "check_law_against_loss",
+    "check_samples_against_law",
+    "check_sensitivity",
+    "facts",
+    "neighbours",
+]
 
 FALSE_ALARM = 1e-6
 
@@ -148,4 +161,3 @@ def allowed_failures(draws: int, beta: float, alarm: float = FALSE_ALARM) -> int
         log = math.lgamma(draws + 1) - math.lgamma(k + 1) - math.lgamma(draws - k + 1)
         total += math.exp(log + k * math.log(beta) + (draws - k) * math.log1p(-beta))
     return k
-

@@ -51,7 +51,6 @@ RAISED = replace(LOW, epsilon=Fraction(1))
 Reading = Callable[[Rule, Totals], float]
 
 
-
 def the_cap(rule: Rule, now: Totals) -> float:
     return float(rule.epsilon)
 

@@ -44,8 +44,9 @@ def least_worst(rows: list[Row], told: list[Row], error: Error, epsilon: float, 
             at_most(delta, [(chances + place * wide + y, 1.0) for y in range(wide)])
     i, j, v = zip(*entries, strict=True)
     limits = coo_matrix((v, (i, j)), shape=(len(bounds), last + 1))
-    sums = coo_matrix((np.ones(chances), (np.repeat(np.arange(len(rows)), wide), np.arange(chances))),
-                      shape=(len(rows), last + 1))  # fmt: skip
+    sums = coo_matrix(
+        (np.ones(chances), (np.repeat(np.arange(len(rows)), wide), np.arange(chances))), shape=(len(rows), last + 1)
+    )
     cost = np.zeros(last + 1)
     cost[last] = 1
     found = linprog(cost, A_ub=limits.tocsr(), b_ub=bounds, A_eq=sums.tocsr(), b_eq=np.ones(len(rows)))

@@ -17,9 +17,15 @@ COMMA = Dialect()
 BREAKS = Dialect(line_breaks=True)
 CANARY = "zebra7421"
 LINES = [  # a file with quotes where they belong and where they do not
-    b"id,age,note", b"1,30,x", b'"2",,"y, z"', b'3,5" pipe,"say ""hi"""', b'4,5",z', b'5,60,""', b'6,"70","a"',
+    b"id,age,note",
+    b"1,30,x",
+    b'"2",,"y, z"',
+    b'3,5" pipe,"say ""hi"""',
+    b'4,5",z',
+    b'5,60,""',
+    b'6,"70","a"',
     b"7,80,b",
-]  # fmt: skip
+]
 
 
 def put(folder: Path, data: bytes | str, name: str = "people.csv") -> Path:

@@ -13,10 +13,10 @@ import dpengine as dp
 from dpengine.asking import repeated_answers
 from dpengine.asking.answers import Answer
 from dpengine.asking.repeated_answers import Reading, read_together
+from dpengine.core.amounts import BETA
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.contract import Query
 from dpengine.noise.coins import SystemCoins
-from dpengine.noise.tails import BETA
 
 SCHEMA = dp.Schema({"salary": dp.Number(0, 100), "state": dp.Category(["TX", "CA", "NY"])})
 FACTS = Facts("people", SCHEMA, dp.Unit.rows(), "replace", 1000)

@@ -17,30 +17,58 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = 600
-PLAN = json.dumps([["histogram", {"column": "C", "epsilon": "0.1"}, "20", 0],
-                   ["mean", {"column": "pay", "by": "C", "epsilon": "0.1"}, "20", 0]])  # fmt: skip
+PLAN = json.dumps(
+    [
+        ["histogram", {"column": "C", "epsilon": "0.1"}, "20", 0],
+        ["mean", {"column": "pay", "by": "C", "epsilon": "0.1"}, "20", 0],
+    ]
+)
 OF = json.dumps([["pay", ">", 3]])
 WHERE = json.dumps([["C", "in", ["v 0001"]]])
 PAGES: tuple[tuple[str, dict[str, str]], ...] = (
-    ("ask", {"q": "histogram", "column": "C"}), ("ask", {"q": "mean", "column": "pay", "by": "C"}),
-    ("ask", {"answer": "bars"}), ("ask", {"answer": "means"}), ("ledger", {}), ("data", {}),
-    ("ask", {"q": "histogram", "column": "S"}), ("ask", {"q": "count", "by": "C"}), ("ask", {"answer": "sets"}),
-    ("ask", {"q": "median", "column": "pay", "by": "C"}), ("ask", {"q": "sum", "column": "pay", "by": "C"}),
-    ("ask", {"q": "proportion", "by": "C", "of": OF}), ("ask", {"q": "top_item", "column": "C"}),
-    ("ask", {"q": "top_item", "column": "S"}), ("ask", {"q": "count", "where": WHERE}), ("ask", {"q": "noisy_argmax"}),
-    ("ask", {"q": "crosstab", "columns": '["C", "two"]'}), ("ask", {"q": "find_values", "column": "C"}),
-    ("ask", {"q": "shuffle_histogram", "column": "C"}), ("ask", {"q": "local_count", "of": WHERE}),
+    ("ask", {"q": "histogram", "column": "C"}),
+    ("ask", {"q": "mean", "column": "pay", "by": "C"}),
+    ("ask", {"answer": "bars"}),
+    ("ask", {"answer": "means"}),
+    ("ledger", {}),
+    ("data", {}),
+    ("ask", {"q": "histogram", "column": "S"}),
+    ("ask", {"q": "count", "by": "C"}),
+    ("ask", {"answer": "sets"}),
+    ("ask", {"q": "median", "column": "pay", "by": "C"}),
+    ("ask", {"q": "sum", "column": "pay", "by": "C"}),
+    ("ask", {"q": "proportion", "by": "C", "of": OF}),
+    ("ask", {"q": "top_item", "column": "C"}),
+    ("ask", {"q": "top_item", "column": "S"}),
+    ("ask", {"q": "count", "where": WHERE}),
+    ("ask", {"q": "noisy_argmax"}),
+    ("ask", {"q": "crosstab", "columns": '["C", "two"]'}),
+    ("ask", {"q": "find_values", "column": "C"}),
+    ("ask", {"q": "shuffle_histogram", "column": "C"}),
+    ("ask", {"q": "local_count", "of": WHERE}),
     ("ask", {"q": "fit_check", "column": "C"}),
-    ("data", {"change": "1"}), ("data", {"table": ""}), ("start", {}), ("session", {}), ("plan", {}),
-    ("plan", {"plan": PLAN}), ("whatif", {"from": "table", "q": "histogram", "column": "C"}),
-    ("whatif", {"from": "table", "q": "mean", "column": "pay", "by": "C"}), ("audit", {}),
-    ("publish", {"columns": '["C", "pay"]', "epsilon": "1"}), ("publish", {"published": "rows", "of": "C"}),
-    ("synthetic", {"columns": '["C"]', "epsilon": "1"}), ("synthetic", {"columns": '["two"]', "epsilon": "1"}),
+    ("data", {"change": "1"}),
+    ("data", {"table": ""}),
+    ("start", {}),
+    ("session", {}),
+    ("plan", {}),
+    ("plan", {"plan": PLAN}),
+    ("whatif", {"from": "table", "q": "histogram", "column": "C"}),
+    ("whatif", {"from": "table", "q": "mean", "column": "pay", "by": "C"}),
+    ("audit", {}),
+    ("publish", {"columns": '["C", "pay"]', "epsilon": "1"}),
+    ("publish", {"published": "rows", "of": "C"}),
+    ("synthetic", {"columns": '["C"]', "epsilon": "1"}),
+    ("synthetic", {"columns": '["two"]', "epsilon": "1"}),
     ("train", {"target": "pay", "features": '["C"]', "share": "50"}),
     ("train", {"target": "C", "features": '["pay"]', "share": "50"}),
-    ("trust", {"kind": "bars", "column": "C", "step": "4"}), ("trust", {}), ("lessons", {}), ("thesis", {}),
-    ("glossary", {}), ("overfitting", {}),
-)  # fmt: skip
+    ("trust", {"kind": "bars", "column": "C", "step": "4"}),
+    ("trust", {}),
+    ("lessons", {}),
+    ("thesis", {}),
+    ("glossary", {}),
+    ("overfitting", {}),
+)
 
 
 def table_of(folder: Path, many: int) -> Any:
@@ -49,14 +77,22 @@ def table_of(folder: Path, many: int) -> Any:
     import dpengine as dp
 
     values = [f"v {place:04}" for place in range(many)]
-    frame = pd.DataFrame({
-        "C": [values[place] for place in range(ROWS)], "pay": [str(place % 101) for place in range(ROWS)],
-        "S": [f"{values[place]}|{values[-place]}" for place in range(ROWS)], "two": ["a", "b"] * (ROWS // 2),
-    })  # fmt: skip
-    schema = dp.Schema({
-        "C": dp.Category(values), "pay": dp.Number(0, 100), "S": dp.ItemSet(values, "|", 2),
-        "two": dp.Category(["a", "b"]),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "C": [values[place] for place in range(ROWS)],
+            "pay": [str(place % 101) for place in range(ROWS)],
+            "S": [f"{values[place]}|{values[-place]}" for place in range(ROWS)],
+            "two": ["a", "b"] * (ROWS // 2),
+        }
+    )
+    schema = dp.Schema(
+        {
+            "C": dp.Category(values),
+            "pay": dp.Number(0, 100),
+            "S": dp.ItemSet(values, "|", 2),
+            "two": dp.Category(["a", "b"]),
+        }
+    )
     terms = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("50", "1e-6")}
     return dp.open_workspace(folder).add_table("T", frame, **terms)
 
@@ -74,8 +110,12 @@ def main(folder: str, many: int, pages: int) -> None:
     from leaks import exits, walk
 
     table = table_of(Path(folder), many)
-    asked = {"bars": ("histogram", {"column": "C"}), "means": ("mean", {"column": "pay", "by": "C"}),
-             "sets": ("histogram", {"column": "S"}), "rows": ("publish_table", {"columns": ["C"]})}  # fmt: skip
+    asked = {
+        "bars": ("histogram", {"column": "C"}),
+        "means": ("mean", {"column": "pay", "by": "C"}),
+        "sets": ("histogram", {"column": "S"}),
+        "rows": ("publish_table", {"columns": ["C"]}),
+    }
     for request, (key, given) in list(asked.items())[: 2 if pages < len(PAGES) else None]:
         query = table.query(key, epsilon="1", **given)
         for again in ("", " again"):

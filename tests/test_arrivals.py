@@ -64,8 +64,10 @@ def doors(home: Workspace) -> dict[str, tuple[Any, dict[str, Any]]]:
         "another quote": (path, {"dialect": dp.Dialect(quote="'")}),
         "columns the other way": (put(home, turned, "turned.csv"), {}),
         "rows in another order": (put(home, shuffled, "shuffled.csv"), {}),
-        "written in windows-1250": (put(home, ROWS, "old.csv", "windows-1250"),
-                                    {"dialect": dp.Dialect(encoding="windows-1250")}),
+        "written in windows-1250": (
+            put(home, ROWS, "old.csv", "windows-1250"),
+            {"dialect": dp.Dialect(encoding="windows-1250")},
+        ),
         "decimal commas": (put(home, comma, "comma.csv"), {"dialect": decimal}),
         "decimal commas read as text": (put(home, comma + "\n", "again.csv"), {"dialect": dp.Dialect(separator=";")}),
         "blank lines of separators": (put(home, ROWS + ",,,\n , ,,\n", "blank.csv"), {}),
@@ -75,7 +77,7 @@ def doors(home: Workspace) -> dict[str, tuple[Any, dict[str, Any]]]:
         "Parquet": (home.folder / "files" / "people.parquet", {}),
         "renamed, with an empty column": (cased, {"schema": dp.Schema({"HEIGHT": dp.Number(0, 3, step="0.01")})}),
         "a folder": (put(home, ROWS, "alone/people.csv").parent, {"dialect": dp.Dialect(quote="")}),
-    }  # fmt: skip
+    }
 
 
 def test_the_same_content_spends_one_allowance_by_every_door(home: Workspace) -> None:
@@ -114,7 +116,9 @@ def test_content_tells_one_number_of_people(home: Workspace) -> None:
     first = add(home, path, "first", unit=dp.Unit.column("who", 3))
     assert first.facts.people == 7
     for terms in (
-        {"unit": dp.Unit.column("town", 3)}, {"unit": dp.Unit.column("who", 2)}, {"unit": dp.Unit.rows()},
+        {"unit": dp.Unit.column("town", 3)},
+        {"unit": dp.Unit.column("who", 2)},
+        {"unit": dp.Unit.rows()},
         {"unit": dp.Unit.column("who", 3), "relation": "add_remove", "about_rows": 9},
     ):
         assert refusal(home, path, "again", **terms) == "budget.other_terms"

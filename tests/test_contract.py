@@ -142,11 +142,20 @@ def test_bad_epsilon_is_one_clear_sentence(case: tuple[str, dict[str, Any]]) -> 
 
 
 BAD_PARAMETERS: list[dict[str, Any]] = [
-    {"column": "nobody"}, {"where": "x"}, {"where": [["nobody", "=", 1]]}, {"where": [["c", "in", ["z"]]]},
-    {"where": [["c", "<", 1]]}, {"where": [["x", "in", [1]]]}, {"where": [["x", "=", "text"]]}, {"what": 1},
-    {"where": [["any", []]]}, {"where": [["any", [["any", []]]]]}, {"where": [["c", "in", []]]}, {"beta": 1},
+    {"column": "nobody"},
+    {"where": "x"},
+    {"where": [["nobody", "=", 1]]},
+    {"where": [["c", "in", ["z"]]]},
+    {"where": [["c", "<", 1]]},
+    {"where": [["x", "in", [1]]]},
+    {"where": [["x", "=", "text"]]},
+    {"what": 1},
+    {"where": [["any", []]]},
+    {"where": [["any", [["any", []]]]]},
+    {"where": [["c", "in", []]]},
+    {"beta": 1},
     {"noise": "none"},
-]  # fmt: skip
+]
 
 
 @every_case
@@ -191,11 +200,28 @@ def test_quantile_keeps_rank_promise_and_range_covers(relation: str, share: str,
 
 # These have tests of their own.
 UNCOVERED = (
-    "median", "quantile", "top_item", "noisy_argmax", "find_range", "find_values", "adaptive_session",
-    "publish_number", "publish_category", "publish_table", "local_count", "shuffle_count", "shuffle_histogram",
-    "cdf", "cdf_tree", "small_database", "mwem", "density",
-    "train_linear", "train_logistic", "check_model",
-)  # fmt: skip
+    "median",
+    "quantile",
+    "top_item",
+    "noisy_argmax",
+    "find_range",
+    "find_values",
+    "adaptive_session",
+    "publish_number",
+    "publish_category",
+    "publish_table",
+    "local_count",
+    "shuffle_count",
+    "shuffle_histogram",
+    "cdf",
+    "cdf_tree",
+    "small_database",
+    "mwem",
+    "density",
+    "train_linear",
+    "train_logistic",
+    "check_model",
+)
 COVERED = [case for case in CASES if case[0] not in UNCOVERED]
 
 
@@ -251,7 +277,7 @@ def test_top_item_keeps_its_promise(relation: str) -> None:
     assert missed <= allowed_failures(draws, 0.2)
 
 
-# Where a coin is solved for numerically the promise is a staircase; `tests/engine/mechanisms/test_shuffle.py` has its own check.
+# Where a coin is solved for numerically the promise is a staircase; test_shuffle.py has its own check.
 @in_each_relation([case for case in CASES if not case[0].startswith("shuffle")])
 def test_least_epsilon_is_the_least(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation, about=10_000)

@@ -26,8 +26,9 @@ def weights(law: Laplace | Normal) -> list[float]:
 def test_the_formula_is_exact_at_the_true_ratio_and_below_it_elsewhere() -> None:
     """α/(α−1)·ln E_P[e^((α−1)g)] − ln E_Q[e^(αg)], by sums: equal at g = ln(P/Q), and no greater at any other g."""
     for one, other in (
-        (Laplace(0, Fraction(2)), Laplace(2, Fraction(2))), (Normal(0, Fraction(9)), Normal(1, Fraction(9))),
-    ):  # fmt: skip
+        (Laplace(0, Fraction(2)), Laplace(2, Fraction(2))),
+        (Normal(0, Fraction(9)), Normal(1, Fraction(9))),
+    ):
         p, q, a = weights(one), weights(other), float(ORDER)
         truth = renyi(one, other, a)
 
@@ -63,7 +64,7 @@ def test_a_bound_is_above_the_truth_no_more_often_than_it_says() -> None:
     """At a failure probability that can be seen; false alarms of this test itself: at most 1e-6 for each of the two."""
     one, other, rng = Laplace(0, Fraction(2)), Laplace(2, Fraction(2)), random.Random(secrets.randbits(64))
     truth, failure, runs = renyi(one, other, float(ORDER)), 0.2, 30
-    least = sum(max(0.0, x - math.e ** 0.5 * y) for x, y in zip(weights(one), weights(other), strict=True))
+    least = sum(max(0.0, x - math.e**0.5 * y) for x, y in zip(weights(one), weights(other), strict=True))
     above = [0, 0]
     for _ in range(runs):
         pair = drawn(rng, one, 400), drawn(rng, other, 400)
@@ -86,9 +87,7 @@ def test_what_is_far_apart_is_told_apart() -> None:
 def test_a_witness_that_was_fitted_to_what_it_is_measured_on_accuses_the_honest() -> None:
     """Why halves: with many coordinates of the same law, a ratio fitted to these very draws finds a divergence."""
     rng = np.random.default_rng(secrets.randbits(64))
-    one, other = (
-        [tuple(row) for row in rng.integers(0, 30, size=(300, 40)).tolist()] for _ in range(2)
-    )
+    one, other = ([tuple(row) for row in rng.integers(0, 30, size=(300, 40)).tolist()] for _ in range(2))
     chosen = divergence.train(one, other, float(ORDER), 1e-6)
     assert chosen is not None
     reading = divergence.readings_of(one, other)["likelihood"][-1]

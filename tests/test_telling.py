@@ -25,9 +25,10 @@ in_each_relation = pytest.mark.parametrize(
     ("case", "relation"),
     [
         pytest.param(case, relation, id=f"{case_name(case)}-{relation}")
-        for case in CASES for relation in catalogue[case[0]].card.relations
+        for case in CASES
+        for relation in catalogue[case[0]].card.relations
     ],
-)  # fmt: skip
+)
 
 
 def state_of(query: Query, people: int) -> str:

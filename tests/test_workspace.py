@@ -381,10 +381,14 @@ def test_questions_nobody_meets_answer_like_any_other(workspace: Workspace, peop
     table = add(workspace, people, budget=dp.Budget("50", "1e-6"))
     nobody = [["salary", "between", [4498, 4499]]]
     for key, parameters in (
-        ("mean", {"column": "salary"}), ("median", {"column": "salary"}), ("variance", {"column": "salary"}),
-        ("sum", {"column": "salary"}), ("proportion", {"of": [["state", "in", ["TX"]]]}),
-        ("mean", {"column": "salary", "by": "state"}), ("median", {"column": "salary", "by": "state"}),
-    ):  # fmt: skip
+        ("mean", {"column": "salary"}),
+        ("median", {"column": "salary"}),
+        ("variance", {"column": "salary"}),
+        ("sum", {"column": "salary"}),
+        ("proportion", {"of": [["state", "in", ["TX"]]]}),
+        ("mean", {"column": "salary", "by": "state"}),
+        ("median", {"column": "salary", "by": "state"}),
+    ):
         answer = table.ask(table.query(key, where=nobody, epsilon="0.5", **parameters))
         assert answer.value is not None and answer.interval is not None
 

@@ -13,7 +13,7 @@ import streamlit as st  # noqa: E402
 import dpengine as dp  # noqa: E402
 from dpengine.messages import say  # noqa: E402
 from ui.parts import job  # noqa: E402
-from ui.shell import (
+from ui.shell import (  # noqa: E402
     about,
     frame,
     incoming,

@@ -56,9 +56,12 @@ def questions(folder: Path, rows: int) -> dict[str, Callable[[], Any]]:
 
 def _context(data: Any, unit: Any, many: int = MANY) -> Any:
     return odp.Context.compositor(
-        data=data, privacy_unit=unit, privacy_loss=odp.loss_of(epsilon=EPSILON * many), split_evenly_over=many,
+        data=data,
+        privacy_unit=unit,
+        privacy_loss=odp.loss_of(epsilon=EPSILON * many),
+        split_evenly_over=many,
         domain=odp.vector_domain(odp.atom_domain(T="i64")),
-    )  # fmt: skip
+    )
 
 
 def versions() -> dict[str, str]:

@@ -33,9 +33,13 @@ def declare(folder: Path) -> dict[str, str]:
     coded = {}
     for name, schema in schemas.items():
         table = workspace.add_table(
-            name, folder / "rows.parquet", schema=schema, unit=dp.Unit.rows(), relation="replace",
+            name,
+            folder / "rows.parquet",
+            schema=schema,
+            unit=dp.Unit.rows(),
+            relation="replace",
             budget=dp.Budget(epsilon="100", delta="1e-6"),
-        )  # fmt: skip
+        )
         coded[name] = str(next((folder / "var" / "tables" / table._record.folder).glob("coded-*.parquet")))
     workspace.close()
     return coded

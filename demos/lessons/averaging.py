@@ -64,9 +64,15 @@ def run(settings: Settings, coins: Coins | None = None) -> Averaged:
     answers = query.draw((truth,) * settings.times, coins)  # each with noise of its own
     totals = Totals(price.epsilon and given * price.epsilon, given * price.renyi, Fraction(0))
     return Averaged(
-        settings, truth, answers, given, most, ALLOWANCE.epsilon // settings.epsilon, given * settings.epsilon,
+        settings,
+        truth,
+        answers,
+        given,
+        most,
+        ALLOWANCE.epsilon // settings.epsilon,
+        given * settings.epsilon,
         spent(rule, totals),
-    )  # fmt: skip
+    )
 
 
 def question(epsilon: Fraction) -> Count:

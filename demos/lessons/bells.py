@@ -54,9 +54,17 @@ def figures(settings: Settings) -> Figures:
     p = 1 / (1 + math.exp(-epsilon))
     guessed = float(first[losses > 0].sum() + first[losses == 0].sum() / 2)
     return Figures(
-        losses, first, first[::-1], k * epsilon, composed(k, epsilon), lecture(k, epsilon),
-        k * epsilon * math.tanh(epsilon / 2), 2 * epsilon * math.sqrt(k * p * (1 - p)), min(guessed, 1.0), 1 - p,
-    )  # fmt: skip
+        losses,
+        first,
+        first[::-1],
+        k * epsilon,
+        composed(k, epsilon),
+        lecture(k, epsilon),
+        k * epsilon * math.tanh(epsilon / 2),
+        2 * epsilon * math.sqrt(k * p * (1 - p)),
+        min(guessed, 1.0),
+        1 - p,
+    )
 
 
 def total(k: int, epsilon: float) -> tuple[Floats, Floats]:

@@ -109,8 +109,10 @@ def contours(shares: tuple[float, ...]) -> tuple[Place, float, list[tuple[float,
     curvature, lowest = valley()
     values, vectors = np.linalg.eigh(curvature)
     turn = float(np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0])))
-    axes = [(sqrt(2 * share * above(START) / float(values[0])), sqrt(2 * share * above(START) / float(values[1])))
-            for share in shares]  # fmt: skip
+    axes = [
+        (sqrt(2 * share * above(START) / float(values[0])), sqrt(2 * share * above(START) / float(values[1])))
+        for share in shares
+    ]
     return (float(lowest[0]), float(lowest[1])), turn, axes
 
 

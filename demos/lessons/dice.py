@@ -18,8 +18,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpengine.core.amounts import BETA
 from dpengine.noise import laws
-from dpengine.noise.tails import BETA, choice_gap
+from dpengine.noise.tails import choice_gap
 
 FACES = tuple(range(0, 65, 5))  # minutes to work, the public list
 PEOPLE = (0, 1, 3, 5, 8, 7, 6, 4, 3, 2, 1, 0, 0)  # how many made-up people need so long

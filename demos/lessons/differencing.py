@@ -73,9 +73,7 @@ def run(settings: Settings, coins: Coins | None = None) -> Attack:
     admitted, totals = _admitted(rule, settings, wanted)
     queries = [question(settings, edge) for edge in (settings.person - 1, settings.person)]
     coins = coins or SystemCoins()
-    pairs = tuple(
-        (queries[0].draw(exact[0], coins)[0], queries[1].draw(exact[1], coins)[0]) for _ in range(admitted)
-    )
+    pairs = tuple((queries[0].draw(exact[0], coins)[0], queries[1].draw(exact[1], coins)[0]) for _ in range(admitted))
     gone = spent(rule, totals) if admitted else Fraction(0)
     if not admitted:
         return Attack(settings, exact, (), False, gone, 1.0, 1.0, ())

@@ -16,15 +16,32 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpengine.core.amounts import BETA
 from dpengine.noise import laws
-from dpengine.noise.tails import BETA, choice_gap, laplace_reach
+from dpengine.noise.tails import choice_gap, laplace_reach
 
 FILMS = (
-    "The Paper Lighthouse", "Seven Quiet Rivers", "Midnight Orchard", "A Map of Rain", "The Clockmaker's Daughter",
-    "Salt and Thunder", "North of Nowhere", "The Last Ferry", "Velvet Comet", "Hollow Summer", "Brass Horizon",
-    "The Borrowed Moon", "Letters to Vienna", "Copper Wolves", "The Glass Harvest", "Tomorrow's Ashes", "Kite Season",
-    "The Silent Cartographer", "Amber Street", "Winter Parade",
-)  # fmt: skip
+    "The Paper Lighthouse",
+    "Seven Quiet Rivers",
+    "Midnight Orchard",
+    "A Map of Rain",
+    "The Clockmaker's Daughter",
+    "Salt and Thunder",
+    "North of Nowhere",
+    "The Last Ferry",
+    "Velvet Comet",
+    "Hollow Summer",
+    "Brass Horizon",
+    "The Borrowed Moon",
+    "Letters to Vienna",
+    "Copper Wolves",
+    "The Glass Harvest",
+    "Tomorrow's Ashes",
+    "Kite Season",
+    "The Silent Cartographer",
+    "Amber Street",
+    "Winter Parade",
+)
 PEOPLE = 400
 GAPS = (0, *range(8, 25), 24, 24)  # behind the favourite; their sum is a multiple of the films, so that bars are whole
 LEAST_SIZE, MOST_SIZE = 1, 18

@@ -134,9 +134,7 @@ class Totals:
     @staticmethod
     def from_json(data: dict[str, Any]) -> Totals:
         epsilon = data["epsilon"]
-        return Totals(
-            None if epsilon is None else Fraction(epsilon), Fraction(data["renyi"]), Fraction(data["delta"])
-        )
+        return Totals(None if epsilon is None else Fraction(epsilon), Fraction(data["renyi"]), Fraction(data["delta"]))
 
 
 Totals.NOTHING = Totals(Fraction(0), Fraction(0), Fraction(0))

@@ -242,4 +242,3 @@ def make_receipt(entry: Entry) -> dict[str, Any]:
         "charge": {"seq": charge.seq, "hash": charge.hash},
         "answer": None if outcome is None else {"seq": outcome.seq, "hash": outcome.hash} | outcome.body,
     }
-

@@ -18,6 +18,7 @@ from typing import Any
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json, promised_as_json
 from dpengine.asking.sessions import session_of, step_claim, step_query
+from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
@@ -25,7 +26,7 @@ from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.chain import verify
 from dpengine.ledger.rows import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query, canonical
+from dpengine.mechanisms.contract import Query
 from dpengine.messages import known, plain, say
 
 MOST_BYTES = 50 * 2**20
@@ -158,10 +159,13 @@ class _Book:
             return _finding(receipt, "verify.fine_step", row=burned.seq, answer=burned.told.seq)
         code = "verify.fine" if _recomputable(charge.claim) else "verify.fine_unknown"
         return _finding(
-            receipt, code, row=charge.seq, answer=entry.outcome.seq, title=_title(charge),
+            receipt,
+            code,
+            row=charge.seq,
+            answer=entry.outcome.seq,
+            title=_title(charge),
             version=charge.claim.get("version"),
-        )  # fmt: skip
-
+        )
 
     def _burned(self, receipt: Receipt) -> Burned | None:
         step = receipt["step"]

@@ -168,9 +168,15 @@ class Session:
         body = burned.told.body if burned.told is not None else {}
         interval = body.get("interval")
         return Taken(
-            burned.index, burned.step, burned.at, self._state(burned), step_query(self.query, burned.claim),
-            body.get("value"), None if interval is None else tuple(interval), make_step_receipt(self.entry, burned),
-        )  # fmt: skip
+            burned.index,
+            burned.step,
+            burned.at,
+            self._state(burned),
+            step_query(self.query, burned.claim),
+            body.get("value"),
+            None if interval is None else tuple(interval),
+            make_step_receipt(self.entry, burned),
+        )
 
 
 def step_claim(query: AdaptiveSession) -> dict[str, Any]:

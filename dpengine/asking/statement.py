@@ -32,9 +32,21 @@ MOST_STEPS = 240  # more cannot be told apart in a picture
 LABELS = 3  # columns at most, whose values tell the figures of one answer apart
 ROW_COLUMNS = ("seq", "at", "kind", "table", "actor", "request", "sentence", "epsilon_spent", "running_total", "hash")
 ANSWER_COLUMNS = (
-    "seq", "at", "table", "question", "label", "label_2", "label_3", "value", "low", "high", "epsilon_spent",
-    "request", "hash", "counted",
-)  # fmt: skip
+    "seq",
+    "at",
+    "table",
+    "question",
+    "label",
+    "label_2",
+    "label_3",
+    "value",
+    "low",
+    "high",
+    "epsilon_spent",
+    "request",
+    "hash",
+    "counted",
+)
 
 
 @dataclass(frozen=True)
@@ -182,17 +194,36 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
             figure = ", ".join(figure) if isinstance(figure, list) else figure  # the columns of a published table
             low, high = (interval.get(label) if isinstance(interval, dict) else interval) or ("", "")
             yield [
-                charge.seq, charge.at, charge.table, charge.claim.get("sentence", ""),
-                *(*cells.get(label, (label,)), "", "")[:LABELS], figure, low, high,
-                text_of(charge.price), charge.request, charge.hash, cut,
-            ]  # fmt: skip
+                charge.seq,
+                charge.at,
+                charge.table,
+                charge.claim.get("sentence", ""),
+                *(*cells.get(label, (label,)), "", "")[:LABELS],
+                figure,
+                low,
+                high,
+                text_of(charge.price),
+                charge.request,
+                charge.hash,
+                cut,
+            ]
         for burned in _parts(ledger, entry):
             body = burned.told.body if burned.told else {}
             low, high = body["interval"] or ("", "")
             yield [
-                burned.seq, burned.at, charge.table, burned.claim["sentence"], *[""] * LABELS, body["value"], low, high,
-                "", charge.request, burned.hash, counted(charge, burned),
-            ]  # fmt: skip
+                burned.seq,
+                burned.at,
+                charge.table,
+                burned.claim["sentence"],
+                *[""] * LABELS,
+                body["value"],
+                low,
+                high,
+                "",
+                charge.request,
+                burned.hash,
+                counted(charge, burned),
+            ]
 
 
 def answer_lines(ledger: Ledger, budget: BudgetRecord) -> Iterator[str]:

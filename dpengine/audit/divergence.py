@@ -60,9 +60,7 @@ class Witness:
         return _cut(_ratios(self.reading, outcomes), self.shrunk, self.cut)
 
 
-def hockey_stick(
-    one: Sequence[Any], other: Sequence[Any], epsilon: Fraction, failure: float = FAILURE
-) -> Witnessed:  # fmt: skip
+def hockey_stick(one: Sequence[Any], other: Sequence[Any], epsilon: Fraction, failure: float = FAILURE) -> Witnessed:
     """A lower bound on the δ at this ε of a release that drew `one` on a table and `other` on a neighbouring one."""
     first, second = _halved(one), _halved(other)
 

@@ -54,7 +54,7 @@ class Evidence:
 
 def lower_bound(
     one: Sequence[Any], other: Sequence[Any], delta: Fraction = Fraction(0), failure: float = FAILURE
-) -> Evidence:  # fmt: skip
+) -> Evidence:
     """A lower bound on ε at this δ for a release that drew `one` on a table and `other` on a neighbouring one."""
     if min(len(one), len(other)) < 2 or not 0 < failure < 1 or not 0 <= delta < 1:
         raise ValueError("two draws of each table, a failure probability and a δ below 1 are needed")
@@ -66,7 +66,7 @@ def lower_bound(
 
 def measure(
     event: Event, swapped: bool, one: Sequence[Any], other: Sequence[Any], delta: Fraction, failure: float
-) -> Evidence:  # fmt: skip
+) -> Evidence:
     """The bound from draws that played no part in choosing the event and the direction."""
     more, less = (other, one) if swapped else (one, other)
     hits = (event.hits(more), len(more), event.hits(less), len(less))
@@ -125,7 +125,7 @@ def _bounds(more: Counts, many: int, less: Counts, others: int, delta: Fraction,
 
 def _candidates(
     readings: dict[str, list[Reading]], one: Sequence[Any], other: Sequence[Any]
-) -> Iterator[tuple[list[Event], tuple[Counts, Counts]]]:  # fmt: skip
+) -> Iterator[tuple[list[Event], tuple[Counts, Counts]]]:
     """Events by reading, with how often each holds in the two samples."""
     for kind, some in readings.items():
         for reading in some:

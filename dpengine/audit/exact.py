@@ -296,7 +296,7 @@ def laws_of(query: Query, one: Any, other: Any, known: dict[Any, Law | None] | N
 
 def found_laws(
     one: dict[str, int], other: dict[str, int], threshold: int, scale: Fraction
-) -> tuple[Independent, Independent]:  # fmt: skip
+) -> tuple[Independent, Independent]:
     """Of every value that either table holds: hidden, or its noisy count from the threshold on.
 
     From the larger count on the ratio of the two laws is constant: all of it is one outcome, and nothing is lost.

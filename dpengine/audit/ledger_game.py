@@ -97,8 +97,12 @@ def chooser(seen: Transcript) -> Query | None:
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "whole": whole, "steady": steady, "certain": certain, "gambler": gambler, "chooser": chooser,
-}  # fmt: skip
+    "whole": whole,
+    "steady": steady,
+    "certain": certain,
+    "gambler": gambler,
+    "chooser": chooser,
+}
 
 
 def _count(table: Table, epsilon: Fraction) -> Query:
@@ -133,9 +137,14 @@ def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tu
     """One game to its end: the transcript's log-likelihood ratio, and how many questions were answered."""
     declared = workspace.table(name)
     budget = workspace.ledger.create_budget(
-        f"{strategy.__name__}-{name}-{number}", BUDGET.rule(), "private", "auditor", name,
-        declared.facts.unit.as_json(), declared.facts.relation,
-    )  # fmt: skip
+        f"{strategy.__name__}-{name}-{number}",
+        BUDGET.rule(),
+        "private",
+        "auditor",
+        name,
+        declared.facts.unit.as_json(),
+        declared.facts.relation,
+    )
     [record] = [one for one in workspace.tables() if one.name == name]
     seen = Transcript(Table(workspace, replace(record, budget=budget.id), budget, "auditor"))
     while (query := strategy(seen)) is not None:
@@ -160,9 +169,7 @@ def audit_plays(plays: int, strategies: Sequence[str] = tuple(STRATEGIES)) -> li
     found = []
     with two_tables() as workspace:
         for name in strategies:
-            drawn = [
-                [play(workspace, table, STRATEGIES[name], number) for number in range(plays)] for table in NAMES
-            ]
+            drawn = [[play(workspace, table, STRATEGIES[name], number) for number in range(plays)] for table in NAMES]
             found.append((name, lower_bound(drawn[0], drawn[1], DELTA, FAILURE)))
     return found
 
@@ -199,10 +206,14 @@ def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[
                     for size, many in zip(sizes, counts, strict=True):
                         if many:
                             ledger.reserve(
-                                budget=budget, table="game", actor="auditor", request=f"{budget}.{size.denominator}",
-                                claim={"key": "count", "digest": budget}, loss=Repeated(Pure(size), many),
+                                budget=budget,
+                                table="game",
+                                actor="auditor",
+                                request=f"{budget}.{size.denominator}",
+                                claim={"key": "count", "digest": budget},
+                                loss=Repeated(Pure(size), many),
                                 worker="auditor",
-                            )  # fmt: skip
+                            )
                 except BudgetExceeded:
                     return None
                 return float(spent(rule, ledger.standing(budget).totals))

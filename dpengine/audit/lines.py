@@ -61,13 +61,19 @@ class Line:
     def row(self) -> tuple[str, ...]:
         spot = self.spot
         return (
-            spot.key, say(f"audit.kind.{spot.kind}"), say(f"audit.relation.{spot.relation}"),
-            say(f"audit.unit.{spot.unit}"), self.claim_words, self.exact_words, figure(self.evidence.epsilon),
+            spot.key,
+            say(f"audit.kind.{spot.kind}"),
+            say(f"audit.relation.{spot.relation}"),
+            say(f"audit.unit.{spot.unit}"),
+            self.claim_words,
+            self.exact_words,
+            figure(self.evidence.epsilon),
             say(
                 "audit.witness.delta" if spot.kind == "approximate" else "audit.witness.renyi",
-                amount=figure(self.witnessed.amount), claimed=figure(self.allowed),
+                amount=figure(self.witnessed.amount),
+                claimed=figure(self.allowed),
             ),
-        )  # fmt: skip
+        )
 
 
 def spots() -> list[Spot]:

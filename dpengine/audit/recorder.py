@@ -27,8 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.asking.answers import Answer
+from dpengine.core.canonical import canonical
 from dpengine.mechanisms.choices.find_values import FindValues
-from dpengine.mechanisms.contract import Query, canonical
+from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
@@ -76,9 +77,7 @@ class Recorder(Coins):
         self._paid = paid
         self._inner = SystemCoins()
 
-    def note(
-        self, kind: str, private: Any, draw: Callable[[], Any], *numbers: Any, freed: bool = False
-    ) -> Any:  # fmt: skip
+    def note(self, kind: str, private: Any, draw: Callable[[], Any], *numbers: Any, freed: bool = False) -> Any:
         """`freed` values are no draws: a statistic is each table's own."""
         public = repr(numbers)
         if not self._paid():
@@ -104,13 +103,17 @@ class Recorder(Coins):
 
     def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
         held = [int(value) for value in values]
-        return list(self.note("gaussian", held, lambda: self._inner.gaussian(held, sigma_squared), sigma_squared,
-                              len(held)))  # fmt: skip
+        return list(
+            self.note("gaussian", held, lambda: self._inner.gaussian(held, sigma_squared), sigma_squared, len(held))
+        )
 
     def wide_gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
         held = [int(value) for value in values]
-        return list(self.note("gaussian", held, lambda: self._inner.wide_gaussian(held, sigma_squared), sigma_squared,
-                              len(held)))  # fmt: skip
+        return list(
+            self.note(
+                "gaussian", held, lambda: self._inner.wide_gaussian(held, sigma_squared), sigma_squared, len(held)
+            )
+        )
 
     def many_laplace(self, values: Integers, scale: Fraction) -> Integers:
         held = np.array(values, dtype=np.int64)
@@ -123,8 +126,9 @@ class Recorder(Coins):
 
     def respond(self, codes: Integers, mixed: Fraction, size: int) -> Integers:
         held = np.array(codes, dtype=np.int64)
-        drawn = self.note("respond", held.tolist(), lambda: self._inner.respond(held, mixed, size), mixed, size,
-                          len(held))  # fmt: skip
+        drawn = self.note(
+            "respond", held.tolist(), lambda: self._inner.respond(held, mixed, size), mixed, size, len(held)
+        )
         return np.array(drawn, dtype=np.int64)
 
     def toggle(self, bits: Bits, chance: Fraction) -> Bits:
@@ -147,8 +151,9 @@ class Recorder(Coins):
 
     def flip(self, gaps: Integers, rate: Fraction, most: int | None = None) -> int:
         own = np.array(gaps, dtype=np.int64)
-        return int(self.note("flip", (own, np.ones_like(own)), lambda: self._inner.flip(own, rate, most), rate,
-                             len(own), most))  # fmt: skip
+        return int(
+            self.note("flip", (own, np.ones_like(own)), lambda: self._inner.flip(own, rate, most), rate, len(own), most)
+        )
 
     # Coins that no private number goes into
 
@@ -207,18 +212,26 @@ def release(
     with recording(workspace, request, script) as recorder:
         answer = table.ask(recorder.whole(query) if isinstance(query, WHOLE) else query, request)
     told = {
-        "value": repr(answer.value), "interval": repr(answer.interval), "raw": repr(answer.raw),
-        "path": repr(answer.path), "receipt": steady(answer.receipt), "sentence": answer.sentence,
-    }  # fmt: skip
+        "value": repr(answer.value),
+        "interval": repr(answer.interval),
+        "raw": repr(answer.raw),
+        "path": repr(answer.path),
+        "receipt": steady(answer.receipt),
+        "sentence": answer.sentence,
+    }
     if isinstance(query, OfRows):
         told["file"] = workspace.published_file(request).read_bytes().hex()
     return Run(recorder, answer, told)
 
 
 def converse(
-    workspace: Workspace, table: Table, query: Query, asks: Sequence[Any], request: str,
+    workspace: Workspace,
+    table: Table,
+    query: Query,
+    asks: Sequence[Any],
+    request: str,
     script: Sequence[Event] | None = None,
-) -> Run:  # fmt: skip
+) -> Run:
     """Open a session, ask these questions one by one, and record."""
     told: dict[str, str] = {}
     steps = []

@@ -57,6 +57,7 @@ HEADER = (*SCHEMA.columns, "raw number", "raw text")
 SOME = ["x", ">", 0]
 ONE_STEP = {"steps": 1, "clip": "0.5", "lattice": 3}  # of a training; coarse, so that its law can be summed
 
+
 def model(target: str, feature: str, yes: tuple[int, ...], no: tuple[int, ...], *weights: int) -> dict[str, Any]:
     """A released model, as a question about it is given it."""
     columns = {name: [name, SCHEMA[name].as_json()] for name in (target, feature)}

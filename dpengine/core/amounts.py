@@ -7,11 +7,11 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.noise.tails import BETA
 
 LEAST_EPSILON = Fraction(1, 10_000)
 MOST_EPSILON = Fraction(50)
 LEAST_DELTA, MOST_DELTA = Fraction(1, 10**30), Fraction(1, 100)
+BETA = Fraction(1, 20)  # “95 times in 100”
 FINEST_EPSILON = 10**9  # ε is written with at most nine decimals
 
 

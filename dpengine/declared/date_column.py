@@ -101,8 +101,11 @@ class Date:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "kind": "date", "first": self.first.isoformat(), "last": self.last.isoformat(), "order": self.order,
-        }  # fmt: skip
+            "kind": "date",
+            "first": self.first.isoformat(),
+            "last": self.last.isoformat(),
+            "order": self.order,
+        }
 
 
 def read_date(value: Any, name: str) -> date:

@@ -32,8 +32,13 @@ CHUNK = 1 << 20
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD + 1))  # `Lines` holds the real bound
 
 _MAGIC = {
-    b"PK\x03\x04": "zip", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "gzip", b"7z\xbc\xaf": "gzip",
-    b"\xd0\xcf\x11\xe0": "sheet", b"%PDF": "pdf", b"SQLite format 3\0": "database",
+    b"PK\x03\x04": "zip",
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "gzip",
+    b"7z\xbc\xaf": "gzip",
+    b"\xd0\xcf\x11\xe0": "sheet",
+    b"%PDF": "pdf",
+    b"SQLite format 3\0": "database",
 }
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -234,7 +239,10 @@ class Lines:
 
 def reader_of(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
     return csv.reader(
-        lines, strict=True, delimiter=dialect.separator, quotechar=dialect.quote or None,
+        lines,
+        strict=True,
+        delimiter=dialect.separator,
+        quotechar=dialect.quote or None,
         quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
     )
 

@@ -111,9 +111,12 @@ class Number:
 
     def as_json(self) -> dict[str, Any]:
         data = {
-            "kind": "number", "lower": text_of(self.lower), "upper": text_of(self.upper),
-            "step": text_of(self.step), "shape": self.shape,
-        }  # fmt: skip
+            "kind": "number",
+            "lower": text_of(self.lower),
+            "upper": text_of(self.upper),
+            "step": text_of(self.step),
+            "shape": self.shape,
+        }
         return data if self.missing is None else data | {"missing": text_of(self.missing)}
 
 
@@ -139,9 +142,7 @@ class Category:
     labels: tuple[str, ...] = field(compare=False)
     _places: dict[str, Code] = field(compare=False, repr=False)
 
-    def __init__(
-        self, values: Any, unknown: str = "other", missing: str = "no answer", aliases: Any = ()
-    ) -> None:
+    def __init__(self, values: Any, unknown: str = "other", missing: str = "no answer", aliases: Any = ()) -> None:
         if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
             raise AllowanceError("schema.unreadable")
         listed = tuple(str(value).strip() for value in values)
@@ -274,8 +275,11 @@ class ItemSet:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "kind": "items", "values": list(self.values), "separator": self.separator, "at_most": self.at_most,
-        }  # fmt: skip
+            "kind": "items",
+            "values": list(self.values),
+            "separator": self.separator,
+            "at_most": self.at_most,
+        }
 
 
 def yes_no(unknown: str = "other", missing: str = "no answer") -> Category:

@@ -77,9 +77,7 @@ class Blanks:
         return 0 if self.keep else rows
 
 
-def read_csv(
-    path: Path, dialect: Dialect, bad_records: str, blanks: Blanks | None = None
-) -> tuple[list[str], Batches]:  # fmt: skip
+def read_csv(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks | None = None) -> tuple[list[str], Batches]:
     """The column names, and the rows below them. `bad_records`: "refuse" the file, or read them as "empty"."""
     passed = blanks or Blanks()
     names, newline = first_record(path, dialect)
@@ -101,8 +99,10 @@ def _swift(stream: Utf8, width: int, dialect: Dialect, blanks: Blanks) -> Iterat
     """Proven blocks; stops at the first one in doubt and puts it back."""
     names = [f"c{place}" for place in range(width)]
     parse = arrow_csv.ParseOptions(
-        delimiter=dialect.separator, quote_char=dialect.quote or False,
-        newlines_in_values=True, ignore_empty_lines=False,
+        delimiter=dialect.separator,
+        quote_char=dialect.quote or False,
+        newlines_in_values=True,
+        ignore_empty_lines=False,
     )
     texts = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
     rest = b""
@@ -203,7 +203,7 @@ def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
 
 def _careful(
     stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str, blanks: Blanks
-) -> Iterator[list[Any]]:  # fmt: skip
+) -> Iterator[list[Any]]:
     """Record by record, from wherever the stream stands to its end."""
     lines = Lines(stream, newline)
     missing = [""] * width

@@ -34,9 +34,7 @@ _WORDS = ("nan", "inf", "-inf")
 Coder = Callable[[list[str]], Integers]
 
 
-def encode(
-    raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequence[str] | None = None
-) -> None:  # fmt: skip
+def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequence[str] | None = None) -> None:
     """Write columns c0, c1, … in the schema's order, row for row. With `names`, the raw columns are c0, c1, … in their
     order, and its column `person` comes along."""
     try:

@@ -49,8 +49,13 @@ class Loaded:
 
 
 def load(
-    source: Path | pandas.DataFrame, dialect: Dialect, raw: Path, secret: bytes,
-    progress: Callable[[float], None] | None = None, bad_records: str = "refuse", keep_blank: bool = False,
+    source: Path | pandas.DataFrame,
+    dialect: Dialect,
+    raw: Path,
+    secret: bytes,
+    progress: Callable[[float], None] | None = None,
+    bad_records: str = "refuse",
+    keep_blank: bool = False,
 ) -> Loaded:
     """Write the raw table. A refusal names a fault of form, no row number and no value, and leaves nothing behind."""
     if bad_records not in ("refuse", "empty"):
@@ -63,9 +68,14 @@ def load(
 
 
 def _load(
-    source: Any, dialect: Dialect, raw: Path, secret: bytes, tell: Callable[[float], None], bad_records: str,
+    source: Any,
+    dialect: Dialect,
+    raw: Path,
+    secret: bytes,
+    tell: Callable[[float], None],
+    bad_records: str,
     blanks: Blanks,
-) -> Loaded:  # fmt: skip
+) -> Loaded:
     if not isinstance(source, (str, Path)):
         return _written([_frame(source, dialect, blanks)], raw, secret, tell, blanks)
     with own_copy(Path(source), raw.parent, secret, lambda share: tell(COPYING * share)) as (copy, files):
@@ -77,7 +87,7 @@ def _load(
 
 def _written(
     parts: list[tuple[list[str], Batches]], raw: Path, secret: bytes, tell: Callable[[float], None], blanks: Blanks
-) -> Loaded:  # fmt: skip
+) -> Loaded:
     """One table of all parts, in their order, and its marks."""
     header = parts[0][0]
     names = check_names(header)
@@ -250,8 +260,15 @@ def _cell(value: Any, dialect: Dialect) -> str | None:
 
 
 _PLAIN = (
-    pa.types.is_null, pa.types.is_boolean, pa.types.is_integer, pa.types.is_string, pa.types.is_large_string,
-    pa.types.is_string_view, pa.types.is_date, pa.types.is_time, pa.types.is_timestamp,
+    pa.types.is_null,
+    pa.types.is_boolean,
+    pa.types.is_integer,
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_date,
+    pa.types.is_time,
+    pa.types.is_timestamp,
 )
 
 

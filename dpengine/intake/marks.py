@@ -41,7 +41,7 @@ NARROW, MANY = 60, 500_000  # columns that are worked on side by side, where so 
 @contextmanager
 def own_copy(
     source: Path, beside: Path, secret: bytes, tell: Callable[[float], None]
-) -> Iterator[tuple[Path, list[str]]]:  # fmt: skip
+) -> Iterator[tuple[Path, list[str]]]:
     """A file or folder as it is now, read once: a copy that nobody else replaces, and the mark of every file in it."""
     files = files_of(source)
     try:

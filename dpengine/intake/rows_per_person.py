@@ -26,7 +26,7 @@ SPACES_ALONE, RULE = 1, 2  # by which rule a table tells people apart; it stays 
 
 def keep_rows(
     raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path, every: bool = False, rule: int = RULE
-) -> int:  # fmt: skip
+) -> int:
     """Write the rows that count, as columns c0, c1, … in the file's order and `person`; returns how many people, which
     may be none: one person more or less is no refusal. With `every`, all rows of each person: for sets, whose union may
     be over any number of rows."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import admits, price
 from dpengine.accountant.loss import loss_from_json
+from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.rows import (
     ACTS,
@@ -29,7 +30,6 @@ from dpengine.ledger.rows import (
     charge_totals,
     questions_of,
 )
-from dpengine.mechanisms.contract import canonical
 from dpengine.messages import say
 
 START = "0" * 64  # what the first row is chained to

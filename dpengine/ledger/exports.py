@@ -16,11 +16,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import FORMAT
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS
-from dpengine.mechanisms.contract import canonical
 
 _SQLITE = b"SQLite format 3\x00"
 _ROWS = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY seq"

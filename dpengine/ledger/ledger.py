@@ -23,6 +23,7 @@ from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals, admits, price, spent
 from dpengine.accountant.loss import Loss
+from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
 from dpengine.ledger import owner_rows as acts
@@ -47,7 +48,6 @@ from dpengine.ledger.rows import (
 )
 from dpengine.ledger.sqlite_file import SCHEMA, LedgerFile, head_of
 from dpengine.ledger.sqlite_file import sound_rows as _sound_rows
-from dpengine.mechanisms.contract import canonical
 
 __all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 
@@ -88,9 +88,15 @@ class Ledger:
     # Budgets
 
     def create_budget(
-        self, budget_id: str, rule: Rule, kind: str, actor: str, name: str,
-        unit: dict[str, Any] | None = None, relation: str = "",
-    ) -> BudgetRecord:  # fmt: skip
+        self,
+        budget_id: str,
+        rule: Rule,
+        kind: str,
+        actor: str,
+        name: str,
+        unit: dict[str, Any] | None = None,
+        relation: str = "",
+    ) -> BudgetRecord:
         """Write a budget down. A known id keeps the cap it has, which is returned."""
         if kind not in BUDGET_KINDS:
             raise ValueError("a budget is private or practice")
@@ -125,18 +131,32 @@ class Ledger:
     # Spending
 
     def reserve(
-        self, *, budget: str, table: str, actor: str, request: str, claim: dict[str, Any], loss: Loss, worker: str,
+        self,
+        *,
+        budget: str,
+        table: str,
+        actor: str,
+        request: str,
+        claim: dict[str, Any],
+        loss: Loss,
+        worker: str,
         seen: int | None = None,
-    ) -> Charge:  # fmt: skip
+    ) -> Charge:
         """Charge the question, once per request, or refuse and spend nothing. Only a `fresh` charge may be drawn.
 
         `seen`: the last row that whoever asks knew of. Where this very question was charged after it, by another tab or
         another person, it is not charged again until they know.
         """
         one = {
-            "budget": budget, "table": table, "actor": actor, "request": request, "claim": claim, "loss": loss,
-            "worker": worker, "seen": seen,
-        }  # fmt: skip
+            "budget": budget,
+            "table": table,
+            "actor": actor,
+            "request": request,
+            "claim": claim,
+            "loss": loss,
+            "worker": worker,
+            "seen": seen,
+        }
         return self.reserve_all([one])[0]
 
     def reserve_all(self, wanted: Sequence[dict[str, Any]], keep: Fraction | None = None) -> list[Charge]:
@@ -302,7 +322,11 @@ class Ledger:
         return found[0] if found else None
 
     def charges(
-        self, budget: str | None = None, table: str | None = None, limit: int = 100, offset: int = 0,
+        self,
+        budget: str | None = None,
+        table: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
         key: str | None = None,
     ) -> list[Entry]:
         """Newest first, `offset` of them passed over; `key` is what was asked."""
@@ -465,9 +489,16 @@ class Ledger:
     ) -> dict[str, Any]:
         seq, prev = head_of(db)
         row: dict[str, Any] = {
-            "seq": seq + 1, "at": at, "kind": kind, "budget": budget, "request": request, "actor": actor,
-            "body": body, "totals": totals, "prev": prev,
-        }  # fmt: skip
+            "seq": seq + 1,
+            "at": at,
+            "kind": kind,
+            "budget": budget,
+            "request": request,
+            "actor": actor,
+            "body": body,
+            "totals": totals,
+            "prev": prev,
+        }
         row["hash"] = hash_of(row)
         db.conn.execute(_INSERT, row)
         return row

@@ -16,10 +16,10 @@ from fractions import Fraction
 
 from sqlite_utils import Database
 
+from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.rows import BudgetRecord, Row, act_of
 from dpengine.ledger.sqlite_file import sound_rows
-from dpengine.mechanisms.contract import canonical
 
 # Written as in the partial indexes, or SQLite would not use them.
 _ANY = "kind IN ('seal', 'forget', 'raise')"
@@ -88,8 +88,9 @@ def all_closed(db: Database) -> dict[tuple[str, str], str]:
     (budget, "") → `close`, for every budget that is."""
     found = sorted(
         (Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])),
-        key=lambda act: act.kind, reverse=True,
-    )  # fmt: skip
+        key=lambda act: act.kind,
+        reverse=True,
+    )
     return {(act.budget, act.table): act.kind for act in found}
 
 
@@ -106,4 +107,3 @@ def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecor
     if not record.rule.epsilon < after <= most:
         raise AllowanceError("raise.upwards", now=record.rule.epsilon, most=most)
     return record.at_cap(after)
-

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from dpengine.mechanisms.contract import canonical
+from dpengine.core.canonical import canonical
 
 FEW = 12  # the first looks at every law; `repeated_answers` uses no more
 MOST_FIRST = 480  # of them, over all laws

@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Loss, loss_as_json, loss_from_json
+from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.mechanisms.contract import canonical
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
@@ -55,9 +55,14 @@ class BudgetRecord:
     def from_row(row: Row) -> BudgetRecord:
         body = json.loads(row["body"])
         return BudgetRecord(
-            row["budget"], body["name"], body["kind"], Rule.from_json(body["rule"]), row["at"],
-            body["unit"], body["relation"],
-        )  # fmt: skip
+            row["budget"],
+            body["name"],
+            body["kind"],
+            Rule.from_json(body["rule"]),
+            row["at"],
+            body["unit"],
+            body["relation"],
+        )
 
 
 @dataclass(frozen=True)
@@ -101,11 +106,22 @@ class Charge:
     def from_row(row: Row, fresh: bool = False) -> Charge:
         body, totals = json.loads(row["body"]), json.loads(row["totals"])
         return Charge(
-            row["seq"], row["at"], row["hash"], row["request"], row["budget"], body["table"], row["actor"],
-            body["worker"], body["claim"], loss_from_json(body["loss"]), Fraction(body["price"]),
-            Totals.from_json(totals["before"]), Totals.from_json(totals["after"]),
-            History.from_json(totals["history"]), fresh,
-        )  # fmt: skip
+            row["seq"],
+            row["at"],
+            row["hash"],
+            row["request"],
+            row["budget"],
+            body["table"],
+            row["actor"],
+            body["worker"],
+            body["claim"],
+            loss_from_json(body["loss"]),
+            Fraction(body["price"]),
+            Totals.from_json(totals["before"]),
+            Totals.from_json(totals["after"]),
+            History.from_json(totals["history"]),
+            fresh,
+        )
 
     @property
     def standing(self) -> Standing:
@@ -182,9 +198,18 @@ class Burned:
     def from_row(row: Row, told: Row | None = None, fresh: bool = False) -> Burned:
         body = json.loads(row["body"])
         return Burned(
-            row["seq"], row["at"], row["hash"], row["request"], body["index"], body["step"], body["table"],
-            body["worker"], body["claim"], None if told is None else Outcome.from_row(told), fresh,
-        )  # fmt: skip
+            row["seq"],
+            row["at"],
+            row["hash"],
+            row["request"],
+            body["index"],
+            body["step"],
+            body["table"],
+            body["worker"],
+            body["claim"],
+            None if told is None else Outcome.from_row(told),
+            fresh,
+        )
 
 
 def questions_of(claim: dict[str, Any]) -> int | None:

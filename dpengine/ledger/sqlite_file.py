@@ -104,9 +104,13 @@ SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  #
 _PRAGMAS = ("PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _UNWRITABLE = (
-    sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH,
-)  # fmt: skip
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_AUTH,
+)
 
 
 _SHARES_MEMORY = bytes((2, 2))  # where SQLite writes down that a file uses WAL

@@ -8,7 +8,6 @@ step, a pure function of the statistic and the coins; `finish` is post-processin
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from dpengine.accountant.loss import Loss, Together
-from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
+from dpengine.core.amounts import BETA, LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
+from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.conditions import EVERYONE, Predicate, read_predicate
@@ -28,7 +28,6 @@ from dpengine.mechanisms.telling import APART, FEW, alike, fills
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Law
-from dpengine.noise.tails import BETA
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 
@@ -374,11 +373,6 @@ class Stepwise(Query):
 
     @abstractmethod
     def ended(self, path: Path) -> Released: ...
-
-
-def canonical(data: Any) -> str:
-    """JSON with one writing: sorted keys, no spaces, plain Unicode."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:

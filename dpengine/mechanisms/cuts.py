@@ -128,9 +128,10 @@ def _changed(facts: Facts, rows: Iterable[Any]) -> Iterator[tuple[str, set[str]]
         if isinstance(column, (Number, Date)):
             yield name, _of_interval(column, op, operand)
         elif isinstance(column, Category):
-            yield name, {
-                kind for kind, label in ((OUTSIDE, column.unknown), (EMPTY, column.missing)) if label in operand
-            }  # fmt: skip
+            yield (
+                name,
+                {kind for kind, label in ((OUTSIDE, column.unknown), (EMPTY, column.missing)) if label in operand},
+            )
 
 
 def _of_interval(column: Ordered, op: str, operand: Any) -> set[str]:

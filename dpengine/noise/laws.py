@@ -80,7 +80,7 @@ def chance(law: Law, outcome: Any) -> Decimal:
         ratio = exp_decimal(-1 / law.scale)
         return (1 - ratio) / (1 + ratio) * exp_decimal(-abs(Fraction(outcome - law.center)) / law.scale)
     if isinstance(law, Normal):
-        return exp_decimal(-Fraction(outcome - law.center) ** 2 / (2 * law.variance)) / _normal_total(law.variance)
+        return exp_decimal(-(Fraction(outcome - law.center) ** 2) / (2 * law.variance)) / _normal_total(law.variance)
     product = Decimal(1)
     for part, one in zip(law.parts, outcome, strict=True):
         product *= chance(part, one)

@@ -103,8 +103,9 @@ def _split(at: Between, known: int, most: int, rate: Fraction) -> list[Segment]:
         middle = min((part.first + part.end) // 2, 2 * part.first + 1)
         inner = at(middle - 1)
         parts[place : place + 1] = [
-            _segment(part.first, middle, part.least, inner), _segment(middle, part.end, inner[0], at(part.end - 1)),
-        ]  # fmt: skip
+            _segment(part.first, middle, part.least, inner),
+            _segment(middle, part.end, inner[0], at(part.end - 1)),
+        ]
         rough[place : place + 1] = [_roughly(one, most, rate) for one in parts[place : place + 2]]
 
 

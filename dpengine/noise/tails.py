@@ -10,7 +10,6 @@ from math import comb, isqrt
 
 from dpengine.core.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
 
-BETA = Fraction(1, 20)  # “95 times in 100”
 _DIGITS = Context(prec=60)
 _GUARD = Decimal(1) + Decimal(10) ** -20  # far above the rounding of a few hundred 60-digit operations
 

@@ -113,9 +113,11 @@ def _asked(model: str, kind: str, given: Mapping[str, Any]) -> tuple[str, dict[s
     if model == "central":
         return ("count" if kind == "count" else "histogram"), told
     if model == "local":
-        return ("local_count", told) if kind == "count" else (
-            "publish_category", {"epsilon": given["epsilon"], "columns": [given.get("column")]}
-        )  # fmt: skip
+        return (
+            ("local_count", told)
+            if kind == "count"
+            else ("publish_category", {"epsilon": given["epsilon"], "columns": [given.get("column")]})
+        )
     told |= {"delta": given["delta"]} | ({"calibration": "lecture"} if model == "lecture" else {})
     if kind == "count":
         return "shuffle_count", told

@@ -41,8 +41,11 @@ MOST_PEOPLE = 10**12
 MOST_VALUES = 10_000
 GRAIN = 10**6  # ε is found to a millionth
 _TYPED = {  # what a person types in place of a column, and the column it becomes
-    "column.number": "range", "column.ordered": "range", "column.listed": "values", "column.any": "values",
-}  # fmt: skip
+    "column.number": "range",
+    "column.ordered": "range",
+    "column.listed": "values",
+    "column.any": "values",
+}
 _FILLED = {"share", "of", "epsilon"}
 
 
@@ -247,7 +250,10 @@ def least_allowance(query: Query, delta: Fraction, questions: int) -> Fraction |
     Adding up always bears it, so it is at most their sum.
     """
     high = ceiling(query.epsilon * questions * GRAIN)
-    found = next_true(lambda grains: how_many_fit.holds("filter", _rule(grains, delta), query.loss(), questions), high) or high
+    found = (
+        next_true(lambda grains: how_many_fit.holds("filter", _rule(grains, delta), query.loss(), questions), high)
+        or high
+    )
     return Fraction(found, GRAIN) if found <= MOST_ALLOWANCE * GRAIN else None
 
 

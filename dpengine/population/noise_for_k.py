@@ -27,10 +27,10 @@ from dpengine.accountant import lecture as strong
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
+from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import PICO, ceiling, down, ln_above, up
 from dpengine.noise import tails
-from dpengine.noise.tails import BETA
 
 if TYPE_CHECKING:
     from dpengine.noise.coins import Coins

@@ -13,11 +13,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpengine.accountant import how_many_fit
+from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
 from dpengine.messages import say
 from dpengine.messages.numbers import local
-from dpengine.noise.tails import BETA
 from dpengine.population.noise_for_k import GAUSSIAN, MOST_ANSWERS, MOST_PEOPLE, Calibration, check
 from dpengine.population.validity import Width, exactly, golden, information, split
 
@@ -74,9 +74,12 @@ def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = 
     private, parts = planned(people, answers, beta).width, split(people, answers, beta, yes_no).width
     return say(
         "validity.split_wins" if parts < private else "validity.private_wins",
-        people=people, answers=answers, crossing=crossing(people, beta, yes_no),
-        private=points_above(private), split=points_above(parts),
-    )  # fmt: skip
+        people=people,
+        answers=answers,
+        crossing=crossing(people, beta, yes_no),
+        private=points_above(private),
+        split=points_above(parts),
+    )
 
 
 def points_above(width: Fraction) -> str:

@@ -52,9 +52,9 @@ from statistics import NormalDist
 from dpengine.accountant import renyi
 from dpengine.accountant.history import history_of
 from dpengine.accountant.loss import Gaussian, Loss
+from dpengine.core.amounts import BETA
 from dpengine.core.exact import exp_decimal, ln_below, up
 from dpengine.declared.unit import Relation
-from dpengine.noise.tails import BETA
 from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration, check
 
 GRAIN = 10**6  # widths are rounded up to this

@@ -27,8 +27,9 @@ def parts(model: Model) -> dict[str, Any]:
             values = {normal(label): found[f"{name} = {label}"] for label in column.labels}
             columns[name] = {
                 "values": values | {other: values[normal(label)] for other, label in column.aliases},
-                "other": values[normal(column.unknown)], "empty": values[normal(column.missing)],
-            }  # fmt: skip
+                "other": values[normal(column.unknown)],
+                "empty": values[normal(column.missing)],
+            }
         elif isinstance(column, Date):
             ends = {"first": column.first.isoformat(), "last": column.last.isoformat()}
             columns[name] = {"each": found[name], "empty": None} | ends
@@ -66,7 +67,7 @@ from datetime import date
 from fractions import Fraction
 """
 
-_CODE = '''
+_CODE = """
 
 def predict(row):
     total = MODEL["constant"]
@@ -95,4 +96,4 @@ if __name__ == "__main__":
     with open(sys.argv[1], newline="", encoding="utf-8-sig") as file:
         for row in csv.DictReader(file):
             print(predict(row))
-'''
+"""

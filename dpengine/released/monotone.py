@@ -16,9 +16,7 @@ from itertools import accumulate
 Curve = list[float]
 
 
-def rising(
-    heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]
-) -> tuple[Curve, Curve, Curve]:
+def rising(heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[Curve, Curve, Curve]:
     """The curve and its band; the band as it was where no curve in it rises, which a truth that rises rules out."""
     fit = pooled(heights)
     low, high = list(accumulate(lows, max)), list(accumulate(reversed(highs), min))[::-1]

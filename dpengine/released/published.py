@@ -118,8 +118,7 @@ class Published:
         ends = [start - 1 for start in starts[1:]] + [row.steps]
         codes, counts = np.unique(self.codes(name), return_counts=True)
         return [
-            self._told(row, codes, counts, first, last, len(starts))
-            for first, last in zip(starts, ends, strict=True)
+            self._told(row, codes, counts, first, last, len(starts)) for first, last in zip(starts, ends, strict=True)
         ]
 
     def below(self, name: str) -> list[Estimate]:

@@ -29,9 +29,7 @@ CHUNK = 1 << 17
 FARTHEST = 200  # noise lies beyond so many times its scale with chance e^-200
 
 
-def publish(
-    query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Told
-) -> dict[str, Any]:
+def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Told) -> dict[str, Any]:
     """Draw and write; returns what the ledger keeps. `progress(done, total)` counts rows, whose number is public."""
     people = len(value[0]) if value else 0
     order = coins.order(people)

@@ -215,9 +215,13 @@ def model_from_json(data: Mapping[str, Any]) -> Model:
         columns = Schema.from_json({"columns": data["features"]}).columns
         [(target, goal)] = Schema.from_json({"columns": [data["target"]]}).columns.items()
         layout = Layout(
-            tuple(columns), tuple(columns.values()), target, goal,  # type: ignore[arg-type]
-            tuple(data.get("yes", ())), tuple(data.get("no", ())),
-        )  # fmt: skip
+            tuple(columns),
+            tuple(columns.values()),  # type: ignore[arg-type]
+            target,
+            goal,  # type: ignore[arg-type]
+            tuple(data.get("yes", ())),
+            tuple(data.get("no", ())),
+        )
         weights = tuple(int(weight) for weight in data["weights"])
     except (KeyError, TypeError, ValueError):
         raise AllowanceError("train.model") from None

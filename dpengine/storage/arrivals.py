@@ -39,13 +39,25 @@ class Arriving:
 
     def record(
         self, folder: str, budget: str, about: int, loaded: Loaded, rule: int, at: str, practice: bool = False
-    ) -> Record:  # fmt: skip
+    ) -> Record:
         """As it is written down."""
         return Record(
-            name=self.name, folder=folder, budget=budget, practice=practice, relation=self.relation, about=about,
-            unit=self.unit.as_json(), schema=self.schema.as_json(), dialect=self.dialect.as_json(),
-            fingerprint=loaded.fingerprint, file_mark="", version=1, owner=self.actor, at=at,
-            header=list(loaded.columns), rule=rule,
+            name=self.name,
+            folder=folder,
+            budget=budget,
+            practice=practice,
+            relation=self.relation,
+            about=about,
+            unit=self.unit.as_json(),
+            schema=self.schema.as_json(),
+            dialect=self.dialect.as_json(),
+            fingerprint=loaded.fingerprint,
+            file_mark="",
+            version=1,
+            owner=self.actor,
+            at=at,
+            header=list(loaded.columns),
+            rule=rule,
         )
 
 
@@ -65,7 +77,7 @@ def marks_of(loaded: Loaded) -> list[str]:
 
 def known(
     registry: Registry, rows: sqlite3.Connection, tables: Path, folder: Path, loaded: Loaded, secret: bytes
-) -> list[Known]:  # fmt: skip
+) -> list[Known]:
     """The tables that hold this content or a part of it, the first first."""
     for record in registry.unmarked(rows, ROWS):  # of an earlier version: marked anew, as long as their rows are there
         with suppress(AllowanceError):

@@ -53,7 +53,7 @@ def raw_rows(folder: Path, unit: Unit, secret: bytes, rule: int) -> Path:
 
 def revise(
     registry: Registry, name: str, folder: Path, schema: Schema, code: Callable[[Sequence[str], Record], None]
-) -> Record:  # fmt: skip
+) -> Record:
     """Code the table under another schema and say so in the registry; what is wrong leaves everything as it was."""
     with (folder / "revise.lock").open("a") as lock:
         os.chmod(lock.name, 0o600)

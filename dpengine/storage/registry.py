@@ -31,8 +31,11 @@ CREATE INDEX IF NOT EXISTS by_fingerprint ON tables (fingerprint);
 CREATE TABLE IF NOT EXISTS marks (mark TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (mark, name)) STRICT;
 """
 
-_LATER = {"file_mark": "TEXT NOT NULL DEFAULT ''", "header": "TEXT NOT NULL DEFAULT '[]'",
-          "rule": "INTEGER NOT NULL DEFAULT 1"}  # fmt: skip
+_LATER = {
+    "file_mark": "TEXT NOT NULL DEFAULT ''",
+    "header": "TEXT NOT NULL DEFAULT '[]'",
+    "rule": "INTEGER NOT NULL DEFAULT 1",
+}
 _JSON = ("unit", "schema", "dialect", "header")
 
 
@@ -66,7 +69,9 @@ class Record:
     owner: str
     at: str
     header: list[str] = field(default_factory=list)  # all columns of the file
-    rule: int = 1  # how it was read: 1 knew spaces alone around an id and counted rows of separators; see rows_per_person.py
+    rule: int = (
+        1  # how it was read: 1 knew spaces alone around an id and counted rows of separators; see rows_per_person.py
+    )
 
 
 class Registry:

@@ -31,11 +31,26 @@ _TOWN = Schema(
         "monthly_income": Number(0, 12_000, step=10, shape="skewed"),
         "age": Number(0, 120, step=1),
         "district": Category(
-            ["Harbour", "Old Town", "Mill", "Station", "Meadow", "Hill", "West End", "Lakeside", "Orchard", "Quarry",
-             "Garden", "Bridge"], unknown="Bridge", missing="Bridge",
+            [
+                "Harbour",
+                "Old Town",
+                "Mill",
+                "Station",
+                "Meadow",
+                "Hill",
+                "West End",
+                "Lakeside",
+                "Orchard",
+                "Quarry",
+                "Garden",
+                "Bridge",
+            ],
+            unknown="Bridge",
+            missing="Bridge",
         ),
         "way_to_work": Category(
-            ["car", "bus", "bicycle", "train", "on foot", "works at home"], unknown="works at home",
+            ["car", "bus", "bicycle", "train", "on foot", "works at home"],
+            unknown="works at home",
             missing="works at home",
         ),
         "has_car": Category(["yes", "no"], unknown="no", missing="no"),
@@ -54,21 +69,58 @@ _RESIDENTS = Schema(
 _FILMS = Schema(
     {
         "films": ItemSet(
-            ["The Paper Lighthouse", "Seven Quiet Rivers", "Midnight Orchard", "A Map of Rain",
-             "The Clockmaker's Daughter", "Salt and Thunder", "North of Nowhere", "The Last Ferry", "Velvet Comet",
-             "Hollow Summer", "Brass Horizon", "The Borrowed Moon", "Letters to Vienna", "Copper Wolves",
-             "The Glass Harvest", "Tomorrow's Ashes", "Kite Season", "The Silent Cartographer", "Amber Street",
-             "Winter Parade", "The Ninth Passenger", "Wild Marble", "Gravity's Garden", "Echoes of Tin",
-             "The Lantern Thief", "Blue Static", "Harbour of Dust", "Once in Trieste", "The Tallest Tree",
-             "Paper Tigers Waltz", "Ordinary Giants", "The Sleeping Mill", "Fourteen Doors", "Cinder Boulevard",
-             "The Understudy's Secret", "Snow on Copper", "Distant Cousins", "The Violet Hour Club",
-             "Driftwood Kings", "Goodnight, Meridian"], separator="|", at_most=6,
+            [
+                "The Paper Lighthouse",
+                "Seven Quiet Rivers",
+                "Midnight Orchard",
+                "A Map of Rain",
+                "The Clockmaker's Daughter",
+                "Salt and Thunder",
+                "North of Nowhere",
+                "The Last Ferry",
+                "Velvet Comet",
+                "Hollow Summer",
+                "Brass Horizon",
+                "The Borrowed Moon",
+                "Letters to Vienna",
+                "Copper Wolves",
+                "The Glass Harvest",
+                "Tomorrow's Ashes",
+                "Kite Season",
+                "The Silent Cartographer",
+                "Amber Street",
+                "Winter Parade",
+                "The Ninth Passenger",
+                "Wild Marble",
+                "Gravity's Garden",
+                "Echoes of Tin",
+                "The Lantern Thief",
+                "Blue Static",
+                "Harbour of Dust",
+                "Once in Trieste",
+                "The Tallest Tree",
+                "Paper Tigers Waltz",
+                "Ordinary Giants",
+                "The Sleeping Mill",
+                "Fourteen Doors",
+                "Cinder Boulevard",
+                "The Understudy's Secret",
+                "Snow on Copper",
+                "Distant Cousins",
+                "The Violet Hour Club",
+                "Driftwood Kings",
+                "Goodnight, Meridian",
+            ],
+            separator="|",
+            at_most=6,
         ),
         "age_group": Category(
-            ["under 18", "18-29", "30-44", "45-64", "65 and over"], unknown="30-44", missing="30-44",
+            ["under 18", "18-29", "30-44", "45-64", "65 and over"],
+            unknown="30-44",
+            missing="30-44",
         ),
     }
-)  # fmt: skip
+)
 
 _VISITS = Schema(
     {
@@ -76,10 +128,11 @@ _VISITS = Schema(
         "month": Number(1, 12, step=1, shape="even"),
         "reason": Category(
             ["check-up", "cough or cold", "back pain", "injury", "vaccination", "skin", "teeth", "other reason"],
-            unknown="other reason", missing="other reason",
+            unknown="other reason",
+            missing="other reason",
         ),
     }
-)  # fmt: skip
+)
 
 _CLINIC = Schema(
     {

@@ -13,7 +13,7 @@ from browser.steps import go, settled, shot
 @pytest.mark.long
 def test_from_what_if_to_a_broken_twin_and_back_by_a_link(
     page: Any, open_page: Callable[..., Any], server: Any
-) -> None:  # fmt: skip
+) -> None:
     go(page, "/whatif?q=histogram")
     assert page.get_by_test_id("stTopNavLink").filter(has_text="Check it yourself").count() == 0
     page.get_by_role("link", name="Check it yourself").click()

@@ -15,7 +15,7 @@ from browser.journeys import (
     meter,
     no_sideways_scrolling,
     table_of,
-)  # fmt: skip
+)
 from browser.steps import go, settled, shot
 
 GARBAGE = (  # tests/pages/test_addresses.py has more of it, without a browser

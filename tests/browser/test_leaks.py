@@ -178,11 +178,19 @@ def test_hostile_names_stay_text_in_a_browser(browser: Any, own_server: Callable
         context = browser.new_context(base_url=server.url, locale="en-GB")
         page = context.new_page()
         watch = Watch(page, Scan([]))
-        for place, (address, given) in enumerate([
-            ("/ask", {"answer": answers[0].request_id}), ("/ask", {"answer": answers[1].request_id}),
-            ("/ask", {"q": "mean", "column": hostile.SIGNS, "by": lists[1]}), ("/data", {}), ("/data", {"change": "1"}),
-            ("/ledger", {}), ("/session", {}), ("/plan", {}), ("/whatif", {"from": "table"}),
-        ]):  # fmt: skip
+        for place, (address, given) in enumerate(
+            [
+                ("/ask", {"answer": answers[0].request_id}),
+                ("/ask", {"answer": answers[1].request_id}),
+                ("/ask", {"q": "mean", "column": hostile.SIGNS, "by": lists[1]}),
+                ("/data", {}),
+                ("/data", {"change": "1"}),
+                ("/ledger", {}),
+                ("/session", {}),
+                ("/plan", {}),
+                ("/whatif", {"from": "table"}),
+            ]
+        ):
             go(page, f"{address}?{urlencode({'table': hostile.TABLE} | given)}")
             kind(page)
             made = page.evaluate(_MADE, hostile.MARK)

@@ -28,8 +28,10 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
     assert "Nothing has been asked of “town” yet" in read_text(page)
     assert "ask?table=town" in page.get_by_role("link", name="Ask a first question").get_attribute("href")
     table = table_of(page, server)
-    for key, given in (("median", {"column": "monthly_income", "epsilon": "0.1"}),
-                       ("histogram", {"column": "district", "epsilon": "0.05"})):  # fmt: skip
+    for key, given in (
+        ("median", {"column": "monthly_income", "epsilon": "0.1"}),
+        ("histogram", {"column": "district", "epsilon": "0.05"}),
+    ):
         table.ask(table.query(key, **given))
 
     go(page, "/ledger?table=town")

@@ -17,9 +17,7 @@ def own_table(server: Any, name: str, schema: dict[str, Any] | None = None) -> d
     told = {"age": [20, 30, 40, 50] * 100, "hours-per-week": [20, 40] * 200, "town": [name, "elsewhere"] * 200}
     declared = dp.Schema(schema or {"age": dp.Number(0, 100, step=1)})
     home = dp.open_workspace(server.home)
-    return home.add_table(
-        name, pd.DataFrame(told), schema=declared, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6")
-    )
+    return home.add_table(name, pd.DataFrame(told), schema=declared, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
 
 
 def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: Any, server: Any) -> None:

@@ -18,14 +18,37 @@ from dpengine.messages import _part
 
 # What Streamlit writes that no page here may show; beside the words that are turned, those that a page avoids.
 ENGLISH = [
-    *_part("en", "widgets").values(), "Browse files", "Drag and drop files here", "Limit {it} per file",
-    "Add an option", "Choose or add an option", "Choose or add options", "Press Enter to submit form", "Select...",
-    "Select a date", "This field is required.", "Fullscreen", "Close fullscreen", "Download as CSV", "Search",
-    "{it} files are not allowed.", "Clear entry", "Deploy", "Rerun", "Settings", "Print", "Next", "Previous", "Empty",
-    "Show password", "Choose date range", "Today, {it}",
-    *calendar.month_name[1:], *(f"{month} {{it}}" for month in calendar.month_name[1:]),
+    *_part("en", "widgets").values(),
+    "Browse files",
+    "Drag and drop files here",
+    "Limit {it} per file",
+    "Add an option",
+    "Choose or add an option",
+    "Choose or add options",
+    "Press Enter to submit form",
+    "Select...",
+    "Select a date",
+    "This field is required.",
+    "Fullscreen",
+    "Close fullscreen",
+    "Download as CSV",
+    "Search",
+    "{it} files are not allowed.",
+    "Clear entry",
+    "Deploy",
+    "Rerun",
+    "Settings",
+    "Print",
+    "Next",
+    "Previous",
+    "Empty",
+    "Show password",
+    "Choose date range",
+    "Today, {it}",
+    *calendar.month_name[1:],
+    *(f"{month} {{it}}" for month in calendar.month_name[1:]),
     *(f"{day}, {{it}}" for day in calendar.day_name),
-]  # fmt: skip
+]
 _ENGLISH = [
     re.compile("(.+)".join(map(re.escape, wording.split("{it}"))), re.DOTALL) for wording in dict.fromkeys(ENGLISH)
 ]

@@ -130,9 +130,18 @@ def _act(kind: str) -> Callable[[Workspace, Tell], None]:
 
 
 SCENES: dict[str, Callable[[Workspace, Tell], None]] = {
-    "ask": _ask, "publish": _publish, "train": _train, "session": _session, "plan": _plan, "crowd": _crowd,
-    "declare": _declare, "revise": _revise, "seal": _act("seal"), "forget": _act("forget"), "raise": _act("raise"),
-}  # fmt: skip
+    "ask": _ask,
+    "publish": _publish,
+    "train": _train,
+    "session": _session,
+    "plan": _plan,
+    "crowd": _crowd,
+    "declare": _declare,
+    "revise": _revise,
+    "seal": _act("seal"),
+    "forget": _act("forget"),
+    "raise": _act("raise"),
+}
 
 
 def play(scene: str, folder: Path, tell: Tell, draw: Callable[[], None]) -> None:

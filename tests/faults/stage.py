@@ -40,9 +40,13 @@ class Stage:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "tests.faults.stage"], cwd=ROOT, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"},
-        )  # fmt: skip
+            [sys.executable, "-W", "ignore", "-m", "tests.faults.stage"],
+            cwd=ROOT,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"},
+        )
 
     def close(self) -> None:
         assert self._process.stdin is not None and self._process.stdout is not None

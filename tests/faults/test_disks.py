@@ -27,9 +27,7 @@ from tests.helpers_ledger import end_child, raises, start_child
 
 
 @pytest.mark.parametrize("fault", [errno.EACCES, errno.EPERM, errno.EROFS])
-def test_a_folder_that_cannot_be_used_is_one_sentence(
-    place: Path, monkeypatch: pytest.MonkeyPatch, fault: int
-) -> None:
+def test_a_folder_that_cannot_be_used_is_one_sentence(place: Path, monkeypatch: pytest.MonkeyPatch, fault: int) -> None:
     """Simulated: a read-only disk, or a folder of somebody else's."""
 
     def refuse(*_: Any, **__: Any) -> None:

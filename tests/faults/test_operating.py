@@ -19,12 +19,17 @@ from tests.faults.stage import ROOT
 TEXT = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
 TOLD_THERE = sorted(
     {
-        "ledger.locked", "ledger.unwritable", "ledger.damaged", "ledger.newer", "workspace.secret", "release.failed",
+        "ledger.locked",
+        "ledger.unwritable",
+        "ledger.damaged",
+        "ledger.newer",
+        "workspace.secret",
+        "release.failed",
         "release.interrupted",
     }
     | {code for code in CATALOGUES["en"] if re.fullmatch(r"(registry|workspace)\.\w+", code)}
     | {"ledger.rolled_back", "ledger.missing", "table.damaged", "budget.closed"}
-)  # fmt: skip
+)
 
 
 def test_every_fault_sentence_is_there_word_for_word() -> None:

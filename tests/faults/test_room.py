@@ -233,9 +233,12 @@ def test_a_full_disk_of_small_blocks_kills_nobody(place: Path) -> None:
     disk.mkdir()
     with image.open("wb") as file:
         file.truncate(48 * 2**20)
-    made = shutil.which("mke2fs") and not subprocess.run(
-        ["mke2fs", "-q", "-t", "ext4", "-b", "1024", "-m", "0", image], capture_output=True
-    ).returncode
+    made = (
+        shutil.which("mke2fs")
+        and not subprocess.run(
+            ["mke2fs", "-q", "-t", "ext4", "-b", "1024", "-m", "0", image], capture_output=True
+        ).returncode
+    )
     mounted = made and not subprocess.run(["mount", "-o", "loop", image, disk], capture_output=True).returncode
     if not mounted:
         note("a full disk of 1 kB blocks: not played, this kernel lets nobody mount one", 0)

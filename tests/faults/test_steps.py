@@ -28,9 +28,12 @@ from tests.faults.counts import note
 from tests.helpers_ledger import ask, opened, value
 
 SESSION = {
-    "key": "adaptive_session", "version": 1, "digest": "d", "parameters": {"questions": 3, "epsilon": "0.3"},
+    "key": "adaptive_session",
+    "version": 1,
+    "digest": "d",
+    "parameters": {"questions": 3, "epsilon": "0.3"},
     "sentence": "",
-}  # fmt: skip
+}
 STEPS = ("BEGIN", "INSERT", "COMMIT", "read", "draw")
 Tell = Callable[..., None]
 Scene = Callable[[Ledger, str, Tell], None]

@@ -15,9 +15,21 @@ ROWS = 600
 CANARY = "kanarček-70417"  # planted in one cell of a free text column; no page may ever show it
 REGIONS = ("pomurska", "podravska", "koroška", "savinjska", "gorenjska", "goriška", "osrednjeslovenska")
 HEADER = [
-    "Šifra", "Ime; priimek", "Datum vpisa", "Leto rojstva", "Spol", "Regija", "Kadilec", "Višina (cm)", "Teža [kg]",
-    "Mesečna plača (EUR)", "Delež dela %", "Ocena \"zadovoljstva\"", "<b>Opomba</b>", "O'Brien -- DROP TABLE",
-]  # fmt: skip
+    "Šifra",
+    "Ime; priimek",
+    "Datum vpisa",
+    "Leto rojstva",
+    "Spol",
+    "Regija",
+    "Kadilec",
+    "Višina (cm)",
+    "Teža [kg]",
+    "Mesečna plača (EUR)",
+    "Delež dela %",
+    'Ocena "zadovoljstva"',
+    "<b>Opomba</b>",
+    "O'Brien -- DROP TABLE",
+]
 
 
 def amount(value: float) -> str:

@@ -16,20 +16,58 @@ import dpengine as dp
 from dpengine.mechanisms import catalogue
 
 TEXTS = [
-    "", " ", "0", "-1", "1e999", "NaN", "½", "0,1", "1.5", "true", "null", "[]", "{}", "[[1, 2", '"x"', "<script>",
-    "\0", "\u202e", "é", "e\u0301", "'; DROP TABLE tables; --", "=1+1", "9" * 60, "x" * 3_000, "../../etc", "%00", "☃",
-    "\ud800", "\n", "1_000", "٣", "+5", "1e-9", "Infinity", "None", "__class__", "{0}", "%s", "p1", "a", "b", "pay",
-]  # fmt: skip
+    "",
+    " ",
+    "0",
+    "-1",
+    "1e999",
+    "NaN",
+    "½",
+    "0,1",
+    "1.5",
+    "true",
+    "null",
+    "[]",
+    "{}",
+    "[[1, 2",
+    '"x"',
+    "<script>",
+    "\0",
+    "\u202e",
+    "é",
+    "e\u0301",
+    "'; DROP TABLE tables; --",
+    "=1+1",
+    "9" * 60,
+    "x" * 3_000,
+    "../../etc",
+    "%00",
+    "☃",
+    "\ud800",
+    "\n",
+    "1_000",
+    "٣",
+    "+5",
+    "1e-9",
+    "Infinity",
+    "None",
+    "__class__",
+    "{0}",
+    "%s",
+    "p1",
+    "a",
+    "b",
+    "pay",
+]
 SCHEMA = stage.schema()
 COLUMNS = [*SCHEMA.columns, "note", "account", "who"]
 WORD = "zqzqzqzq"  # what stands on one of two neighbouring tables where the other has a canary
 
 texts = st.sampled_from(TEXTS) | st.text(max_size=12)
-scalars = (
-    st.none() | st.booleans() | st.integers(-5, 20) | st.integers(-(10**30), 10**30) | st.floats() | texts
+scalars = st.none() | st.booleans() | st.integers(-5, 20) | st.integers(-(10**30), 10**30) | st.floats() | texts
+junk = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6
 )
-junk = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
-                    max_leaves=6)  # fmt: skip
 columns = st.sampled_from(COLUMNS)
 amounts = st.sampled_from(["0.1", "0.5", "1", "2", 0.25, "1e-6", "0", "-1", "100", "1e9"])
 seeds = st.integers(0, 2**32)
@@ -76,9 +114,26 @@ def value(kind: str) -> st.SearchStrategy[Any]:
         some = st.fixed_dictionaries({"share": conditions()}) | st.fixed_dictionaries({"average": columns})
     else:
         some = st.sampled_from(
-            [True, False, "gaussian", "laplace", "lecture", "coordinate", "l2_laplace", "ball", "box", "last", "tail",
-             "first", "second", "joint", "halved", "tight", "all"]
-        )  # fmt: skip
+            [
+                True,
+                False,
+                "gaussian",
+                "laplace",
+                "lecture",
+                "coordinate",
+                "l2_laplace",
+                "ball",
+                "box",
+                "last",
+                "tail",
+                "first",
+                "second",
+                "joint",
+                "halved",
+                "tight",
+                "all",
+            ]
+        )
     return some if kind == "epsilon" else st.one_of(some, some, some, junk)
 
 
@@ -168,8 +223,11 @@ class File:
 CELLS = [*made.ODD_NUMBERS, *made.ODD_TEXTS, *made.ODD_DATES, "a", "b", "5", "7", 'say "x"', "a;b", "a\nb", "a\tb", "'"]
 HEADS = ["pay", "home", " x ", "", "a b", "7", "=1+1", "x" * 300, "\u202ea", "who\n", "<b>", "1990-01-01"]
 KINDS: list[Any] = [
-    dp.Number(0, 10), dp.Category(["a", "b"]), dp.Date("1990-01-01", "1999-12-31"), dp.ItemSet(["a", "b"], at_most=1),
-]  # fmt: skip
+    dp.Number(0, 10),
+    dp.Category(["a", "b"]),
+    dp.Date("1990-01-01", "1999-12-31"),
+    dp.ItemSet(["a", "b"], at_most=1),
+]
 
 
 @st.composite
@@ -201,32 +259,109 @@ def files(draw: st.DrawFn, secret: str) -> File:
     draw_end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
     data = written(secret) if damage != 4 else draw(st.binary(max_size=200))
     same = damage not in (0, 1, 5, 6)  # such damage falls elsewhere where another word is shorter
-    dialect = {"separator": draw(st.sampled_from([separator] * 4 + ["|", "x"])),
-               "encoding": draw(st.sampled_from([encoding.removesuffix("-sig")] * 4 + ["utf-8", "klingon"])),
-               "quote": draw(st.sampled_from(['"', '"', "'", ""])), "line_breaks": draw(st.booleans()),
-               "decimal": draw(st.sampled_from([".", ".", ","]))}  # fmt: skip
+    dialect = {
+        "separator": draw(st.sampled_from([separator] * 4 + ["|", "x"])),
+        "encoding": draw(st.sampled_from([encoding.removesuffix("-sig")] * 4 + ["utf-8", "klingon"])),
+        "quote": draw(st.sampled_from(['"', '"', "'", ""])),
+        "line_breaks": draw(st.booleans()),
+        "decimal": draw(st.sampled_from([".", ".", ","])),
+    }
     names = draw(st.lists(st.sampled_from([*heads * 6, "absent"]), min_size=1, max_size=3))
     kinds = {name: draw(st.sampled_from(KINDS)) for name in names}
     unit = draw(st.sampled_from([(None, 1), (None, 1), ("who", 3), (heads[0], 2), (heads[0], 1)]))
     relation = draw(st.sampled_from(["replace", "add_remove", "replace", "other"]))
     suffix = draw(st.sampled_from([".csv"] * 6 + [".parquet", ".gz", ".txt", ""]))
     return File(
-        data, data if same else written(WORD), suffix, dialect, kinds, unit, relation,
+        data,
+        data if same else written(WORD),
+        suffix,
+        dialect,
+        kinds,
+        unit,
+        relation,
         draw(st.sampled_from(["refuse", "empty", "refuse", "guess"])),
-    )  # fmt: skip
+    )
 
 
 # Links
 
-PAGES = ["ask", "ask", "ask", "data", "ledger", "plan", "whatif", "session", "publish", "synthetic", "train", "trust",
-         "lessons", "audit", "glossary", "thesis", "start", "wall"]  # fmt: skip
+PAGES = [
+    "ask",
+    "ask",
+    "ask",
+    "data",
+    "ledger",
+    "plan",
+    "whatif",
+    "session",
+    "publish",
+    "synthetic",
+    "train",
+    "trust",
+    "lessons",
+    "audit",
+    "glossary",
+    "thesis",
+    "start",
+    "wall",
+]
 FIELDS = [
-    "q", "column", "where", "of", "by", "bins", "share", "epsilon", "columns", "options", "answer", "lang", "change",
-    "page", "plan", "keep", "run", "session", "step", "k", "how", "published", "made", "trained", "checked", "target",
-    "features", "calibration", "from", "see", "n", "e", "d", "low", "high", "a", "prior", "relation", "lesson", "word",
-    "tour", "kind", "what", "if", "with", "points", "how_many", "noise", "delta", "size", "rounds", "queries", "grid",
-    "bandwidth", "x",
-]  # fmt: skip
+    "q",
+    "column",
+    "where",
+    "of",
+    "by",
+    "bins",
+    "share",
+    "epsilon",
+    "columns",
+    "options",
+    "answer",
+    "lang",
+    "change",
+    "page",
+    "plan",
+    "keep",
+    "run",
+    "session",
+    "step",
+    "k",
+    "how",
+    "published",
+    "made",
+    "trained",
+    "checked",
+    "target",
+    "features",
+    "calibration",
+    "from",
+    "see",
+    "n",
+    "e",
+    "d",
+    "low",
+    "high",
+    "a",
+    "prior",
+    "relation",
+    "lesson",
+    "word",
+    "tour",
+    "kind",
+    "what",
+    "if",
+    "with",
+    "points",
+    "how_many",
+    "noise",
+    "delta",
+    "size",
+    "rounds",
+    "queries",
+    "grid",
+    "bandwidth",
+    "x",
+]
 told = texts | junk.map(lambda one: json.dumps(one, default=str))
 
 

@@ -77,9 +77,16 @@ def brought(place: Path, path: Path, file: grown.File) -> list[Any]:
         def add() -> dp.Table:
             unit = dp.Unit.rows() if file.unit[0] is None else dp.Unit.column(*file.unit)
             return workspace.add_table(
-                "t", path, schema=Schema(file.columns), unit=unit, relation=file.relation, budget=dp.Budget(),
-                dialect=dialect, bad_records=file.bad_records, **about,
-            )  # fmt: skip
+                "t",
+                path,
+                schema=Schema(file.columns),
+                unit=unit,
+                relation=file.relation,
+                budget=dp.Budget(),
+                dialect=dialect,
+                bad_records=file.bad_records,
+                **about,
+            )
 
         table, refusal = refused(add, SCAN)
         seen.append(refusal)
@@ -308,9 +315,7 @@ def test_many_files_and_schemas(kind: str, many: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize(
-    ("kind", "many"), [("questions", QUESTIONS[1]), ("links", LINKS[1]), ("forms", FORMS[1])]
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "many"), [("questions", QUESTIONS[1]), ("links", LINKS[1]), ("forms", FORMS[1])])
 def test_many_questions_links_and_forms(kind: str, many: int, at_home: Two) -> None:
     with_two(at_home, many)[kind]()
     noted(kind)
@@ -339,9 +344,11 @@ def test_a_traceback_a_value_a_charge_and_a_difference_are_caught(two: Two, monk
         raise whole("table.unknown", name=str(self._workspace.folder)[-8:])
 
     for name, act, error, words in (
-        ("query", quoting, AssertionError, "id of a person"), ("query", broken, ValueError, "a traceback"),
-        ("ask", free, AssertionError, "without"), ("preview", of_its_own, AssertionError, "told apart"),
-    ):  # fmt: skip
+        ("query", quoting, AssertionError, "id of a person"),
+        ("query", broken, ValueError, "a traceback"),
+        ("ask", free, AssertionError, "without"),
+        ("preview", of_its_own, AssertionError, "told apart"),
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(dp.Table, name, act)
             with pytest.raises(error, match=words):

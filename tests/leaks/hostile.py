@@ -13,7 +13,7 @@ MARK = "qzq"
 HTML = f'<{MARK} onload=alert(1)><img src=x onerror=alert("{MARK}")></p><script>alert("{MARK}")</script>'
 LINK = f"[{MARK}](javascript:alert(1)) ![{MARK}](http://evil.example/{MARK}.png)"
 SIGNS = f":red[{MARK}] :material/{MARK}: **{MARK}** `{MARK}` ${MARK}^2$ # {MARK} ~{MARK}~ {{{MARK}}} %s"
-SQL = f'{MARK}"; DROP TABLE entries; -- \' OR 1=1'
+SQL = f"{MARK}\"; DROP TABLE entries; -- ' OR 1=1"
 FORMULA = f'=HYPERLINK("http://evil.example/{MARK}";"x")'
 SPLIT = f"a;=1+1;{MARK}"
 NAMES = {"html": HTML, "link": LINK, "signs": SIGNS, "sql": SQL, "formula": FORMULA, "split": SPLIT}

@@ -235,8 +235,10 @@ def _waiting(bench: Bench) -> None:
 
 def _damaged_table(bench: Bench, part: str, act: Callable[[dp.Table], Any]) -> None:
     """A table whose file somebody overwrote with rows of their own."""
-    table = bench.add(written(bench.folder / f"d{bench.made}.csv", rows(bench.stage.canaries, 40 + bench.made)),
-                      {"far": dp.Number(0, 9)})  # fmt: skip
+    table = bench.add(
+        written(bench.folder / f"d{bench.made}.csv", rows(bench.stage.canaries, 40 + bench.made)),
+        {"far": dp.Number(0, 9)},
+    )
     folder = bench.stage.workspace.folder / "tables" / table._record.folder
     end = b"" if part.startswith("coded") else b"PAR1"
     (folder / part).write_bytes(b"PAR1" + bench.cell.encode() * 9 + end)
@@ -288,8 +290,10 @@ def _newer(bench: Bench) -> None:
         table = next(name for (name,) in db.execute("SELECT name FROM sqlite_master") if "migrations" in name)
         columns = [row[1] for row in db.execute(f'PRAGMA table_info("{table}")')]
         first = db.execute(f'SELECT * FROM "{table}" LIMIT 1').fetchone()
-        told = ["of tomorrow" if name == "name" else 10**6 if name == "id" else value
-                for name, value in zip(columns, first, strict=True)]  # fmt: skip
+        told = [
+            "of tomorrow" if name == "name" else 10**6 if name == "id" else value
+            for name, value in zip(columns, first, strict=True)
+        ]
         db.execute(f'INSERT INTO "{table}" VALUES ({",".join("?" * len(told))})', told)
 
     bench.ledger(change).standing(bench.table.budget.id)
@@ -381,9 +385,12 @@ def _changed_file(bench: Bench) -> Any:
 
 
 MODEL = {
-    "kind": "linear", "features": [["age", schema()["age"].as_json()]], "target": ["far", schema()["far"].as_json()],
-    "bits": 24, "weights": [0, 2**20],
-}  # fmt: skip
+    "kind": "linear",
+    "features": [["age", schema()["age"].as_json()]],
+    "target": ["far", schema()["far"].as_json()],
+    "bits": 24,
+    "weights": [0, 2**20],
+}
 
 CAUSES: dict[str, Cause] = {
     # A file that comes in, with a fault of form in a line that holds a canary.
@@ -426,22 +433,32 @@ CAUSES: dict[str, Cause] = {
     "facts.rows": lambda b: b.load(f"a\n{b.cell}\n", relation="add_remove", about_rows=0),
     "facts.rows_needed": lambda b: b.load(f"a\n{b.cell}\n", relation="add_remove"),
     "relation.unknown": lambda b: b.load(f"a\n{b.cell}\n", relation="cousin"),
-    "table.name": lambda b: b.stage.workspace.add_table("a\nb", b.put(b.cell), schema=schema(), unit=dp.Unit.rows(),
-                                                        budget=dp.Budget()),
+    "table.name": lambda b: b.stage.workspace.add_table(
+        "a\nb", b.put(b.cell), schema=schema(), unit=dp.Unit.rows(), budget=dp.Budget()
+    ),
     "table.exists": lambda b: b.stage.workspace.add_table(
-        b.table.name, b.put(b.cell), schema=schema(), unit=dp.Unit.rows(), budget=dp.Budget()),
+        b.table.name, b.put(b.cell), schema=schema(), unit=dp.Unit.rows(), budget=dp.Budget()
+    ),
     "table.unknown": lambda b: b.stage.workspace.table("nobody"),
     "budget.unknown": lambda b: b.load(f"a\n{b.cell}\n", budget="nobody"),
     "budget.other_terms": lambda b: b.add(b.stage.source / "0.csv", {"far": N(0, 9)}, unit=dp.Unit.column("note", 1)),
-    "budget.several": lambda b: (b.load(f"a,b\n1,{b.cell}\n"), b.load(f"a,b\n2,{b.cell}\n"), b.add(
-        _folder(b, f"a,b\n1,{b.cell}\n", f"a,b\n2,{b.cell}\n"))),
-    "content.read_otherwise": lambda b: (b.load(f"a,b\n3,{b.cell}\n", **_WHOSE), b.load(
-        f"a,b\n3,{b.cell}\n", dialect=dp.Dialect(quote="'"), **_WHOSE)),
-    "content.part_known": lambda b: (b.load(f"a,b\n4,{b.cell}\n", **_WHOSE), b.add(
-        _folder(b, f"a,b\n4,{b.cell}\n", f"a,b\n5,{b.cell}\n"), **_WHOSE)),
-    "budget.practice": lambda b: (b.stage.workspace.table("clinic").ask(
-        b.stage.workspace.table("clinic").suggestions()[0]), b.load(
-        f"a\n{b.cell}\n", budget=b.stage.workspace.table("clinic").budget.id)),
+    "budget.several": lambda b: (
+        b.load(f"a,b\n1,{b.cell}\n"),
+        b.load(f"a,b\n2,{b.cell}\n"),
+        b.add(_folder(b, f"a,b\n1,{b.cell}\n", f"a,b\n2,{b.cell}\n")),
+    ),
+    "content.read_otherwise": lambda b: (
+        b.load(f"a,b\n3,{b.cell}\n", **_WHOSE),
+        b.load(f"a,b\n3,{b.cell}\n", dialect=dp.Dialect(quote="'"), **_WHOSE),
+    ),
+    "content.part_known": lambda b: (
+        b.load(f"a,b\n4,{b.cell}\n", **_WHOSE),
+        b.add(_folder(b, f"a,b\n4,{b.cell}\n", f"a,b\n5,{b.cell}\n"), **_WHOSE),
+    ),
+    "budget.practice": lambda b: (
+        b.stage.workspace.table("clinic").ask(b.stage.workspace.table("clinic").suggestions()[0]),
+        b.load(f"a\n{b.cell}\n", budget=b.stage.workspace.table("clinic").budget.id),
+    ),
     "budget.epsilon_range": lambda b: dp.Budget("0"),
     "budget.delta_range": lambda b: dp.Budget("1", "1"),
     "budget.share_range": lambda b: Rule.make(Fraction(1), Fraction(1, 10), Fraction(2)),
@@ -525,20 +542,23 @@ CAUSES: dict[str, Cause] = {
     "crosstab.cells": lambda b: _many_cells(b).query("crosstab", columns=["a", "b"], epsilon="0.1"),
     "sum.overflow": lambda b: _huge(b).query("sum", column="a", epsilon="0.1"),
     "variance.overflow": lambda b: b.add(b.frame(a=[b.digits]), {"a": N(0, 10**6)}).query(
-        "variance", column="a", epsilon="0.1"),
+        "variance", column="a", epsilon="0.1"
+    ),
     "count.public": lambda b: b.ask("count"),
     "count.people_by": lambda b: b.people.query("count", people=True, by="home", epsilon="0.1"),
     "column.unknown": lambda b: b.ask("median", column="nobody"),
     "column.wrong_kind": lambda b: b.ask("median", column="home"),
     "items.size_needed": lambda b: b.add(b.frame(a=[b.cell]), {"a": S(["x", "y"])}).query(
-        "histogram", column="a", epsilon="0.1"),
+        "histogram", column="a", epsilon="0.1"
+    ),
     "predicate.unreadable": lambda b: b.ask("count", where=[[7]]),
     "predicate.op": lambda b: b.ask("count", where=[["home", ">=", "a"]]),
     "predicate.value": lambda b: b.ask("count", where=[["home", "in", ["nobody"]]]),
     "predicate.empty": lambda b: b.ask("count", where=[["home", "in", []]]),
     "predicate.deep": lambda b: b.ask("count", where=[["any", [["any", [["far", ">", 1]]]]]]),
     "predicate.has_many": lambda b: b.add(b.frame(a=[b.cell]), {"a": S([str(one) for one in range(99)])}).query(
-        "count", where=[["a", "has", [str(one) for one in range(99)]]], epsilon="0.1"),
+        "count", where=[["a", "has", [str(one) for one in range(99)]]], epsilon="0.1"
+    ),
     "delta.missing": lambda b: read_delta(""),
     "delta.range": lambda b: b.ask("find_values", column="note", delta="2"),
     # Publishing.
@@ -548,11 +568,13 @@ CAUSES: dict[str, Cause] = {
     "publish.kind": lambda b: b.ask("publish_table", columns=["likes"]),
     "publish.digits": lambda b: catalogue["publish_number"].build(
         replace(b.table.facts, schema=dp.Schema({"far": dp.Number(10**20, 10**20 + 5)})),
-        {"columns": ["far"], "epsilon": "1"}),
+        {"columns": ["far"], "epsilon": "1"},
+    ),
     "publish.grid": lambda b: b.ask("publish_number", columns=["far"], grid="0"),
     "publish.everyone": lambda b: replace(b.ask("publish_number", columns=["far"]), by="home"),
     "publish.large": lambda b: replace(
-        b.ask("publish_number", columns=["far"]), facts=replace(b.table.facts, about=10**9)),
+        b.ask("publish_number", columns=["far"]), facts=replace(b.table.facts, about=10**9)
+    ),
     "publish.changed": _changed_file,
     "publish.fine": lambda b: _published(b, "pay").quantile("pay", Fraction(1, 2)),
     "publish.no_list": lambda b: _published(b, "far").counts("far"),
@@ -567,10 +589,12 @@ CAUSES: dict[str, Cause] = {
     "shuffle.calibration": lambda b: b.ask("shuffle_histogram", column="home", delta="1e-8", calibration="loose"),
     "shuffle.solution": lambda b: b.ask("shuffle_histogram", column="home", delta="1e-8", solution="third"),
     "shuffle.large": lambda b: replace(
-        b.ask("local_count", where=[["far", ">", 1]]), facts=replace(b.table.facts, about=10**9)),
+        b.ask("local_count", where=[["far", ">", 1]]), facts=replace(b.table.facts, about=10**9)
+    ),
     "shuffle.messages": lambda b: catalogue["shuffle_histogram"].build(
         replace(b.add(b.frame(a=[b.cell]), {"a": C([str(one) for one in range(99)])}).facts, about=10**7),
-        {"column": "a", "delta": "0.5", "epsilon": "1"}),
+        {"column": "a", "delta": "0.5", "epsilon": "1"},
+    ),
     # Curves.
     "density.columns": lambda b: b.ask("density", columns=["far", "far"]),
     "density.bandwidth": lambda b: b.ask("density", columns=["far"], bandwidth="0"),
@@ -579,13 +603,15 @@ CAUSES: dict[str, Cause] = {
     "density.points": lambda b: b.ask("density", columns=["far"], resolution=1),
     "density.sample_many": lambda b: sample(b.ask("density", columns=["far"], resolution=2), {}, 0),
     "density.sample_none": lambda b: sample(
-        one := b.ask("density", columns=["far"], resolution=2), dict.fromkeys(one.labels(), -1.0), 5),
+        one := b.ask("density", columns=["far"], resolution=2), dict.fromkeys(one.labels(), -1.0), 5
+    ),
     "curve.points": lambda b: b.ask("cdf", column="far", points="0"),
     # Synthetic tables.
     "synthetic.columns": lambda b: b.ask("small_database", columns=[]),
     "synthetic.cells": lambda b: catalogue["mwem"].build(
         replace(b.table.facts, schema=dp.Schema({name: C([str(one) for one in range(120)]) for name in "ab"})),
-        {"columns": ["a", "b"], "epsilon": "1"}),
+        {"columns": ["a", "b"], "epsilon": "1"},
+    ),
     "synthetic.queries": lambda b: b.ask("mwem", columns=["home"], queries=[[]]),
     "synthetic.condition": lambda b: b.ask("mwem", columns=["home"], queries=[[["far", ">", 1]]]),
     "synthetic.whole": lambda b: b.ask("small_database", columns=["home"], size="0"),
@@ -596,20 +622,23 @@ CAUSES: dict[str, Cause] = {
     "train.features_twice": lambda b: b.train(features=["age", "age"]),
     "train.feature_kind": lambda b: b.train(features=["likes"]),
     "train.feature_one": lambda b: b.add(b.frame(a=[b.cell], n=[b.digits]), {"a": C(["one"]), "n": N(0, 9)}).query(
-        "train_linear", target="n", features=["a"], epsilon="0.1"),
+        "train_linear", target="n", features=["a"], epsilon="0.1"
+    ),
     "train.target_feature": lambda b: b.train(features=["far"]),
     "train.target_one": lambda b: b.add(b.frame(a=[b.cell], n=[b.digits]), {"a": C(["one"]), "n": N(0, 9)}).query(
-        "train_logistic", target="a", features=["n"], epsilon="0.1"),
+        "train_logistic", target="a", features=["n"], epsilon="0.1"
+    ),
     "train.sides": lambda b: b.ask("train_logistic", target="home", features=["age"], positive=["a"], negative=["a"]),
     "train.wide": lambda b: b.add(
-        b.frame(a=[b.cell], n=[b.digits]), {"a": C([str(one) for one in range(300)]), "n": N(0, 9)}).query(
-        "train_linear", target="n", features=["a"], epsilon="0.1"),
+        b.frame(a=[b.cell], n=[b.digits]), {"a": C([str(one) for one in range(300)]), "n": N(0, 9)}
+    ).query("train_linear", target="n", features=["a"], epsilon="0.1"),
     "train.few": lambda b: b.add(b.frame(a=[b.cell], n=[b.digits]), {"a": C(["x", "y"]), "n": N(0, 9)}).query(
-        "train_linear", target="n", features=["a"], epsilon="0.1"),
+        "train_linear", target="n", features=["a"], epsilon="0.1"
+    ),
     "train.names": lambda b: b.add(
         b.frame(**{"a": [b.cell] * 9, "a = x": [b.digits] * 9, "n": [b.digits] * 9}),
-        {"a": C(["x", "y"]), "a = x": N(0, 9), "n": N(0, 9)}).query(
-        "train_linear", target="n", features=["a", "a = x"], epsilon="0.1"),
+        {"a": C(["x", "y"]), "a = x": N(0, 9), "n": N(0, 9)},
+    ).query("train_linear", target="n", features=["a", "a = x"], epsilon="0.1"),
     "train.steps": lambda b: b.train(steps=0),
     "train.lattice": lambda b: b.train(lattice=99),
     "train.rate": lambda b: b.train(rate=0),
@@ -620,28 +649,34 @@ CAUSES: dict[str, Cause] = {
     "train.region": lambda b: b.train(region="cube"),
     "train.iterate": lambda b: b.train(iterate="first"),
     "train.no_delta": lambda b: b.small("pure", "1", "0").training_for(
-        "train_linear", Fraction(1, 2), target="far", features=["age"]),
+        "train_linear", Fraction(1, 2), target="far", features=["age"]
+    ),
     "train.no_room": lambda b: b.table.training_for("train_linear", Fraction(1, 10**9), target="far", features=["age"]),
     "train.model": lambda b: model_from_json({"weights": b.cell}),
     "check_model.model": lambda b: b.check({"kind": "linear"}),
-    "check_model.other": lambda b: b.check(MODEL | {"target": ["far", {"kind": "number", "lower": "0", "upper": "9",
-                                                                       "step": "1", "shape": "bell"}]}),
+    "check_model.other": lambda b: b.check(
+        MODEL | {"target": ["far", {"kind": "number", "lower": "0", "upper": "9", "step": "1", "shape": "bell"}]}
+    ),
     "check_model.weights": lambda b: b.check(MODEL | {"weights": [0.5, 0]}),
-    "check_model.sides": lambda b: b.check(MODEL | {"target": ["home", schema()["home"].as_json()], "kind": "logistic",
-                                                    "yes": [0], "no": [9]}),
+    "check_model.sides": lambda b: b.check(
+        MODEL | {"target": ["home", schema()["home"].as_json()], "kind": "logistic", "yes": [0], "no": [9]}
+    ),
     "check_model.parts": lambda b: b.check(MODEL, parts=0),
     "check_model.most_error": lambda b: b.check(MODEL, most_error="11"),
     "check_model.error_steps": lambda b: b.check(MODEL, error_steps="3"),
     "check_model.linear_only": lambda b: b.check(
         MODEL | {"target": ["home", schema()["home"].as_json()], "kind": "logistic", "yes": [0], "no": [1]},
-        most_error="1"),
+        most_error="1",
+    ),
     "budget.exceeded": lambda b: _refused(b, b.small().query("median", column="pay", epsilon="1"), b.small()),
     "budget.exceeded_delta": lambda b: _refused(
-        b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()),
+        b, b.small().query("find_values", column="note", epsilon="0.01", delta="1e-3"), b.small()
+    ),
     "budget.needs_delta": lambda b: _gaussian(b),
     "request.id": lambda b: b.table.ask(b.ask("count", by="home"), "x" * 999),
     "request.reused": lambda b: [
-        b.table.ask(b.ask("count", by="home", epsilon=one), "twice") for one in ("0.1", "0.2")],
+        b.table.ask(b.ask("count", by="home", epsilon=one), "twice") for one in ("0.1", "0.2")
+    ],
     "request.meanwhile": lambda b: [b.table.ask(b.ask("count", by="home", epsilon="0.1"), seen=0) for _ in range(2)],
     "request.settled": _settled,
     "request.unknown": lambda b: b.stage.workspace.ledger.answer("nobody", {}),
@@ -652,7 +687,8 @@ CAUSES: dict[str, Cause] = {
     "release.waiting": _waiting,
     "engine.unreadable": lambda b: _damaged_table(b, "raw.parquet", lambda t: t.revise(dp.Schema({"home": C(["a"])}))),
     "table.damaged": lambda b: _damaged_table(
-        b, "coded-1.parquet", lambda t: t.ask(t.query("mean", column="far", epsilon="0.1"))),
+        b, "coded-1.parquet", lambda t: t.ask(t.query("mean", column="far", epsilon="0.1"))
+    ),
     "table.closed": lambda b: (b.stage.workspace.seal(b.small("shut").name), b.small("shut").revise(schema())),
     "table.sealed": lambda b: _closed(b, "seal"),
     "table.forgotten": lambda b: _closed(b, "forget"),
@@ -668,8 +704,8 @@ CAUSES: dict[str, Cause] = {
     "session.delta_unused": lambda b: b.ask("adaptive_session", questions=1, delta="1e-6"),
     "session.ended": lambda b: _ended(b),
     "session.largest_gaussian": lambda b: b.ask(
-        "adaptive_session", questions=1, calibration="gaussian",
-        ask={"largest": [[["far", ">", 1]], [["far", "<", 1]]]}),
+        "adaptive_session", questions=1, calibration="gaussian", ask={"largest": [[["far", ">", 1]], [["far", "<", 1]]]}
+    ),
     "session.no_delta": lambda b: b.small("pure", "1", "0").session_for(3, Fraction(1, 2), "gaussian"),
     "session.no_room": lambda b: b.table.session_for(1000, Fraction(1, 10**9)),
     "session.over": lambda b: _over(b),
@@ -797,11 +833,24 @@ def _reused(bench: Bench) -> None:
 
 def codes() -> set[str]:
     """Every code that the program raises, by its source; and those that are put together there."""
-    found: set[str] = {"load.ragged", "load.quoting", "load.line_end", "load.long_line", "load.encoding",
-                       "load.broken", "load.unclosed", "load.header_quoting", "release.interrupted",
-                       "ledger.locked", "ledger.unwritable", "ledger.damaged",
-                       *(f"train.{name}" for name in ("calibration", "region", "iterate", "steps", "lattice",
-                                                      "rate", "radius", "clip"))}  # fmt: skip
+    found: set[str] = {
+        "load.ragged",
+        "load.quoting",
+        "load.line_end",
+        "load.long_line",
+        "load.encoding",
+        "load.broken",
+        "load.unclosed",
+        "load.header_quoting",
+        "release.interrupted",
+        "ledger.locked",
+        "ledger.unwritable",
+        "ledger.damaged",
+        *(
+            f"train.{name}"
+            for name in ("calibration", "region", "iterate", "steps", "lattice", "rate", "radius", "clip")
+        ),
+    }
     for package in ("dpengine", "ui", "pages", "demos"):
         for path in sorted((ROOT / package).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

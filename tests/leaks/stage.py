@@ -50,19 +50,36 @@ def rows(found: list[Canary], people: int = PEOPLE, seed: int = 7) -> list[list[
     plain = random.Random(seed)
     made = [
         [
-            f"p{place // 2}", str(plain.randrange(10**5) * 10**12), str(plain.randrange(11)), COMMON, "4",
-            "ab"[place % 2], f"199{plain.randrange(10)}-0{1 + plain.randrange(9)}-11", "|".join("xyz"[: place % 4]),
-            "7", "", str(place % 90), ("low", "high")[place % 3 > 0],
+            f"p{place // 2}",
+            str(plain.randrange(10**5) * 10**12),
+            str(plain.randrange(11)),
+            COMMON,
+            "4",
+            "ab"[place % 2],
+            f"199{plain.randrange(10)}-0{1 + plain.randrange(9)}-11",
+            "|".join("xyz"[: place % 4]),
+            "7",
+            "",
+            str(place % 90),
+            ("low", "high")[place % 3 > 0],
         ]
         for place in range(people)
-    ]  # fmt: skip
+    ]
     for column, name in [
-        ("who", "id of a person"), ("who", "id without a letter"), ("pay", "declared number, between two steps"),
-        ("far", "number out of range"), ("note", "text that is not declared"), ("note", "strange text"),
-        ("account", "number that is not declared"), ("home", "rare category"), ("born", "date out of range"),
-        ("born", "date as no file writes it"), ("likes", "item nobody listed"), ("bad", "malformed number"),
+        ("who", "id of a person"),
+        ("who", "id without a letter"),
+        ("pay", "declared number, between two steps"),
+        ("far", "number out of range"),
+        ("note", "text that is not declared"),
+        ("note", "strange text"),
+        ("account", "number that is not declared"),
+        ("home", "rare category"),
+        ("born", "date out of range"),
+        ("born", "date as no file writes it"),
+        ("likes", "item nobody listed"),
+        ("bad", "malformed number"),
         ("story", "long cell"),
-    ]:  # fmt: skip
+    ]:
         row = list(made[0])
         row[NAMES.index("who")] = f"odd {name}"[:7] + str(len(made))
         row[NAMES.index(column)] = cell[name] if column != "likes" else f"x|{cell[name]}|y"
@@ -133,10 +150,20 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("find_values", {"column": "note", "delta": "1e-7"}),
     ("cdf", {"column": "far"}),
     ("cdf_tree", {"column": "pay"}),
-    ("check_model", {"parts": 2, "model": {
-        "kind": "linear", "features": [["age", schema()["age"].as_json()]],
-        "target": ["far", schema()["far"].as_json()], "bits": 24, "weights": [0, 2**20]}}),
-]  # fmt: skip
+    (
+        "check_model",
+        {
+            "parts": 2,
+            "model": {
+                "kind": "linear",
+                "features": [["age", schema()["age"].as_json()]],
+                "target": ["far", schema()["far"].as_json()],
+                "bits": 24,
+                "weights": [0, 2**20],
+            },
+        },
+    ),
+]
 
 
 def publish(table: dp.Table) -> list[dp.Answer]:

@@ -37,7 +37,7 @@ BOMBS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "one long text in every row": ("load.swollen", lambda f: bombs.many_texts(f / "a.parquet")),
     "a file of one endless line": ("load.long", lambda f: put(f / "a.csv", b"a,b" * bombs.LONG)),
     "no rows, all line ends": ("load.no_rows", lambda f: put(f / "a.csv", b"a,b" + b"\n" * 10**5)),
-}  # fmt: skip
+}
 
 
 IN_ROWS = ("a cell of 10 MB in Parquet", "one long text in every row")  # of which a survey counts the rows alone

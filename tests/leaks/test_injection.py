@@ -33,14 +33,22 @@ def hostile_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dp.Table:
 def asked(table: dp.Table) -> list[dp.Answer]:
     lists = table.schema.of_kind(dp.Category)
     questions: list[tuple[str, dict[str, Any]]] = [
-        ("histogram", {"column": lists[1]}), ("median", {"column": LINK}), ("count", {"by": lists[0]}),
-        ("top_item", {"column": lists[0]}), ("histogram", {"column": f"sets {SIGNS}"}),
-        ("mean", {"column": HTML, "by": lists[0]}), ("median", {"column": f"day {LINK}"}),
-        ("crosstab", {"columns": lists}), ("find_values", {"column": f"free {HTML}", "delta": "1e-7"}),
-        ("find_range", {"column": SIGNS}), ("sum", {"column": SIGNS}), ("fit_check", {"column": SIGNS}),
+        ("histogram", {"column": lists[1]}),
+        ("median", {"column": LINK}),
+        ("count", {"by": lists[0]}),
+        ("top_item", {"column": lists[0]}),
+        ("histogram", {"column": f"sets {SIGNS}"}),
+        ("mean", {"column": HTML, "by": lists[0]}),
+        ("median", {"column": f"day {LINK}"}),
+        ("crosstab", {"columns": lists}),
+        ("find_values", {"column": f"free {HTML}", "delta": "1e-7"}),
+        ("find_range", {"column": SIGNS}),
+        ("sum", {"column": SIGNS}),
+        ("fit_check", {"column": SIGNS}),
         ("noisy_argmax", {"options": [[[lists[0], "in", [HTML]]], [[LINK, ">", 5]]]}),
-        ("proportion", {"of": [[lists[1], "in", [LINK]]]}), ("histogram", {"column": HTML, "bins": 3}),
-    ]  # fmt: skip
+        ("proportion", {"of": [[lists[1], "in", [LINK]]]}),
+        ("histogram", {"column": HTML, "bins": 3}),
+    ]
     return [table.ask(table.query(key, epsilon="1", **given)) for key, given in questions]
 
 
@@ -67,11 +75,17 @@ def test_names_stay_text_on_every_page(table: dp.Table) -> None:
     plan = json.dumps([[one.query.card.key, one.query.parameters(), "5", 0] for one in answers[:8]])
     name = {"table": table.name}
     addresses: list[tuple[str, dict[str, str]]] = [
-        ("data", name), ("data", name | {"change": "1"}), ("data", {}), ("ledger", name), ("session", name),
+        ("data", name),
+        ("data", name | {"change": "1"}),
+        ("data", {}),
+        ("ledger", name),
+        ("session", name),
         ("start", {}),
-        ("session", name | {"session": "s"}), ("session", name | {"session": "s", "step": "a"}),
-        ("plan", name | {"plan": plan}), ("whatif", name | {"from": "table", "q": "mean", "column": SIGNS}),
-    ]  # fmt: skip
+        ("session", name | {"session": "s"}),
+        ("session", name | {"session": "s", "step": "a"}),
+        ("plan", name | {"plan": plan}),
+        ("whatif", name | {"from": "table", "q": "mean", "column": SIGNS}),
+    ]
     for answer in answers:
         link = walk.link(table, answer.query)
         addresses += [("ask", link), ("ask", link | {"answer": answer.request_id})]
@@ -89,10 +103,18 @@ def test_a_page_that_does_not_escape_is_caught() -> None:
     """Power: each way in which a name could be more than text."""
     from streamlit.testing.v1 import AppTest
 
-    for body in ("st.html(NAME)", "st.markdown(NAME)", "st.button(NAME)", "st.expander(NAME).write(1)",
-                 "st.radio('x', [NAME])", "st.caption(NAME)", "st.text_input(NAME)", "st.checkbox('x', help=NAME)",
-                 "st.page_link('https://a.example', label=NAME)",
-                 "st.plotly_chart({'data': [{'y': [1], 'name': NAME}]})"):  # fmt: skip
+    for body in (
+        "st.html(NAME)",
+        "st.markdown(NAME)",
+        "st.button(NAME)",
+        "st.expander(NAME).write(1)",
+        "st.radio('x', [NAME])",
+        "st.caption(NAME)",
+        "st.text_input(NAME)",
+        "st.checkbox('x', help=NAME)",
+        "st.page_link('https://a.example', label=NAME)",
+        "st.plotly_chart({'data': [{'y': [1], 'name': NAME}]})",
+    ):
         name = HTML if "html" in body or "plotly" in body else f"{LINK} {SIGNS}"
         app = AppTest.from_string(f"import streamlit as st\nNAME = {name!r}\n{body}").run()
         assert faults(app), body
@@ -148,16 +170,33 @@ def test_signs_that_steer_are_neither_printed_nor_declared(table: dp.Table, tmp_
     assert "\u2066" not in plain("\u2066ε") + plain("\u2069a\u2066")
     assert plain("čšž 😀 مرحبا — ok") == "čšž 😀 مرحبا — ok"
     for name, column in (
-        ("x\u202e", dp.Number(0, 1)), ("x", dp.Category(["a\u2066b", "c"])), ("x", dp.ItemSet(["a\x1b", "c"])),
-    ):  # fmt: skip
+        ("x\u202e", dp.Number(0, 1)),
+        ("x", dp.Category(["a\u2066b", "c"])),
+        ("x", dp.ItemSet(["a\x1b", "c"])),
+    ):
         with pytest.raises(dp.AllowanceError) as caught:
             table.revise(dp.Schema({name: column}))
         assert str(caught.value).isprintable()
 
 
-NAMES = ("../../evil.csv", "/etc/cron.d/evil", "..\\..\\evil.csv", "nul", "con.csv", "a\0b.csv", ".htaccess", "~/evil",
-         "x" * 5000, "", ".", "..", "evil\n.csv", "\u202evsc.live",
-         "<img src=x onerror=alert(1)>.csv", "$(touch evil)")  # fmt: skip
+NAMES = (
+    "../../evil.csv",
+    "/etc/cron.d/evil",
+    "..\\..\\evil.csv",
+    "nul",
+    "con.csv",
+    "a\0b.csv",
+    ".htaccess",
+    "~/evil",
+    "x" * 5000,
+    "",
+    ".",
+    "..",
+    "evil\n.csv",
+    "\u202evsc.live",
+    "<img src=x onerror=alert(1)>.csv",
+    "$(touch evil)",
+)
 
 
 @pytest.mark.long

@@ -50,7 +50,11 @@ class SameCoins(Coins):
 def made_still(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Begin the counters anew, for each of the two."""
     monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
-    for place in ("dpengine.planning.rehearsal.SystemCoins", "dpengine.planning.whatif_curves.SystemCoins", "demos.lessons.trust.SystemCoins"):
+    for place in (
+        "dpengine.planning.rehearsal.SystemCoins",
+        "dpengine.planning.whatif_curves.SystemCoins",
+        "demos.lessons.trust.SystemCoins",
+    ):
         monkeypatch.setattr(place, lambda: SameCoins(1))
     for place in ("dpengine.ledger.ledger._now", "dpengine.workspace._now"):
         monkeypatch.setattr(place, lambda: "2026-01-02T03:04:05+00:00")
@@ -73,9 +77,7 @@ def built(home: Path, source: Path, name: str, side: str) -> stage.Stage:
     more = int(side == "two" and terms["relation"] == "add_remove")
     path = stage.written(source / "people.csv", stage.rows(found, stage.PEOPLE + more, seed=SIDES.index(side)))
     workspace = dp.open_workspace(home)
-    table = workspace.add_table(
-        name, path, schema=stage.schema(), budget=dp.Budget("50", "1e-5"), **terms
-    )
+    table = workspace.add_table(name, path, schema=stage.schema(), budget=dp.Budget("50", "1e-5"), **terms)
     return stage.Stage(workspace, [table], found, source)
 
 
@@ -114,7 +116,7 @@ def differing(one: dict[str, list[bytes]], other: dict[str, list[bytes]]) -> lis
 
 def compared(
     name: str, still: Callable[[], None], folder: Path, monkeypatch: pytest.MonkeyPatch, pages: int | None
-) -> tuple[int, int]:  # fmt: skip
+) -> tuple[int, int]:
     """How many pieces were the same before a spend, and after a question to which both tables say the same."""
     before, after, files, charged, exports = {}, {}, {}, {}, {}
     for side in SIDES:
@@ -153,7 +155,7 @@ def test_two_tables_show_the_same(still: Any, tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize("name", sorted(stage.TERMS))
 def test_two_tables_show_the_same_on_every_page(
     name: str, still: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     before, after = compared(name, still, tmp_path, monkeypatch, None)
     tally.add([[f"two tables, {name}: the same before a spend, after it", f"{before}, {after}", "", "", 0]])
 

@@ -74,8 +74,12 @@ def test_no_refusal_holds_a_canary_and_how_many_there_are(bench: refusals.Bench,
     scan = scanned(bench, caplog, capfd)
     tally.tell(scan, "refusals")
     caused, known = len(refusals.CAUSES), len(refusals.codes())
-    tally.add([["refusals: kinds caused", caused, "", len(scan.canaries), 0],
-               ["refusals: kinds that cannot be caused on a table", known - caused, "", "", ""]])  # fmt: skip
+    tally.add(
+        [
+            ["refusals: kinds caused", caused, "", len(scan.canaries), 0],
+            ["refusals: kinds that cannot be caused on a table", known - caused, "", "", ""],
+        ]
+    )
     assert not scan.findings
 
 

@@ -30,7 +30,7 @@ def given_own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 def whole_scan(
     folders: tuple[Path, Path, Path], log: Any, printed: Any, names: list[str], pages: int | None, every: int
-) -> Scan:  # fmt: skip
+) -> Scan:
     """Declare, look at every page, ask, look again, take everything away, declare anew, forget."""
     home, source, temporary = folders
     log.set_level(logging.DEBUG)

@@ -196,5 +196,3 @@ def test_permuting_rows_changes_nothing(name: str, tmp_path: Path) -> None:
             workspace.read(need, table._record, table.schema) for need, table in zip(needs, tables, strict=True)
         )
         assert key(one) == key(other), asked
-
-

@@ -93,4 +93,3 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
     yield "answers as JSON lines", "".join(table.answer_lines())
     yield "ledger as JSON lines", "".join(export_lines(workspace.ledger))
     yield "report", report.html(table, workspace.ledger.head(), "2026-01-02T03:04:05+00:00")
-

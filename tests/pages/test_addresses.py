@@ -56,15 +56,37 @@ ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
     *(
         ("ask", {"q": "count", "where": text})
         for text in (
-            "[[1, 2", "null", "7", '"age"', '{"a": 1}', "[7]", "[[]]", '[["age"]]', '[["age", ">="]]',
-            '[["nobody", "in", ["x"]]]', '[["age", "in", 5]]', '[["age", "between", [1]]]', '[["age", "between", "x"]]',
-            '[["age", "between", [9, 1]]]', '[["age", ">=", "old"]]', '[["age", ">=", null]]', '[["age", "≈", 3]]',
-            '[["district", "in", ["Atlantis"]]]', '[["district", "in", [7, null, []]]]', '[["district", ">=", 3]]',
-            '[["any", []]]', '[["any", [["age", ">=", 3]]]]', '[["any", [["any", []]]]]', '[[["age"], "in", [1]]]',
-            '[[7, "in", [1]]]', '[["age", 7, 1]]', '[["age", ">=", 1e400]]', '[["age", ">=", [1]]]',
+            "[[1, 2",
+            "null",
+            "7",
+            '"age"',
+            '{"a": 1}',
+            "[7]",
+            "[[]]",
+            '[["age"]]',
+            '[["age", ">="]]',
+            '[["nobody", "in", ["x"]]]',
+            '[["age", "in", 5]]',
+            '[["age", "between", [1]]]',
+            '[["age", "between", "x"]]',
+            '[["age", "between", [9, 1]]]',
+            '[["age", ">=", "old"]]',
+            '[["age", ">=", null]]',
+            '[["age", "≈", 3]]',
+            '[["district", "in", ["Atlantis"]]]',
+            '[["district", "in", [7, null, []]]]',
+            '[["district", ">=", 3]]',
+            '[["any", []]]',
+            '[["any", [["age", ">=", 3]]]]',
+            '[["any", [["any", []]]]]',
+            '[[["age"], "in", [1]]]',
+            '[[7, "in", [1]]]',
+            '[["age", 7, 1]]',
+            '[["age", ">=", 1e400]]',
+            '[["age", ">=", [1]]]',
         )
     ),
-)  # fmt: skip
+)
 
 
 def name(address: tuple[str, dict[str, str]]) -> str:
@@ -82,9 +104,10 @@ LONG = [address for place, address in enumerate(MORE) if place % 4]
 
 
 @pytest.mark.parametrize(
-    "address", [pytest.param(one, marks=[pytest.mark.long] * (one in LONG)) for one in ADDRESSES],
+    "address",
+    [pytest.param(one, marks=[pytest.mark.long] * (one in LONG)) for one in ADDRESSES],
     ids=[name(one) for one in ADDRESSES],
-)  # fmt: skip
+)
 def test_any_address_gives_a_page(
     address: tuple[str, dict[str, str]], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

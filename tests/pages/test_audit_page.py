@@ -179,7 +179,9 @@ def test_no_question_leads_to_a_twin() -> None:
         text = path.read_text(encoding="utf-8")
         imported = re.search(r"^\s*(from|import) demos(\.twins\b|\b.*\btwins\b)", text, flags=re.M)
         assert not imported or path.name in allowed, path
-    assert re.search(r"^from demos\.twins import", (ROOT / "ui" / "check" / "audit.py").read_text(encoding="utf-8"), flags=re.M)
+    assert re.search(
+        r"^from demos\.twins import", (ROOT / "ui" / "check" / "audit.py").read_text(encoding="utf-8"), flags=re.M
+    )
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
@@ -248,15 +250,23 @@ def test_an_address_brings_back_the_whole_page_and_widgets_change_it(home: Path)
     assert "A number without noise is the truth" in said(page) and "Ana is not in this table" in said(page)
     kept = dict(page.query_params)
     assert {name: kept[name][0] if isinstance(kept[name], list) else kept[name] for name in kept} == {
-        "q": "histogram", "relation": "add_remove", "unit": "two", "e": "2", "twin": "bare"
-    }  # fmt: skip
+        "q": "histogram",
+        "relation": "add_remove",
+        "unit": "two",
+        "e": "2",
+        "twin": "bare",
+    }
     page.selectbox[0].set_value("sum").run()
     assert not page.exception and "noise made for 6 does not hide 60" in said(page)  # that twin has no such flaw
     page.select_slider[0].set_value("0.1").run()
     stands(page, home)
     assert page.session_state["audit"]["given"] | {"twin": ""} == {
-        "q": "sum", "relation": "add_remove", "unit": "two", "e": "0.1", "twin": ""
-    }  # fmt: skip
+        "q": "sum",
+        "relation": "add_remove",
+        "unit": "two",
+        "e": "0.1",
+        "twin": "",
+    }
 
 
 def test_more_draws_add_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

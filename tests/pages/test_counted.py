@@ -88,15 +88,21 @@ def workspace(home: Path) -> dp.Workspace:
 @pytest.fixture(scope="module")
 def tables(workspace: dp.Workspace) -> Iterator[dict[bool, dp.Table]]:
     """By whether a person may have several rows."""
-    frame = pd.DataFrame({
-        "patient": [f"p{place // 3}" for place in range(PEOPLE)],
-        "amount": [str(place * 7 % 900 - 100) for place in range(PEOPLE)],
-        "town": ["ABCD"[place % 4] for place in range(PEOPLE)],
-        "ill": ["yes" if place % 2 else "no" for place in range(PEOPLE)],
-    })  # fmt: skip
-    schema = dp.Schema({
-        "amount": dp.Number(0, 300), "town": dp.Category(["A", "B"]), "ill": dp.Category(["yes", "no"], "no", "no"),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "patient": [f"p{place // 3}" for place in range(PEOPLE)],
+            "amount": [str(place * 7 % 900 - 100) for place in range(PEOPLE)],
+            "town": ["ABCD"[place % 4] for place in range(PEOPLE)],
+            "ill": ["yes" if place % 2 else "no" for place in range(PEOPLE)],
+        }
+    )
+    schema = dp.Schema(
+        {
+            "amount": dp.Number(0, 300),
+            "town": dp.Category(["A", "B"]),
+            "ill": dp.Category(["yes", "no"], "no", "no"),
+        }
+    )
     usual = {"schema": schema, "budget": dp.Budget("100", "1e-5")}
     yield {
         True: workspace.add_table("bills", frame, unit=dp.Unit.column("patient", 2), **usual),
@@ -123,7 +129,11 @@ every_question = pytest.mark.parametrize("key", [key for key, _, _ in ASKED])
 
 def on_screen(answer: dp.Answer) -> str:
     """What the answer shows as text, its picture and its links left out."""
-    with mock.patch("ui.parts.answer.st") as shown, mock.patch("ui.parts.answer.picture"), mock.patch("ui.parts.answer.nav"):
+    with (
+        mock.patch("ui.parts.answer.st") as shown,
+        mock.patch("ui.parts.answer.picture"),
+        mock.patch("ui.parts.answer.nav"),
+    ):
         answers.show(answer)
     return plain("".join(call.args[0] for call in shown.html.call_args_list))
 
@@ -163,7 +173,9 @@ def test_every_answer_says_what_is_cut(asked: dict[str, tuple[dp.Answer, tuple[s
         assert "štejeta največ 2 vrstici" in told or not answer.query.card.several
 
 
-@pytest.mark.parametrize("place", ["ui.parts.answer.counted.html", "ui.parts.exports.counted.words", "ui.ledger.report.counted.html"])
+@pytest.mark.parametrize(
+    "place", ["ui.parts.answer.counted.html", "ui.parts.exports.counted.words", "ui.ledger.report.counted.html"]
+)
 def test_a_place_that_forgets_is_caught(asked: dict[str, tuple[dp.Answer, tuple[str, ...]]], place: str) -> None:
     module, name = place.rsplit(".", 2)[0], place.split(".")[-1]
     with mock.patch(f"{module}.counted") as silent:
@@ -218,8 +230,10 @@ PAGES: list[tuple[str, str, dict[str, str]]] = [
     ("plan", RANGE, {"table": "bills", "plan": '[["sum", {"column": "amount", "epsilon": "1"}, "1000", 0]]'}),
 ]
 RESULTS = {
-    "publish_number": ("publish", "published"), "mwem": ("synthetic", "made"), "train_linear": ("train", "trained"),
-}  # fmt: skip
+    "publish_number": ("publish", "published"),
+    "mwem": ("synthetic", "made"),
+    "train_linear": ("train", "trained"),
+}
 
 
 @pytest.mark.parametrize(("page", "said", "address"), PAGES, ids=[f"{page}-{said[:9]}" for page, said, _ in PAGES])

@@ -46,23 +46,47 @@ POINT = Dialect()
 @pytest.mark.parametrize(
     ("name", "kind", "preset"),
     [
-        ("age", "number", "age"), ("Age (years)", "number", "age"), ("Starost", "number", "age"),
-        ("Alter", "number", "age"), ("גיל", "number", "age"), ("birth_year", "number", "year"),
-        ("Leto rojstva", "number", "year"), ("MonthlyIncome", "number", "money_month"),
-        ("Mesečna plača", "number", "money_month"), ("Monatsgehalt", "number", "money_month"),
-        ("annual salary", "number", "money_year"), ("letna plača", "number", "money_year"),
-        ("Körpergröße", "number", "height_cm"), ("Višina (cm)", "number", "height_cm"),
+        ("age", "number", "age"),
+        ("Age (years)", "number", "age"),
+        ("Starost", "number", "age"),
+        ("Alter", "number", "age"),
+        ("גיל", "number", "age"),
+        ("birth_year", "number", "year"),
+        ("Leto rojstva", "number", "year"),
+        ("MonthlyIncome", "number", "money_month"),
+        ("Mesečna plača", "number", "money_month"),
+        ("Monatsgehalt", "number", "money_month"),
+        ("annual salary", "number", "money_year"),
+        ("letna plača", "number", "money_year"),
+        ("Körpergröße", "number", "height_cm"),
+        ("Višina (cm)", "number", "height_cm"),
         ("poids", "number", "weight_kg"),
-        ("share %", "number", "percent"), ("%", "number", "percent"), ("satisfaction_score", "number", "score5"),
-        ("hours per week", "number", "hours_week"), ("Število otrok", "number", "people"),
-        ("has_car", "yes_no", None), ("Kadilec", "yes_no", None), ("gender", "list", "gender_en"),
-        ("Spol", "list", "gender_sl"), ("Geschlecht", "list", "gender_de"), ("weekday", "list", "weekdays_en"),
-        ("Datum vpisa", "date", None), ("date of birth", "date", "births"), ("dob", "date", "births"),
-        ("datum rojstva", "date", "births"), ("hobbies", "items", None), ("Jeziki", "items", None),
-        ("mesec", "list", "months_sl"), ("average", None, None), ("alternative", None, None), ("id", None, None),
-        ("notes", None, None), ("", None, None), ("'; DROP TABLE", None, None),
+        ("share %", "number", "percent"),
+        ("%", "number", "percent"),
+        ("satisfaction_score", "number", "score5"),
+        ("hours per week", "number", "hours_week"),
+        ("Število otrok", "number", "people"),
+        ("has_car", "yes_no", None),
+        ("Kadilec", "yes_no", None),
+        ("gender", "list", "gender_en"),
+        ("Spol", "list", "gender_sl"),
+        ("Geschlecht", "list", "gender_de"),
+        ("weekday", "list", "weekdays_en"),
+        ("Datum vpisa", "date", None),
+        ("date of birth", "date", "births"),
+        ("dob", "date", "births"),
+        ("datum rojstva", "date", "births"),
+        ("hobbies", "items", None),
+        ("Jeziki", "items", None),
+        ("mesec", "list", "months_sl"),
+        ("average", None, None),
+        ("alternative", None, None),
+        ("id", None, None),
+        ("notes", None, None),
+        ("", None, None),
+        ("'; DROP TABLE", None, None),
     ],
-)  # fmt: skip
+)
 def test_a_name_suggests(name: str, kind: str | None, preset: str | None) -> None:
     assert (presets.suggest(name).kind, presets.suggest(name).preset) == (kind, preset)
 
@@ -91,11 +115,20 @@ def test_every_suggestion_names_a_preset() -> None:
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("10000", "10000"), ("10,000", "10000"), ("10 000", "10000"), ("1,234,567.5", "1234567.5"), ("0.5", "0.5"),
-        ("0,5", "0.5"), ("0,500", "0.5"), ("−3", "-3"), ("1.234,5", "1234.5"), ("2.5", "2.5"), ("1'000", "1000"),
+        ("10000", "10000"),
+        ("10,000", "10000"),
+        ("10 000", "10000"),
+        ("1,234,567.5", "1234567.5"),
+        ("0.5", "0.5"),
+        ("0,5", "0.5"),
+        ("0,500", "0.5"),
+        ("−3", "-3"),
+        ("1.234,5", "1234.5"),
+        ("2.5", "2.5"),
+        ("1'000", "1000"),
         (" 7 ", "7"),
     ],
-)  # fmt: skip
+)
 def test_a_number_of_a_card_means_the_same_in_every_language(text: str, meant: str) -> None:
     """tests/engine/core/test_typed.py has more; whatever the file's own marks are, people type those of their
     language."""
@@ -113,18 +146,24 @@ def test_what_is_no_number_is_refused_by_the_name_of_its_field(text: str) -> Non
 @pytest.mark.parametrize(
     ("text", "values"),
     [
-        ("a\nb\nc", ["a", "b", "c"]), ("a, b, c", ["a", "b", "c"]), ("a; b, c; d", ["a", "b, c", "d"]),
-        ("a,\n\nb,\n", ["a", "b"]), ("a, b\nc", ["a, b", "c"]), ("", []), ("one", ["one"]),
+        ("a\nb\nc", ["a", "b", "c"]),
+        ("a, b, c", ["a", "b", "c"]),
+        ("a; b, c; d", ["a", "b, c", "d"]),
+        ("a,\n\nb,\n", ["a", "b"]),
+        ("a, b\nc", ["a, b", "c"]),
+        ("", []),
+        ("one", ["one"]),
     ],
-)  # fmt: skip
+)
 def test_a_pasted_list(text: str, values: list[str]) -> None:
     assert listed(text) == (values, {})
 
 
 def test_other_spellings_stand_after_an_equals_sign() -> None:
     assert listed("female = f, woman\nmale = m; man") == (
-        ["female", "male"], {"f": "female", "woman": "female", "m": "male", "man": "male"},
-    )  # fmt: skip
+        ["female", "male"],
+        {"f": "female", "woman": "female", "m": "male", "man": "male"},
+    )
     assert listed("a = b\nb") == (["a", "b"], {})  # a listed value stays itself
 
 
@@ -236,9 +275,15 @@ def test_forgotten_uploads_are_swept_after_a_day(tmp_path: Path) -> None:
 
 def test_a_survey_refuses_what_loading_refuses(tmp_path: Path) -> None:
     texts = {
-        "good": "a,b\n1,2\n3,4\n", "ragged": "a,b\n1,2,3\n", "no rows": "a,b\n", "unclosed": 'a,b\n"1,2\n',
-        "quoting": 'a,b\n"1"x,2\n', "one column": "a\n\n1\n", "broken": 'a,b\n"1\n2",3\n', "data": "12,3.5\n1,2\n",
-    }  # fmt: skip
+        "good": "a,b\n1,2\n3,4\n",
+        "ragged": "a,b\n1,2,3\n",
+        "no rows": "a,b\n",
+        "unclosed": 'a,b\n"1,2\n',
+        "quoting": 'a,b\n"1"x,2\n',
+        "one column": "a\n\n1\n",
+        "broken": 'a,b\n"1\n2",3\n',
+        "data": "12,3.5\n1,2\n",
+    }
     for name, text in texts.items():
         path = tmp_path / f"{name}.csv"
         path.write_text(text)

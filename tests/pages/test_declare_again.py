@@ -84,9 +84,12 @@ def table(tmp_path: Path, request: pytest.FixtureRequest) -> dp.Table:
     path = tmp_path / "people.csv"
     path.write_text(people(4_000 + len(request.node.name)))  # other rows, or they would share an allowance
     return space().add_table(
-        request.node.name[:60], path, schema=dp.Schema({"age": dp.Number(0, 120)}), unit=dp.Unit.rows(),
+        request.node.name[:60],
+        path,
+        schema=dp.Schema({"age": dp.Number(0, 120)}),
+        unit=dp.Unit.rows(),
         budget=dp.Budget("1", "1e-6"),
-    )  # fmt: skip
+    )
 
 
 def test_days_sets_and_a_stand_in_are_declared_in_the_wizard() -> None:
@@ -188,9 +191,12 @@ def test_without_a_reserve_values_cannot_be_bought(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text(people(50))
     space().add_table(
-        "no delta", path, schema=dp.Schema({"age": dp.Number(0, 120)}), unit=dp.Unit.rows(),
+        "no delta",
+        path,
+        schema=dp.Schema({"age": dp.Number(0, 120)}),
+        unit=dp.Unit.rows(),
         budget=dp.Budget("1", Fraction(0)),
-    )  # fmt: skip
+    )
     page = Declared("no delta").set("buy-column", "town").set("buy-what", "find_values")
     assert say("data.buy.no_delta") in page.text
 

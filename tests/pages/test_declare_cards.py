@@ -63,19 +63,25 @@ def test_a_card_that_cannot_be_used(card: Card, code: str) -> None:
 @pytest.mark.parametrize(
     ("column", "kind"),
     [
-        (dp.Number(0, 120), "number"), (dp.Number("-0.5", "12.5", "0.5", "skewed", missing="0"), "number"),
+        (dp.Number(0, 120), "number"),
+        (dp.Number("-0.5", "12.5", "0.5", "skewed", missing="0"), "number"),
         (dp.Date("1900-01-01", "2030-12-31", "mdy"), "date"),
-        (dp.ItemSet(["a b", "c"], " / ", 2), "items"), (dp.ItemSet(["a", "b"], None), "items"),
+        (dp.ItemSet(["a b", "c"], " / ", 2), "items"),
+        (dp.ItemSet(["a", "b"], None), "items"),
         (column_of(Card("yes_no"), POINT), "yes_no"),
         (column_of(Card("yes_no", closed=True, goes_to="no"), POINT), "yes_no"),
-        (Category(["x", "y, z"]), "list"), (Category(["a", "b"], unknown="b", missing="b"), "list"),
-        (Category(["a", "b"], aliases={"1": "a", "2": "b", "eins": "a"}), "list"), (dp.yes_no(), "list"),
-        (Category([str(one) for one in range(MOST_TYPED + 1)]), "list"), (Category(["a = b", "c,"]), "list"),
+        (Category(["x", "y, z"]), "list"),
+        (Category(["a", "b"], unknown="b", missing="b"), "list"),
+        (Category(["a", "b"], aliases={"1": "a", "2": "b", "eins": "a"}), "list"),
+        (dp.yes_no(), "list"),
+        (Category([str(one) for one in range(MOST_TYPED + 1)]), "list"),
+        (Category(["a = b", "c,"]), "list"),
         # What a card cannot say stays as it is.
-        (Category(["a", "b"], unknown="elsewhere"), KEPT), (Category(["a", "b"], unknown="a"), KEPT),
+        (Category(["a", "b"], unknown="elsewhere"), KEPT),
+        (Category(["a", "b"], unknown="a"), KEPT),
         (dp.Number("0.001", "1.234", "0.001"), "either"),
     ],
-)  # fmt: skip
+)
 def test_a_declared_column_comes_back_as_it_is(column: Column, kind: str, dialect: Dialect) -> None:
     card = Card.of(column, dialect)
     again = column_of(card, dialect)
@@ -110,8 +116,11 @@ def test_bought_values_make_a_list_whatever_they_hold() -> None:
 def test_usual_days_are_whole_years_and_months(today: date) -> None:
     for preset in presets.DAYS:
         first, last = presets.days(preset, today)
-        assert first < last and first.day == 1 and (last.toordinal() + 1 == date(
-            last.year + last.month // 12, last.month % 12 + 1, 1).toordinal())  # fmt: skip
+        assert (
+            first < last
+            and first.day == 1
+            and (last.toordinal() + 1 == date(last.year + last.month // 12, last.month % 12 + 1, 1).toordinal())
+        )
         assert known(f"data.days.{preset}")
     assert presets.days("month_now", date(2024, 2, 29)) == (date(2024, 2, 1), date(2024, 2, 29))
     assert presets.days("month_before", date(2025, 1, 31)) == (date(2024, 12, 1), date(2024, 12, 31))
@@ -122,21 +131,27 @@ def test_usual_days_are_whole_years_and_months(today: date) -> None:
 
 def test_a_list_is_read_line_by_line() -> None:
     assert read_list('\ufeffMill\r\n"Hill, upper"\r\n\r\nmill\nQuay,\n"say ""no"""\n'.encode()) == (
-        "Mill", "Hill, upper", "Quay", 'say "no"',
-    )  # fmt: skip
+        "Mill",
+        "Hill, upper",
+        "Quay",
+        'say "no"',
+    )
     assert read_list("ž\nš\n".encode("utf-16")) == ("ž", "š")
 
 
 @pytest.mark.parametrize(
     ("data", "code"),
     [
-        (b"", "data.list.few"), (b"\n\n", "data.list.few"), (b"one\nOne\n", "data.list.few"),
-        (b"\xe8rka\nb\n", "data.list.encoding"), (b"PK\x03\x04\0\0a\nb\n", "data.list.encoding"),
+        (b"", "data.list.few"),
+        (b"\n\n", "data.list.few"),
+        (b"one\nOne\n", "data.list.few"),
+        (b"\xe8rka\nb\n", "data.list.encoding"),
+        (b"PK\x03\x04\0\0a\nb\n", "data.list.encoding"),
         (b"\n".join(b"%d" % one for one in range(MOST_LISTED + 1)), "data.list.many"),
         (b"x" * (30 * 2**20 + 1), "data.list.large"),
     ],
     ids=["empty", "blank", "one", "encoding", "zip", "many", "large"],
-)  # fmt: skip
+)
 def test_a_file_that_is_no_list(data: bytes, code: str) -> None:
     with pytest.raises(AllowanceError) as refusal:
         read_list(data)
@@ -188,14 +203,28 @@ def test_a_table_without_anybody_is_a_table(workspace: Workspace, relation: str)
 
 def test_a_column_that_is_all_missing_answers_all_the_same(workspace: Workspace) -> None:
     frame = pd.DataFrame({"age": [None] * 300, "way": [""] * 300, "day": ["soon"] * 300, "likes": [None] * 300})
-    table = bring(workspace, frame, {
-        "age": dp.Number(0, 120), "way": Category(["bus", "car"]), "day": dp.Date("2020-01-01", "2020-12-31"),
-        "likes": dp.ItemSet(["tea", "milk"], ";", 1),
-    })  # fmt: skip
+    table = bring(
+        workspace,
+        frame,
+        {
+            "age": dp.Number(0, 120),
+            "way": Category(["bus", "car"]),
+            "day": dp.Date("2020-01-01", "2020-12-31"),
+            "likes": dp.ItemSet(["tea", "milk"], ";", 1),
+        },
+    )
     for key, column in (
-        ("median", "age"), ("mean", "age"), ("sum", "age"), ("variance", "age"), ("histogram", "age"),
-        ("histogram", "way"), ("median", "day"), ("top_item", "likes"), ("histogram", "likes"), ("find_range", "age"),
-    ):  # fmt: skip
+        ("median", "age"),
+        ("mean", "age"),
+        ("sum", "age"),
+        ("variance", "age"),
+        ("histogram", "age"),
+        ("histogram", "way"),
+        ("median", "day"),
+        ("top_item", "likes"),
+        ("histogram", "likes"),
+        ("find_range", "age"),
+    ):
         assert table.ask(table.query(key, column=column, epsilon="0.5")).value is not None
     assert table.ask(table.query("find_values", column="way", epsilon="0.5", delta="1e-8")).value == {}
 
@@ -203,11 +232,18 @@ def test_a_column_that_is_all_missing_answers_all_the_same(workspace: Workspace)
 @pytest.mark.parametrize(
     ("bins", "code"),
     [
-        ([0, 50, 50, 120], "bins.rising"), ([0, 60, 40], "bins.rising"), ([0, 50, 121], "bins.outside"),
-        ([-10, 50], "bins.outside"), (["", 50], "number.unreadable"), ([0, "inf"], "number.unreadable"),
-        ([None, 50], "number.unreadable"), ([], "bins.rising"), (0, "bins.many"), (10**6, "bins.many"),
+        ([0, 50, 50, 120], "bins.rising"),
+        ([0, 60, 40], "bins.rising"),
+        ([0, 50, 121], "bins.outside"),
+        ([-10, 50], "bins.outside"),
+        (["", 50], "number.unreadable"),
+        ([0, "inf"], "number.unreadable"),
+        ([None, 50], "number.unreadable"),
+        ([], "bins.rising"),
+        (0, "bins.many"),
+        (10**6, "bins.many"),
     ],
-)  # fmt: skip
+)
 def test_bins_that_overlap_or_have_no_end(bins: Any, code: str) -> None:
     with pytest.raises(AllowanceError) as refusal:
         build("histogram", dp.Number(0, 120), bins=bins)
@@ -217,10 +253,12 @@ def test_bins_that_overlap_or_have_no_end(bins: Any, code: str) -> None:
 @pytest.mark.parametrize(
     ("key", "column", "code"),
     [
-        ("sum", dp.Number(10**12, 10**12 + 1000), "sum.overflow"), ("sum", dp.Number(-(10**14), 0, 10**8), None),
-        ("variance", dp.Number(0, 9_999_999), "variance.overflow"), ("mean", dp.Number(0, 9_999_999), None),
+        ("sum", dp.Number(10**12, 10**12 + 1000), "sum.overflow"),
+        ("sum", dp.Number(-(10**14), 0, 10**8), None),
+        ("variance", dp.Number(0, 9_999_999), "variance.overflow"),
+        ("mean", dp.Number(0, 9_999_999), None),
     ],
-)  # fmt: skip
+)
 def test_a_sum_beyond_64_bits_is_refused_by_the_declaration(key: str, column: dp.Number, code: str | None) -> None:
     """No row is looked at: what is declared decides, before there is anything to spend."""
     try:
@@ -236,20 +274,38 @@ def build(key: str, column: Column, **given: Any) -> dp.Query:
 
 
 def test_or_is_understood_by_every_question_with_conditions(workspace: Workspace) -> None:
-    frame = pd.DataFrame({
-        "age": range(120), "way": ["bus", "car", "tram"] * 40, "likes": ["tea", "milk", ""] * 40, "town": "x",
-    })  # fmt: skip
-    table = bring(workspace, frame, {
-        "age": dp.Number(0, 120), "way": Category(["bus", "car", "tram"]), "town": Category(["x", "y"]),
-        "likes": dp.ItemSet(["tea", "milk"], ";", 1),
-    }, budget=dp.Budget("90", "1e-6"))  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "age": range(120),
+            "way": ["bus", "car", "tram"] * 40,
+            "likes": ["tea", "milk", ""] * 40,
+            "town": "x",
+        }
+    )
+    table = bring(
+        workspace,
+        frame,
+        {
+            "age": dp.Number(0, 120),
+            "way": Category(["bus", "car", "tram"]),
+            "town": Category(["x", "y"]),
+            "likes": dp.ItemSet(["tea", "milk"], ";", 1),
+        },
+        budget=dp.Budget("90", "1e-6"),
+    )
     where = [["any", [["way", "in", ["bus"]], ["age", ">=", 100], ["likes", "has", ["milk"]]]], ["age", "<=", 110]]
     own: dict[str, dict[str, Any]] = {
-        "top_item": {"column": "likes"}, "histogram": {"column": "way"}, "count": {}, "quantile": {"share": "0.9"},
-        "proportion": {"of": [["way", "in", ["car"]]]}, "crosstab": {"columns": ["way", "town"]},
+        "top_item": {"column": "likes"},
+        "histogram": {"column": "way"},
+        "count": {},
+        "quantile": {"share": "0.9"},
+        "proportion": {"of": [["way", "in", ["car"]]]},
+        "crosstab": {"columns": ["way", "town"]},
         "noisy_argmax": {"options": [[["way", "in", ["bus"]]], [["way", "in", ["car"]]]]},
-        "density": {"columns": ["age"]}, "small_database": {"columns": ["way"]}, "mwem": {"columns": ["way"]},
-    }  # fmt: skip
+        "density": {"columns": ["age"]},
+        "small_database": {"columns": ["way"]},
+        "mwem": {"columns": ["way"]},
+    }
     trained = table.query("train_linear", target="age", features=["way"], epsilon="1")
     own["check_model"] = {"model": trained.model((0,) * trained.width).as_json()}
     asked = 0

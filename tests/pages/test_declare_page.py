@@ -97,7 +97,7 @@ def test_what_is_no_table_is_refused_at_once_and_another_file_mends_it(page: Pag
         (f"12,{CANARY}\n3,4\n", "looks like data, not names"),
         (b"a,b\n\xe8rka,2\n", "cannot be read as utf-8"),
     ],
-)  # fmt: skip
+)
 def test_faults_of_form_are_told_with_the_names(page: Page, text: str | bytes, sentence: str) -> None:
     page.upload(text)
     if not page.refusals:
@@ -234,9 +234,10 @@ def test_epsilon_and_delta_can_be_typed(page: Page) -> None:
         assert f"from 10 to at most {most} in 100" in one
     assert "can be at most 24 % sure" in page.text
     for key, value, sentence in (
-        ("epsilon", "lots", "ε must be a plain number"), ("epsilon", "0", "must be above 0"),
+        ("epsilon", "lots", "ε must be a plain number"),
+        ("epsilon", "0", "must be above 0"),
         ("delta", "2", "δ must be at least 0 and below 1"),
-    ):  # fmt: skip
+    ):
         page.set(f"declare-{key}", value).press("Add the table")
         assert [sentence in told for told in page.refusals] == [True] and page.draft.step == "care"
         page.set(f"declare-{key}", "")

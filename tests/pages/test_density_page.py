@@ -54,9 +54,13 @@ def test_bad_input_is_said_at_the_form_and_nothing_is_lost() -> None:
 @pytest.mark.usefixtures("home")
 def test_without_delta_the_page_says_what_to_do() -> None:
     state.workspace().add_table(
-        "pure", pd.DataFrame({"age": range(50)}), schema=dp.Schema({"age": dp.Number(0, 120)}), unit=dp.Unit.rows(),
-        relation="replace", budget=dp.Budget("1", "0"),
-    )  # fmt: skip
+        "pure",
+        pd.DataFrame({"age": range(50)}),
+        schema=dp.Schema({"age": dp.Number(0, 120)}),
+        unit=dp.Unit.rows(),
+        relation="replace",
+        budget=dp.Budget("1", "0"),
+    )
     app = ask(table="pure", columns=json.dumps(["age"]))
     assert say("budget.needs_delta") in text(app) and not [one for one in app.button if one.key == "ask-go"]
 
@@ -78,9 +82,13 @@ def test_the_entry_fee_is_said_before_the_first_click_and_no_longer_after_it() -
 def test_mostly_noise_tells_the_price_that_helps_and_not_so_many_times_a_price_with_a_fee_in_it() -> None:
     for name, rows in (("fewer", 300), ("few", 2_000)):
         table = state.workspace().add_table(
-            name, pd.DataFrame({"age": range(rows)}), schema=dp.Schema({"age": dp.Number(0, 120)}), unit=dp.Unit.rows(),
-            relation="replace", budget=dp.Budget("1", "1e-6"),
-        )  # fmt: skip
+            name,
+            pd.DataFrame({"age": range(rows)}),
+            schema=dp.Schema({"age": dp.Number(0, 120)}),
+            unit=dp.Unit.rows(),
+            relation="replace",
+            budget=dp.Budget("1", "1e-6"),
+        )
     now = table.preview(table.query("density", columns=["age"], epsilon="0.05"))
     assert not now.useful
     enough = table.preview(table.query("density", columns=["age"], epsilon=Fraction("0.05") * now.times_needed))
@@ -95,9 +103,13 @@ def made(tmp_path: Path) -> dp.Table:
     ws = dp.open_workspace(tmp_path / "var")
     frame = pd.DataFrame({"age": np.arange(600) % 90, "pay": (np.arange(600) * 37) % 5_000})
     return ws.add_table(
-        "people", frame, schema=dp.Schema({"age": dp.Number(0, 120, missing=0), "pay": dp.Number(0, 5_000)}),
-        unit=dp.Unit.rows(), relation="replace", budget=dp.Budget("5", "1e-6"),
-    )  # fmt: skip
+        "people",
+        frame,
+        schema=dp.Schema({"age": dp.Number(0, 120, missing=0), "pay": dp.Number(0, 5_000)}),
+        unit=dp.Unit.rows(),
+        relation="replace",
+        budget=dp.Budget("5", "1e-6"),
+    )
 
 
 def test_an_answer_in_words_as_a_file_and_in_a_report(made: dp.Table) -> None:
@@ -128,9 +140,14 @@ def test_a_wish_finds_its_spend(made: dp.Table) -> None:
 def test_an_allowance_without_delta_refuses_before_it_spends(tmp_path: Path) -> None:
     ws = dp.open_workspace(tmp_path / "var")
     table = ws.add_table(
-        "pure", pd.DataFrame({"age": range(50)}), schema=dp.Schema({"age": dp.Number(0, 120)}), unit=dp.Unit.rows(),
-        relation="add_remove", budget=dp.Budget("1", "0"), about_rows=50,
-    )  # fmt: skip
+        "pure",
+        pd.DataFrame({"age": range(50)}),
+        schema=dp.Schema({"age": dp.Number(0, 120)}),
+        unit=dp.Unit.rows(),
+        relation="add_remove",
+        budget=dp.Budget("1", "0"),
+        about_rows=50,
+    )
     query = table.query("density", columns=["age"], epsilon="0.1")
     with pytest.raises(dp.BudgetExceeded, match="δ above 0"):
         table.ask(query)

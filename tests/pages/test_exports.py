@@ -23,9 +23,13 @@ def small_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dp.Table:
     monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
     monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
     frame = pd.DataFrame({"kraj": ["č × b", "č"] * 30, "spol": ["ž", "m", "m"] * 20, "pay": ["5"] * 60})
-    schema = dp.Schema({
-        "kraj": dp.Category(["č × b", "č"]), "spol": dp.Category(["m", "ž"]), "pay": dp.Number(0, 9),
-    })  # fmt: skip
+    schema = dp.Schema(
+        {
+            "kraj": dp.Category(["č × b", "č"]),
+            "spol": dp.Category(["m", "ž"]),
+            "pay": dp.Number(0, 9),
+        }
+    )
     terms = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("50", "1e-6")}
     return dp.open_workspace(tmp_path).add_table("ljudje", frame, **terms)
 
@@ -47,7 +51,7 @@ def test_combinations_have_a_column_for_each_column(table: dp.Table) -> None:
     whole = read(exports.as_csv(ANSWER_COLUMNS, table.answer_rows()))
     assert {(row["label"], row["label_2"]) for row in whole[: len(rows)]} == {
         (row["kraj"], row["spol"]) for row in rows
-    }  # fmt: skip
+    }
     assert {row["label"]: row["label_2"] for row in whole[len(rows) :]}.keys() >= {"m", "ž"}
 
 

@@ -37,10 +37,16 @@ def test_a_word_is_marked_once_and_nothing_else_changes() -> None:
 @pytest.mark.parametrize(
     "safe",
     [
-        '<a href="/ledger?noise=1">the ledger</a>', '<p class="noise" title="noise">quiet</p>', "<h2>Noise</h2>",
-        "<code>noise</code>", "&noise;", "denoised", "", "ledger-book",
+        '<a href="/ledger?noise=1">the ledger</a>',
+        '<p class="noise" title="noise">quiet</p>',
+        "<h2>Noise</h2>",
+        "<code>noise</code>",
+        "&noise;",
+        "denoised",
+        "",
+        "ledger-book",
     ],
-)  # fmt: skip
+)
 def test_tags_links_headings_and_parts_of_words_stay(safe: str) -> None:
     assert gloss.html(safe) == safe
 

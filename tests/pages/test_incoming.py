@@ -73,9 +73,13 @@ class Net:
 
         kind = (b"content-type", b"multipart/form-data; boundary=" + MARK)
         scope = {
-            "type": "http", "method": method, "path": f"/_stcore/upload_file/{session}/{name}", "query_string": b"",
-            "server": ("127.0.0.1", 8501), "headers": [(b"host", b"localhost:8501"), more.get("kind", kind)],
-        }  # fmt: skip
+            "type": "http",
+            "method": method,
+            "path": f"/_stcore/upload_file/{session}/{name}",
+            "query_string": b"",
+            "server": ("127.0.0.1", 8501),
+            "headers": [(b"host", b"localhost:8501"), more.get("kind", kind)],
+        }
         asyncio.run(FrontDoor(app)(scope, receive, send))
         return status[0]
 

@@ -73,13 +73,24 @@ def test_every_sentence_can_be_filled_and_keeps_its_marks(lang: str) -> None:
 @pytest.mark.parametrize(
     ("lang", "count", "told"),
     [
-        ("en", 1, "1 row"), ("en", 0, "0 rows"), ("en", 2, "2 rows"), ("en", 1_001, "1,001 rows"),
+        ("en", 1, "1 row"),
+        ("en", 0, "0 rows"),
+        ("en", 2, "2 rows"),
+        ("en", 1_001, "1,001 rows"),
         ("en", 1.5, "1.5 rows"),
-        ("sl", 1, "1 vrstica"), ("sl", 2, "2 vrstici"), ("sl", 4, "4 vrstice"), ("sl", 5, "5 vrstic"),
-        ("sl", 0, "0 vrstic"), ("sl", 11, "11 vrstic"), ("sl", 101, "101 vrstica"), ("sl", 1_002, "1.002 vrstici"),
-        ("sl", 1.5, "1,5 vrstice"), ("sl", "60 in x", "60 in x vrstic"), ("sl", "?", "? vrstic"),
+        ("sl", 1, "1 vrstica"),
+        ("sl", 2, "2 vrstici"),
+        ("sl", 4, "4 vrstice"),
+        ("sl", 5, "5 vrstic"),
+        ("sl", 0, "0 vrstic"),
+        ("sl", 11, "11 vrstic"),
+        ("sl", 101, "101 vrstica"),
+        ("sl", 1_002, "1.002 vrstici"),
+        ("sl", 1.5, "1,5 vrstice"),
+        ("sl", "60 in x", "60 in x vrstic"),
+        ("sl", "?", "? vrstic"),
     ],
-)  # fmt: skip
+)
 def test_counted_words(lang: str, count: Any, told: str) -> None:
     forms = {"en": "{n} {n|row|rows}", "sl": "{n} {n|vrstica|vrstici|vrstice|vrstic}"}[lang]
     with speaking(lang):
@@ -248,5 +259,11 @@ def test_a_page_opens_in_the_language_of_its_address(home: str) -> None:
 
 def test_a_browser_says_what_its_visitor_reads() -> None:
     assert [language._ours(told) for told in ("sl-SI", "sl", "he-IL", "de", "", None, 7)] == [
-        "sl", "sl", "he", None, None, None, None,
-    ]  # fmt: skip
+        "sl",
+        "sl",
+        "he",
+        None,
+        None,
+        None,
+        None,
+    ]

@@ -116,9 +116,14 @@ def test_charges_without_an_answer_are_shown_as_such(home: Workspace, people: dp
     home.engine.read = reading  # type: ignore[method-assign]
     query = question(people, 2)
     home.ledger.reserve(
-        budget=people.budget.id, table=people.name, actor="owner", request="lost", claim=claim_of(query),
-        loss=query.loss(), worker="a program that stopped",
-    )  # fmt: skip
+        budget=people.budget.id,
+        table=people.name,
+        actor="owner",
+        request="lost",
+        claim=claim_of(query),
+        loss=query.loss(),
+        worker="a program that stopped",
+    )
     told = text(opened(AWKWARD))
     assert "its answer could not be drawn. The charge stays." in told
     assert "its answer was lost when the program stopped. The charge stays." in told
@@ -298,7 +303,7 @@ class Parsed(HTMLParser):
 
 
 def test_the_report_stands_alone_and_says_everything(home: Workspace) -> None:
-    label = "<script>alert(1)</script> & \"co\""
+    label = '<script>alert(1)</script> & "co"'
     days = ["2020-01-01", "2020-06-01"]
     frame = pd.DataFrame({"x": [1, 2, 3, 4] * 500, "g": [label, "C"] * 1000, "day": days * 1000})
     year = dp.Date("2020-01-01", "2020-12-31")
@@ -306,12 +311,20 @@ def test_the_report_stands_alone_and_says_everything(home: Workspace) -> None:
     budget = dp.Budget("20", "1e-6")
     table = home.add_table(AWKWARD, frame, schema=dp.Schema(columns), unit=dp.Unit.rows(), budget=budget)
     asked = [
-        ("count", {"where": [["g", "in", [label]]]}), ("histogram", {"column": "g"}), ("top_item", {"column": "g"}),
-        ("median", {"column": "day"}), ("median", {"column": "day", "by": "g"}), ("mean", {"column": "x", "by": "g"}),
-        ("find_range", {"column": "x"}), ("sum", {"column": "x"}), ("variance", {"column": "x"}),
-        ("find_values", {"column": "g", "delta": "1e-8"}), ("fit_check", {}), ("cdf_tree", {"column": "day"}),
+        ("count", {"where": [["g", "in", [label]]]}),
+        ("histogram", {"column": "g"}),
+        ("top_item", {"column": "g"}),
+        ("median", {"column": "day"}),
+        ("median", {"column": "day", "by": "g"}),
+        ("mean", {"column": "x", "by": "g"}),
+        ("find_range", {"column": "x"}),
+        ("sum", {"column": "x"}),
+        ("variance", {"column": "x"}),
+        ("find_values", {"column": "g", "delta": "1e-8"}),
+        ("fit_check", {}),
+        ("cdf_tree", {"column": "day"}),
         ("cdf", {"column": "x"}),
-    ]  # fmt: skip
+    ]
     answers = [table.ask(table.query(key, **given, epsilon="1")) for key, given in asked]
     home.raise_cap(AWKWARD, "30")
     written = report.html(table, home.ledger.head(), "2026-01-02T03:04:05+00:00")

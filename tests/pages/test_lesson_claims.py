@@ -170,8 +170,10 @@ def test_the_number_of_yes_tells_all_that_the_answers_tell(times: int) -> None:
     """Over all sequences of answers and all events of them, against the law of the number of yes."""
     flip = F(1, 5)
     sequences = list(product((0, 1), repeat=times))
-    worlds = [[flip ** sum(a != truth for a in one) * (1 - flip) ** sum(a == truth for a in one) for one in sequences]
-              for truth in (1, 0)]  # fmt: skip
+    worlds = [
+        [flip ** sum(a != truth for a in one) * (1 - flip) ** sum(a == truth for a in one) for one in sequences]
+        for truth in (1, 0)
+    ]
     for epsilon in (F(0), F(1, 2), F(2)):
         found = definition.coin(times, flip, epsilon, F(0))
         assert float(found.least) == pytest.approx(max(worst_of(*worlds, epsilon), 0), abs=1e-12)

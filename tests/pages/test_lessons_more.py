@@ -15,11 +15,11 @@ import dpengine as dp
 from demos.lessons import bells, descent, dice, edges, film, trust
 from dpengine.accountant import zcdp
 from dpengine.accountant.loss import Gaussian
+from dpengine.core.amounts import BETA
 from dpengine.declared.facts import Facts
 from dpengine.messages import say
 from dpengine.noise import laws
 from dpengine.noise.coins import SystemCoins
-from dpengine.noise.tails import BETA
 from dpengine.statistics.need import Spread
 from dpengine.storage.samples import SAMPLES
 from ui.learn import lessons

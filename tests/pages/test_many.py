@@ -22,8 +22,8 @@ from dpengine.mechanisms.sums.mean import Mean
 from dpengine.statistics import counts
 from ui.ledger import report
 from ui.parts import answer as answers
-from ui.parts import exports, many
-from ui.pictures import charts
+from ui.parts import exports
+from ui.pictures import charts, many
 
 MEGABYTES = 6_000  # of addresses: half of them are libraries and what they reserve
 MOST_SENT = 1 << 20  # bytes of one page
@@ -64,8 +64,6 @@ def test_what_is_drawn_is_decided_by_order_or_by_released_figures() -> None:
     assert many.drawn(values, largest=False) == list(values)[:200]
     assert many.drawn(dict(list(values.items())[:200]), largest=True) == list(values)[:200]
     assert many.drawn({"none": None} | values, largest=True) == largest  # a bar that says nothing is none of them
-
-
 
 
 def test_a_made_up_histogram_adds_its_weights_once(monkeypatch: pytest.MonkeyPatch) -> None:

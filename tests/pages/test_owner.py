@@ -92,9 +92,7 @@ def test_the_same_content_brought_before_is_sealed_with_it(home: Workspace) -> N
 def test_another_table_on_the_budget_may_still_be_asked(home: Workspace) -> None:
     first = add(home)
     frame = pd.DataFrame({"who": ["p1", "p2"], "x": [1, 2]})
-    second = home.add_table(
-        "others", frame, schema=first.schema, unit=first.facts.unit, budget=first.budget.id
-    )  # fmt: skip
+    second = home.add_table("others", frame, schema=first.schema, unit=first.facts.unit, budget=first.budget.id)
     home.seal("people")
     second.ask(count(second))
     assert first.closed == "seal" and second.closed is None and home.verify_ledger().ok
@@ -205,9 +203,12 @@ def test_the_engine_spills_beside_the_tables_and_not_into_one(home: Workspace, m
     assert not list((home.folder / "tables").rglob(".spill"))
     del cursor
     other = home.add_table(
-        "other", pd.DataFrame({"x": [1, 2] * 50}), schema=dp.Schema({"x": dp.Number(0, 10)}), unit=dp.Unit.rows(),
+        "other",
+        pd.DataFrame({"x": [1, 2] * 50}),
+        schema=dp.Schema({"x": dp.Number(0, 10)}),
+        unit=dp.Unit.rows(),
         budget=dp.Budget("1", "1e-6"),
-    )  # fmt: skip
+    )
     home.forget("people")
     assert not any(path.is_file() for path in spill.rglob("*"))
     other.ask(count(other))  # and goes on with the other tables
@@ -233,8 +234,11 @@ def test_a_raised_cap_lets_more_be_asked(home: Workspace) -> None:
     assert table.meter().epsilon == 2 and table.meter().fraction == Fraction(1, 2)  # also on an object made before
     raised = table.budget.rule
     assert (raised.alpha, raised.c, raised.delta, raised.delta_slack) == (
-        rule.alpha, rule.c, rule.delta, rule.delta_slack,
-    )  # fmt: skip
+        rule.alpha,
+        rule.c,
+        rule.delta,
+        rule.delta_slack,
+    )
     table.ask(count(table, "0.5"))
     home.raise_cap("people", "2.5")
     assert table.meter().fraction == Fraction(3, 5) and home.verify_ledger().ok
@@ -243,9 +247,13 @@ def test_a_raised_cap_lets_more_be_asked(home: Workspace) -> None:
     assert spent(table.budget.rule, home.ledger.standing(table.budget.id).totals) == Fraction(3, 2)
     steps = [(step.charges, step.left, step.raised) for step in table.burn_down()]
     assert steps == [
-        (0, 1, False), (1, Fraction(1, 10), False), (2, 0, False), (2, Fraction(1, 2), True),
-        (3, Fraction(1, 4), False), (3, Fraction(2, 5), True),
-    ]  # fmt: skip
+        (0, 1, False),
+        (1, Fraction(1, 10), False),
+        (2, 0, False),
+        (2, Fraction(1, 2), True),
+        (3, Fraction(1, 4), False),
+        (3, Fraction(2, 5), True),
+    ]
 
 
 @pytest.mark.parametrize("epsilon", ["1", "0.5", "-3", "0", "101"])

@@ -16,10 +16,19 @@ KINDS = ("selectbox", "multiselect", "radio", "toggle", "checkbox", "select_slid
 PLANNED = '[["median",{"column":"monthly_income","epsilon":"0.1"},"0.02",false]]'
 FILE = b"age;town\n20;Ptuj\n30;Celje\n"
 PAGES: dict[str, dict[str, str]] = {
-    "ask": {}, "publish": {}, "synthetic": {}, "train": {"table": "clinic"}, "whatif": {},
+    "ask": {},
+    "publish": {},
+    "synthetic": {},
+    "train": {"table": "clinic"},
+    "whatif": {},
     "plan": {"table": "town", "plan": PLANNED},
-    "session": {}, "trust": {}, "audit": {}, "lessons": {"lesson": "6"}, "data": {}, "ledger": {},
-}  # fmt: skip
+    "session": {},
+    "trust": {},
+    "audit": {},
+    "lessons": {"lesson": "6"},
+    "data": {},
+    "ledger": {},
+}
 ASKED = ("mean", "quantile", "histogram", "crosstab", "density", "count", "noisy_argmax", "proportion")
 FEW = 2  # of the pickers of a page, in the quick test
 

@@ -38,23 +38,33 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
     workspace = dp.open_workspace(home)
-    frame = pd.DataFrame({
-        "who": [f"p{place // 2}" for place in range(PEOPLE)],
-        "pay": [str(place % 101) for place in range(PEOPLE)],
-        "=word": ["=1+1" if place % 3 else "plain" for place in range(PEOPLE)],
-        "held": ["x|y"] * PEOPLE,
-    })  # fmt: skip
-    schema = dp.Schema({
-        "pay": dp.Number(0, 100), "=word": dp.Category(["=1+1", "plain"]), "held": dp.ItemSet(["x", "y"], "|", 2),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "who": [f"p{place // 2}" for place in range(PEOPLE)],
+            "pay": [str(place % 101) for place in range(PEOPLE)],
+            "=word": ["=1+1" if place % 3 else "plain" for place in range(PEOPLE)],
+            "held": ["x|y"] * PEOPLE,
+        }
+    )
+    schema = dp.Schema(
+        {
+            "pay": dp.Number(0, 100),
+            "=word": dp.Category(["=1+1", "plain"]),
+            "held": dp.ItemSet(["x", "y"], "|", 2),
+        }
+    )
     terms: dict[str, dict[str, Any]] = {
         "rows": {"unit": dp.Unit.rows()},
         "secret": {"unit": dp.Unit.rows(), "relation": "add_remove", "about_rows": PEOPLE},
         "several": {"unit": dp.Unit.column("who", 2)},
         "teaching": {"unit": dp.Unit.rows(), "budget": dp.Budget("20", "0.5")},
         "sets": {"unit": dp.Unit.rows(), "schema": dp.Schema({"held": schema["held"]})},
-        "lists": {"unit": dp.Unit.rows(), "schema": dp.Schema({name: dp.Category(
-            ["x|y", "z"], unknown="z", missing="z") for name in ("held", "=word")})},
+        "lists": {
+            "unit": dp.Unit.rows(),
+            "schema": dp.Schema(
+                {name: dp.Category(["x|y", "z"], unknown="z", missing="z") for name in ("held", "=word")}
+            ),
+        },
     }
     made = {}
     for place, (name, given) in enumerate(terms.items()):
@@ -79,25 +89,37 @@ def charges(tables: dict[str, dp.Table]) -> int:
     return sum(len(table.history()) for table in tables.values())
 
 
-@pytest.mark.parametrize(("table", "sentence"), [
-    ("secret", "the number of published rows would tell"), ("several", "a person may have several rows"),
-    ("sets", "Only numbers and values of a list can be published"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ("secret", "the number of published rows would tell"),
+        ("several", "a person may have several rows"),
+        ("sets", "Only numbers and values of a list can be published"),
+    ],
+)
 def test_what_can_never_be_published_is_said_at_once(tables: dict[str, dp.Table], table: str, sentence: str) -> None:
     app = opened(table=table)
     assert sentence in said(app) and not buttons(app)
     assert "Traceback" not in said(app)
 
 
-@pytest.mark.parametrize(("given", "sentence"), [
-    ({"columns": "[]"}, "Choose at least one column."),
-    ({"columns": '["nobody", 7, ["pay"]]'}, "Choose at least one column."),
-    ({"delta": "1"}, "at least 0 and below 1"), ({"delta": "2"}, "at least 0 and below 1"),
-    ({"delta": "-0.1"}, "at least 0 and below 1"), ({"delta": "half"}, "δ"),
-    ({"grid": "0"}, "whole number of steps"), ({"grid": "many"}, "Steps of the published numbers"),
-    ({"delta": "0.01"}, "is more than the"), ({"epsilon": "30"}, "costs more than"),
-    ({"epsilon": "NaN"}, "ε"), ({"epsilon": "1e999"}, "ε"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"columns": "[]"}, "Choose at least one column."),
+        ({"columns": '["nobody", 7, ["pay"]]'}, "Choose at least one column."),
+        ({"delta": "1"}, "at least 0 and below 1"),
+        ({"delta": "2"}, "at least 0 and below 1"),
+        ({"delta": "-0.1"}, "at least 0 and below 1"),
+        ({"delta": "half"}, "δ"),
+        ({"grid": "0"}, "whole number of steps"),
+        ({"grid": "many"}, "Steps of the published numbers"),
+        ({"delta": "0.01"}, "is more than the"),
+        ({"epsilon": "30"}, "costs more than"),
+        ({"epsilon": "NaN"}, "ε"),
+        ({"epsilon": "1e999"}, "ε"),
+    ],
+)
 def test_bad_input_gets_one_sentence_and_spends_nothing(
     tables: dict[str, dp.Table], given: dict[str, str], sentence: str
 ) -> None:
@@ -115,8 +137,7 @@ def test_a_list_of_one_value_cannot_be_declared() -> None:
 
 
 def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables: dict[str, dp.Table]) -> None:
-    """Each figure beside those of the theorems; what is said of one column of two is not what a share of ε would bound.
-    """
+    """Each figure beside those of the theorems; of one column of two, not what a share of ε would bound is said."""
     alone = said(opened(table="lists", columns='["held"]', epsilon="1"))
     assert "Untrue with chance 26.9 %: nobody who keeps this ε can do better." in alone
     both = said(opened(table="lists", columns='["held", "=word"]', epsilon="1"))
@@ -218,9 +239,12 @@ def test_a_file_that_was_changed_is_not_shown(tables: dict[str, dp.Table]) -> No
 def test_files_are_copied_swept_and_stay_when_their_table_is_forgotten(tmp_path: Path) -> None:
     workspace = dp.Workspace(tmp_path / "home")
     table = workspace.add_table(
-        "t", pd.DataFrame({"c": ["a", "b"]}), schema=dp.Schema({"c": dp.Category(["a", "b"])}), unit=dp.Unit.rows(),
+        "t",
+        pd.DataFrame({"c": ["a", "b"]}),
+        schema=dp.Schema({"c": dp.Category(["a", "b"])}),
+        unit=dp.Unit.rows(),
         budget=dp.Budget("5", "1e-6"),
-    )  # fmt: skip
+    )
     answer = table.ask(table.query("publish_category", columns=["c"], epsilon="1"))
     kept = table.published(answer).path
     for name in ("0" * 32 + ".parquet", "1" * 32 + ".part"):  # a release that was killed while it wrote

@@ -24,9 +24,7 @@ COOKIES = [
 ]
 BREAKS = [f"x{end}{RUN}" for end in ("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00\n")]
 QUOTES = [
-    f"{quote}{end}{RUN}"
-    for quote in ("'", '"', "'''", '"""', "\\'", '\\"', "\\")
-    for end in ("", "\n", ");", "};")
+    f"{quote}{end}{RUN}" for quote in ("'", '"', "'''", '"""', "\\'", '\\"', "\\") for end in ("", "\n", ");", "};")
 ]
 SIGNS = ["\u202e" + RUN, f"\u2066{RUN}\u2069", "\ufeff" + RUN, "\x00" + RUN, "\x1a" + RUN, "\ud800", "{" + RUN + "}"]
 NAMES = [*COOKIES, *BREAKS, *QUOTES, *SIGNS]

@@ -84,9 +84,14 @@ def test_a_sealed_table_keeps_its_sessions_answers_and_takes_no_more(home: Works
 def test_where_membership_is_secret_the_page_says_what_was_divided_by(home: Workspace) -> None:
     frame = pd.DataFrame({"x": [1, 2, 3, 4] * 50})
     table = home.add_table(
-        AWKWARD, frame, schema=dp.Schema({"x": dp.Number(0, 10, step=1)}), unit=dp.Unit.rows(), relation="add_remove",
-        about_rows=50_000, budget=dp.Budget("3", "1e-6"),
-    )  # fmt: skip
+        AWKWARD,
+        frame,
+        schema=dp.Schema({"x": dp.Number(0, 10, step=1)}),
+        unit=dp.Unit.rows(),
+        relation="add_remove",
+        about_rows=50_000,
+        budget=dp.Budget("3", "1e-6"),
+    )
     _, text = opened("session", k="100", how="lecture")
     assert "declared size, about 50,000" in text and "If the table holds about 50,000 people as declared" in text
     table.open_session(table.query("adaptive_session", questions=2, epsilon="1"), "s").ask({"average": "x"}, "a")

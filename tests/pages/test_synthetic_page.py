@@ -38,15 +38,18 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
     workspace = dp.open_workspace(home)
-    frame = pd.DataFrame({
-        "colour": ["red" if place % 3 else "blue" for place in range(PEOPLE)],
-        "=size": ["=1" if place % 5 else "big" for place in range(PEOPLE)],
-        "pay": [str(place % 10) for place in range(PEOPLE)],
-        **{f"many{at}": [f"v{place % 30}" for place in range(PEOPLE)] for at in range(3)},
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "colour": ["red" if place % 3 else "blue" for place in range(PEOPLE)],
+            "=size": ["=1" if place % 5 else "big" for place in range(PEOPLE)],
+            "pay": [str(place % 10) for place in range(PEOPLE)],
+            **{f"many{at}": [f"v{place % 30}" for place in range(PEOPLE)] for at in range(3)},
+        }
+    )
     lists = {
-        "colour": dp.Category(["red", "blue"], "blue", "blue"), "=size": dp.Category(["=1", "big"], "big", "big"),
-    }  # fmt: skip
+        "colour": dp.Category(["red", "blue"], "blue", "blue"),
+        "=size": dp.Category(["=1", "big"], "big", "big"),
+    }
     long = {f"many{at}": dp.Category([f"v{place}" for place in range(30)], "v0", "v0") for at in range(3)}
     terms: dict[str, dict[str, Any]] = {
         "rows": {"schema": dp.Schema(lists | {"pay": dp.Number(0, 9)} | long)},
@@ -95,17 +98,26 @@ def test_before_it_is_bought_the_page_says_what_it_is_worth(tables: dict[str, dp
     assert "the number of rows is bought" in said(app) and "it is loose" in said(app)
 
 
-@pytest.mark.parametrize(("given", "sentence"), [
-    ({"size": "0", "kind": "small_database"}, "from 1 to 1,000"),
-    ({"size": "900", "kind": "small_database"}, "by MWEM"),
-    ({"columns": '["many0", "many1", "many2"]'}, "a synthetic table can hold 10,000"),
-    *(pytest.param(*case, marks=pytest.mark.long) for case in (
-        ({"size": "many", "kind": "small_database"}, "Rows of the small table"), ({"epsilon": "30"}, "costs more than"),
-        ({"columns": "[]"}, "Choose at least one column."), ({"epsilon": "NaN"}, "ε"),
-        ({"rounds": "-1", "kind": "mwem"}, "from 1 to 150"),
-        ({"table": "numbers"}, "columns with a list of values"), ({"made": "nobody"}, "not a synthetic table"),
-    )),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"size": "0", "kind": "small_database"}, "from 1 to 1,000"),
+        ({"size": "900", "kind": "small_database"}, "by MWEM"),
+        ({"columns": '["many0", "many1", "many2"]'}, "a synthetic table can hold 10,000"),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (
+                ({"size": "many", "kind": "small_database"}, "Rows of the small table"),
+                ({"epsilon": "30"}, "costs more than"),
+                ({"columns": "[]"}, "Choose at least one column."),
+                ({"epsilon": "NaN"}, "ε"),
+                ({"rounds": "-1", "kind": "mwem"}, "from 1 to 150"),
+                ({"table": "numbers"}, "columns with a list of values"),
+                ({"made": "nobody"}, "not a synthetic table"),
+            )
+        ),
+    ],
+)
 def test_bad_input_gets_one_sentence_and_spends_nothing(
     tables: dict[str, dp.Table], given: dict[str, str], sentence: str
 ) -> None:

@@ -24,10 +24,11 @@ from ui.words.wording import headline, in_short, promise_words, range_words
 JOBS = [f"job {place}" for place in range(14)]
 SCHEMA = dp.Schema(
     {
-        "pay": dp.Number(0, 20_000, step=10), "job": dp.Category([*JOBS, "no answer"], unknown="no answer"),
+        "pay": dp.Number(0, 20_000, step=10),
+        "job": dp.Category([*JOBS, "no answer"], unknown="no answer"),
         "sex": dp.Category(["women", "men"], unknown="men", missing="men"),
     }
-)  # fmt: skip
+)
 
 
 def answered(key: str, value: Any, interval: Any = None, epsilon: str = "1", **given: Any) -> dp.Answer:
@@ -64,22 +65,52 @@ def test_a_top_item_that_others_may_equal_is_not_the_headline() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "reach", "given", "told"),
     [
-        ("proportion", {"women": 50, "men": 50}, 3, {"by": "sex", "of": [["job", "in", ["job 1"]]]},
-         "women: 50 %; men: 50 %: cannot be told apart"),
-        ("proportion", {"women": 60, "men": 50}, 3, {"by": "sex", "of": [["job", "in", ["job 1"]]]},
-         "women: 60 %; men: 50 %"),
+        (
+            "proportion",
+            {"women": 50, "men": 50},
+            3,
+            {"by": "sex", "of": [["job", "in", ["job 1"]]]},
+            "women: 50 %; men: 50 %: cannot be told apart",
+        ),
+        (
+            "proportion",
+            {"women": 60, "men": 50},
+            3,
+            {"by": "sex", "of": [["job", "in", ["job 1"]]]},
+            "women: 60 %; men: 50 %",
+        ),
         ("histogram", dict.fromkeys(JOBS, 100) | {"job 5": 400}, 50, {"column": "job"}, "Most: job 5, about 400"),
-        ("histogram", dict.fromkeys(JOBS, 100) | {"job 5": 400, "job 6": 390}, 50, {"column": "job"},
-         "Most: job 5 or job 6"),
+        (
+            "histogram",
+            dict.fromkeys(JOBS, 100) | {"job 5": 400, "job 6": 390},
+            50,
+            {"column": "job"},
+            "Most: job 5 or job 6",
+        ),
         ("histogram", dict.fromkeys(JOBS, 100), 50, {"column": "job"}, "These 14 cannot be told apart"),
-        ("histogram", {job: 100 + 30 * place for place, job in enumerate(JOBS)}, 150, {"column": "job"},
-         "Not certain which of the 14 comes first"),
-        ("mean", {job: 1_000 + 500 * place for place, job in enumerate(JOBS)}, 50, {"column": "pay", "by": "job"},
-         "Highest: job 13, about 7,500"),
-        ("quantile", {"25 %": 1_000, "50 %": 1_100}, 200, {"column": "pay", "share": ["0.25", "0.5"]},
-         "25 %: 1,000; 50 %: 1,100"),
+        (
+            "histogram",
+            {job: 100 + 30 * place for place, job in enumerate(JOBS)},
+            150,
+            {"column": "job"},
+            "Not certain which of the 14 comes first",
+        ),
+        (
+            "mean",
+            {job: 1_000 + 500 * place for place, job in enumerate(JOBS)},
+            50,
+            {"column": "pay", "by": "job"},
+            "Highest: job 13, about 7,500",
+        ),
+        (
+            "quantile",
+            {"25 %": 1_000, "50 %": 1_100},
+            200,
+            {"column": "pay", "share": ["0.25", "0.5"]},
+            "25 %: 1,000; 50 %: 1,100",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_headline_says_the_finding(key: str, value: Any, reach: int, given: Any, told: str) -> None:
     ranges = {part: (one - reach, one + reach) for part, one in value.items()}
     assert headline(answered(key, value, ranges, **given)) == told
@@ -95,8 +126,9 @@ def test_a_range_that_reaches_nothing_tells_its_upper_end() -> None:
 def test_bars_are_cut_at_nothing_and_one_empty_group_does_not_stretch_the_axis() -> None:
     bars = answered("histogram", {"women": -7, "men": 300}, {"women": (-27, 13), "men": (280, 320)}, column="sex")
     assert pictured(bars.query, bars.value, bars.interval) == (
-        {"women": 0, "men": 300}, {"women": (0, 13), "men": (280, 320)}
-    )  # fmt: skip
+        {"women": 0, "men": 300},
+        {"women": (0, 13), "men": (280, 320)},
+    )
     values = {"a": 2_500.0, "b": 2_600.0, "empty": None}
     ranges = {"a": (2_400.0, 2_600.0), "b": (2_500.0, 2_700.0), "empty": (0.0, 20_000.0)}
     low, high = charts.told_span(values, ranges) or (0.0, 0.0)

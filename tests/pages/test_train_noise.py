@@ -57,7 +57,10 @@ def test_paid_for_without_delta_more_weights_buy_a_smaller_epsilon(tmp_path: Pat
     frame = pd.DataFrame({name: ["1"] * 1000 for name in SCHEMA.columns})
     with closing(dp.Workspace(tmp_path)) as workspace:
         table = workspace.add_table("t", frame, schema=SCHEMA, unit=dp.Unit.rows(), budget=dp.Budget("1", "0"))
-        few, many = (table.training_for(
-            "train_linear", Fraction(1, 2), target="x0", features=features, calibration=COORDINATE, steps=5
-        ) for features in (["x1"], ["x1", "x2", "x3"]))  # fmt: skip
+        few, many = (
+            table.training_for(
+                "train_linear", Fraction(1, 2), target="x0", features=features, calibration=COORDINATE, steps=5
+            )
+            for features in (["x1"], ["x1", "x2", "x3"])
+        )
     assert few.epsilon > many.epsilon

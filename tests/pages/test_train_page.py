@@ -42,19 +42,26 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
     workspace = dp.open_workspace(home)
-    frame = pd.DataFrame({
-        "pay": [str(place % 101) for place in range(PEOPLE)],
-        ODD: [str(place % 7 / 2) for place in range(PEOPLE)],
-        "town": [("a'b", "c\nd", "e")[place % 3] for place in range(PEOPLE)],
-        "born": [f"2000-01-{place % 28 + 1:02}" for place in range(PEOPLE)],
-        "car": ["yes" if place % 2 else "no" for place in range(PEOPLE)],
-        "held": ["x|y"] * PEOPLE,
-    })  # fmt: skip
-    schema = dp.Schema({
-        "pay": dp.Number(0, 100), ODD: dp.Number(0, 3, step="0.5", missing=0), "town": dp.Category(["a'b", "e"]),
-        "born": dp.Date("2000-01-01", "2000-01-31"), "car": dp.Category(["yes", "no"], "no", "no", {"1": "yes"}),
-        "held": dp.ItemSet(["x", "y"], "|", 2),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "pay": [str(place % 101) for place in range(PEOPLE)],
+            ODD: [str(place % 7 / 2) for place in range(PEOPLE)],
+            "town": [("a'b", "c\nd", "e")[place % 3] for place in range(PEOPLE)],
+            "born": [f"2000-01-{place % 28 + 1:02}" for place in range(PEOPLE)],
+            "car": ["yes" if place % 2 else "no" for place in range(PEOPLE)],
+            "held": ["x|y"] * PEOPLE,
+        }
+    )
+    schema = dp.Schema(
+        {
+            "pay": dp.Number(0, 100),
+            ODD: dp.Number(0, 3, step="0.5", missing=0),
+            "town": dp.Category(["a'b", "e"]),
+            "born": dp.Date("2000-01-01", "2000-01-31"),
+            "car": dp.Category(["yes", "no"], "no", "no", {"1": "yes"}),
+            "held": dp.ItemSet(["x", "y"], "|", 2),
+        }
+    )
     terms: dict[str, dict[str, Any]] = {
         "rows": {},
         "secret": {"relation": "add_remove", "about_rows": PEOPLE},
@@ -83,14 +90,20 @@ def buttons(app: AppTest) -> list[Any]:
 GIVEN = {"table": "rows", "target": "pay", "features": '["car"]', "share": "20"}
 
 
-@pytest.mark.parametrize(("given", "sentence"), [
-    ({"table": "sets"}, "This table has too few of them"),
-    ({"features": "[]"}, "Choose at least one column"),
-    ({"features": '["nobody", 7, ["car"]]'}, "Choose at least one column"),
-    ({"steps": "0"}, "whole number from 1 to"), ({"steps": "many"}, "steps"), ({"rate": "-1"}, "step size"),
-    ({"epsilon": "NaN"}, "ε"), ({"epsilon": "30"}, "costs more than"),
-    ({"table": "pure", "calibration": "gaussian"}, "needs an allowance with δ above 0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"table": "sets"}, "This table has too few of them"),
+        ({"features": "[]"}, "Choose at least one column"),
+        ({"features": '["nobody", 7, ["car"]]'}, "Choose at least one column"),
+        ({"steps": "0"}, "whole number from 1 to"),
+        ({"steps": "many"}, "steps"),
+        ({"rate": "-1"}, "step size"),
+        ({"epsilon": "NaN"}, "ε"),
+        ({"epsilon": "30"}, "costs more than"),
+        ({"table": "pure", "calibration": "gaussian"}, "needs an allowance with δ above 0"),
+    ],
+)
 def test_bad_input_gets_one_sentence_and_spends_nothing(
     tables: dict[str, dp.Table], given: dict[str, str], sentence: str
 ) -> None:
@@ -114,9 +127,7 @@ def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, d
 
 @pytest.fixture(scope="module")
 def answer(tables: dict[str, dp.Table]) -> dp.Answer:
-    query = tables["rows"].query(
-        "train_linear", target="pay", features=[ODD, "town", "born"], epsilon="0.5", steps=3
-    )  # fmt: skip
+    query = tables["rows"].query("train_linear", target="pay", features=[ODD, "town", "born"], epsilon="0.5", steps=3)
     return tables["rows"].ask(query, "trained=&one")
 
 

@@ -25,10 +25,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     schema = dp.Schema({"c": dp.Category(["a", "b"], unknown="b", missing="b")})
     workspace = dp.open_workspace(home)
     tables: dict[str, dict[str, Any]] = {
-        "club": {}, "secret": {"relation": "add_remove", "about_rows": ROWS},
-        "several": {"unit": dp.Unit.column("who", at_most=2)}, "teaching": {"budget": dp.Budget("3", "0.5")},
+        "club": {},
+        "secret": {"relation": "add_remove", "about_rows": ROWS},
+        "several": {"unit": dp.Unit.column("who", at_most=2)},
+        "teaching": {"budget": dp.Budget("3", "0.5")},
         "pure": {"budget": dp.Budget("3", "0")},
-    }  # fmt: skip
+    }
     for name, terms in tables.items():
         file = home / f"{name}.csv"  # each with people of its own: one content has one allowance
         file.write_text("who,c\n" + "".join(f"{name}{at},{'ab'[at % 2]}\n" for at in range(ROWS)), encoding="utf-8")
@@ -177,12 +179,23 @@ def test_the_stages_of_the_demonstration() -> None:
     assert ones == sum(stages.pile) and estimate == ones - 3
 
 
-@pytest.mark.parametrize("address", [
-    {"kind": "<script>", "where": "[[", "column": "nobody", "e": "NaN", "d": "9" * 99, "solution": "x", "step": "0"},
-    {"where": '[["nobody", "in", [7]]]', "d": "½"},
-    {"run": "no-such-run"},
-    {"answer": "no-such-answer", "where": "x" * 9_000},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "address",
+    [
+        {
+            "kind": "<script>",
+            "where": "[[",
+            "column": "nobody",
+            "e": "NaN",
+            "d": "9" * 99,
+            "solution": "x",
+            "step": "0",
+        },
+        {"where": '[["nobody", "in", [7]]]', "d": "½"},
+        {"run": "no-such-run"},
+        {"answer": "no-such-answer", "where": "x" * 9_000},
+    ],
+)
 def test_whatever_stands_in_the_address_the_page_stands(address: dict[str, str], home: Path) -> None:
     before, page = charges(home), opened(table="club", **address)
     assert "Who could learn what" in said(page) and "<script>" not in said(page)

@@ -206,7 +206,7 @@ def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
         ("median", {}, "0.53", "a place anywhere, from the lowest to the highest: nothing is promised"),
         ("quantile", {"share": ["0.1", "0.9"]}, "0.2", "at most 20 % of people away from the true place"),
     ],
-)  # fmt: skip
+)
 def test_a_place_is_told_among_so_many_people(key: str, given: dict[str, object], share: str, told: str) -> None:
     query = _answer(key, 1, None, column="pay", **given).query
     promise = Rank(Fraction(1), Fraction(share), Fraction(1, 20), Fraction(0))

@@ -111,8 +111,9 @@ def check_noise_is_independent(query: Query, draws: int = 800) -> None:
     assert law is not None
     laws = [one for one in coordinates(law) if isinstance(one, Laplace | Normal)]
     above = [float((1 - chance(one, one.center)) / 2) for one in laws]
-    seen = np.array([[z > one.center for z, one in zip(query.draw(value, coins), laws, strict=True)]
-                     for _ in range(draws)])
+    seen = np.array(
+        [[z > one.center for z, one in zip(query.draw(value, coins), laws, strict=True)] for _ in range(draws)]
+    )
     pairs = list(islice(combinations(range(len(laws)), 2), 10))
     for one, other in pairs:
         together = int((seen[:, one] & seen[:, other]).sum())
@@ -206,9 +207,11 @@ BIG_ROWS: list[Row] = [
     for place, code in enumerate([0, MISSING, *(place * 7_654_321 % LARGE for place in range(60)), *[LARGE] * 250, 1])
 ]
 SUMS: tuple[Need, ...] = (
-    Moments("big", LARGE + 1, 1, None, 1), Moments("small", 10, 2, None, 1), RowCount(),
+    Moments("big", LARGE + 1, 1, None, 1),
+    Moments("small", 10, 2, None, 1),
+    RowCount(),
     Moments("big", LARGE + 1, 2, None, 1),
-)  # fmt: skip
+)
 
 
 def check_statistics_are_exact(read: Read) -> None:

@@ -115,7 +115,9 @@ def always_kept(*given: Any) -> int:
     """Layers are not thinned out by how many candidates they hold."""
     between, _, known, most, _, rate, coins = given
     parts = layered_choice._split(between, known, most, rate)
-    return layered_choice._within(parts[layered_choice._pick(parts, most, rate, coins)], coins.geometric(1 / rate), most)
+    return layered_choice._within(
+        parts[layered_choice._pick(parts, most, rate, coins)], coins.geometric(1 / rate), most
+    )
 
 
 class DoubleRate(Cdf):
@@ -147,20 +149,63 @@ COLUMN: dict[str, Any] = {"column": "x", "points": 2}
 CLOSE = COLUMN | {"epsilon": "6"}
 RIGHT = made(Cdf, COLUMN)
 PLANTED = [
-    Planted("a band one too wide", "Sequences outside the band are counted as inside it.",
-            check_bands_hold_what_they_should, "another number", bands.how_many, one_too_wide),
-    Planted("a run of cells in one step", "The first cell of a run need not end inside the band.",
-            check_bands_hold_what_they_should, "another number", bands.how_many, runs_in_one_step),
-    Planted("a last layer that ends", "The last layer is drawn modulo its segment, not to infinity.",
-            check_layers_follow_their_law, "do not follow", layered_choice.draw_layer, last_one_cut),
-    Planted("layers never thinned", "A layer is kept however few columns it holds.",
-            check_layers_follow_their_law, "do not follow", layered_choice.draw_layer, always_kept, long=True),
-    Planted("a synthetic column twice as close", "The column follows the table twice as closely as it paid for.",
-            check_law_against_loss, "exceeds", RIGHT, made(DoubleRate, COLUMN)),
-    Planted("a column from the next band", "Law and price are right, and the column is drawn one layer farther out.",
-            check_samples_follow_the_law, "law", made(Cdf, CLOSE), made(LayerBeyond, CLOSE),
-            long=True),
-    Planted("one side of a tree", "A tree has noise for entering where a person leaves one path and enters another.",
-            check_sensitivity, "moves it by", made(CdfTree, {"column": "x"}), made(OneSide, {"column": "x"}),
-            also=((check_law_against_loss, "exceeds"),)),
-]  # fmt: skip
+    Planted(
+        "a band one too wide",
+        "Sequences outside the band are counted as inside it.",
+        check_bands_hold_what_they_should,
+        "another number",
+        bands.how_many,
+        one_too_wide,
+    ),
+    Planted(
+        "a run of cells in one step",
+        "The first cell of a run need not end inside the band.",
+        check_bands_hold_what_they_should,
+        "another number",
+        bands.how_many,
+        runs_in_one_step,
+    ),
+    Planted(
+        "a last layer that ends",
+        "The last layer is drawn modulo its segment, not to infinity.",
+        check_layers_follow_their_law,
+        "do not follow",
+        layered_choice.draw_layer,
+        last_one_cut,
+    ),
+    Planted(
+        "layers never thinned",
+        "A layer is kept however few columns it holds.",
+        check_layers_follow_their_law,
+        "do not follow",
+        layered_choice.draw_layer,
+        always_kept,
+        long=True,
+    ),
+    Planted(
+        "a synthetic column twice as close",
+        "The column follows the table twice as closely as it paid for.",
+        check_law_against_loss,
+        "exceeds",
+        RIGHT,
+        made(DoubleRate, COLUMN),
+    ),
+    Planted(
+        "a column from the next band",
+        "Law and price are right, and the column is drawn one layer farther out.",
+        check_samples_follow_the_law,
+        "law",
+        made(Cdf, CLOSE),
+        made(LayerBeyond, CLOSE),
+        long=True,
+    ),
+    Planted(
+        "one side of a tree",
+        "A tree has noise for entering where a person leaves one path and enters another.",
+        check_sensitivity,
+        "moves it by",
+        made(CdfTree, {"column": "x"}),
+        made(OneSide, {"column": "x"}),
+        also=((check_law_against_loss, "exceeds"),),
+    ),
+]

@@ -63,16 +63,28 @@ class TooNear(Density):
 
 PLANTED = [
     Planted(
-        "an eigenvalue taken for 0", "Its coefficient is released without noise.",
-        check_samples_follow_the_law, "do not follow the law", made(Density), made(Clipped),
+        "an eigenvalue taken for 0",
+        "Its coefficient is released without noise.",
+        check_samples_follow_the_law,
+        "do not follow the law",
+        made(Density),
+        made(Clipped),
     ),
     Planted(
-        "a path of noise that starts at 0", "The first point of the curve is told exactly.",
-        check_every_point_is_noised, "too little noise", made(Density), made(Starting),
+        "a path of noise that starts at 0",
+        "The first point of the curve is told exactly.",
+        check_every_point_is_noised,
+        "too little noise",
+        made(Density),
+        made(Starting),
     ),
     Planted(
-        "a curve's sensitivity without √2", "A person who moves leaves one place and enters another.",
-        check_sensitivity, "a neighbour moves it by", made(Density), made(TooNear),
+        "a curve's sensitivity without √2",
+        "A person who moves leaves one place and enters another.",
+        check_sensitivity,
+        "a neighbour moves it by",
+        made(Density),
+        made(TooNear),
         also=((check_law_against_loss, "exceeds the Rényi loss"),),
     ),
-]  # fmt: skip
+]

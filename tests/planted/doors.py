@@ -94,12 +94,36 @@ def asks_for_numbers(home: Path) -> None:
 
 
 PLANTED = [
-    Planted("a page on another port comes in", "The front door compares host names, not whole addresses.",
-            check_pages_elsewhere_are_foreign, "another origin", gate.foreign, compares_names),
-    Planted("a proxy's word is believed", "The front door takes the name from X-Forwarded-Host.",
-            check_no_other_name_leads_here, "another name", gate.meant, believes_a_proxy),
-    Planted("a file from any socket", "Uploads are taken though no page shows an uploader.",
-            check_files_come_only_where_asked_for, "from anybody", Incoming, TakesFromAnybody),
-    Planted("a living server's files swept", "Whether a process lives is asked by its number.",
-            check_what_lives_is_not_swept, "lost what it spilled", erase.sweep_spill, asks_for_numbers),
-]  # fmt: skip
+    Planted(
+        "a page on another port comes in",
+        "The front door compares host names, not whole addresses.",
+        check_pages_elsewhere_are_foreign,
+        "another origin",
+        gate.foreign,
+        compares_names,
+    ),
+    Planted(
+        "a proxy's word is believed",
+        "The front door takes the name from X-Forwarded-Host.",
+        check_no_other_name_leads_here,
+        "another name",
+        gate.meant,
+        believes_a_proxy,
+    ),
+    Planted(
+        "a file from any socket",
+        "Uploads are taken though no page shows an uploader.",
+        check_files_come_only_where_asked_for,
+        "from anybody",
+        Incoming,
+        TakesFromAnybody,
+    ),
+    Planted(
+        "a living server's files swept",
+        "Whether a process lives is asked by its number.",
+        check_what_lives_is_not_swept,
+        "lost what it spilled",
+        erase.sweep_spill,
+        asks_for_numbers,
+    ),
+]

@@ -31,11 +31,34 @@ ReadRows = Callable[[bytes], list[Any]]
 
 PLAIN = [b"id,age,note", *(b"%d,%d,x" % (number, 20 + number) for number in range(1, 8))]
 ONE_PERSONS_LINE = [
-    b"3,51,say hi", b"3,abc,x", b"3,50.5,x", b"3,,", b"3,1e999,x", b"3,2020-01-01,x", b"3,true,x",
-    b"3,50,a;b;c;d;e;f;g;h", b"3;50;a;b;c|d|e", b";;;\t\t||", b"3|50|x", b"3,'50','x, y'", b"3,50", b"3,50,x,y", b"",
-    b'3,"50,x', b'3,"5', b'"oops', b'3,5" pipe,x', b'3,"a"x,y', b"\\", b'3,"\\",x', b"\xff\xfe,1,2", b"3,\0,x",
-    b"NA,NA,NA", b"3,50," + b";'a';" * 40, b"3,50," + b'|"a"|' * 40,  # a sniffer counts quoted pieces
-]  # fmt: skip
+    b"3,51,say hi",
+    b"3,abc,x",
+    b"3,50.5,x",
+    b"3,,",
+    b"3,1e999,x",
+    b"3,2020-01-01,x",
+    b"3,true,x",
+    b"3,50,a;b;c;d;e;f;g;h",
+    b"3;50;a;b;c|d|e",
+    b";;;\t\t||",
+    b"3|50|x",
+    b"3,'50','x, y'",
+    b"3,50",
+    b"3,50,x,y",
+    b"",
+    b'3,"50,x',
+    b'3,"5',
+    b'"oops',
+    b'3,5" pipe,x',
+    b'3,"a"x,y',
+    b"\\",
+    b'3,"\\",x',
+    b"\xff\xfe,1,2",
+    b"3,\0,x",
+    b"NA,NA,NA",
+    b"3,50," + b";'a';" * 40,
+    b"3,50," + b'|"a"|' * 40,  # a sniffer counts quoted pieces
+]
 
 
 def check_a_line_concerns_its_own_row(read: ReadRows) -> None:
@@ -130,9 +153,12 @@ def quickly_over_line_ends(data: bytes) -> list[Any]:
 # What is said of a file that cannot be read
 
 DAMAGED = [
-    f"a,b\n1,2\n{CANARY}\n", f"a,b\n1,2,{CANARY}\n", f'a,b\n1,2\n3,"{CANARY}\n5,6\n', f"{CANARY},34\n1,2\n",
+    f"a,b\n1,2\n{CANARY}\n",
+    f"a,b\n1,2,{CANARY}\n",
+    f'a,b\n1,2\n3,"{CANARY}\n5,6\n',
+    f"{CANARY},34\n1,2\n",
     f"a,b\n1,{CANARY}\rx\n3,4\n",
-]  # fmt: skip
+]
 
 
 def check_refusals_quote_nothing(read: ReadRows) -> None:
@@ -235,22 +261,76 @@ def by_plain_hash(rows: list[tuple[str, str]], secret: bytes) -> dict[str, list[
 lines = check_a_line_concerns_its_own_row
 
 PLANTED = [
-    Planted("a sniffing loader", "The separator is guessed from the rows, so one cell changes how all are read.",
-            lines, "rows of others", as_declared, sniffed),
-    Planted("a type-guessing loader", "A column is numbers or text as its cells are, so one cell changes the others.",
-            lines, "rows of others", as_declared, typed_by_guess),
-    Planted("ragged rows dropped", "A line with a cell too many is left out, and the number of rows tells.",
-            lines, "how many rows", as_declared, without_ragged_rows),
-    Planted("an open quote that runs on", "A quote in one person's line takes the next person's line with it.",
-            lines, "how many rows", as_declared, over_line_ends),
-    Planted("an open quote that runs on, quick path", "The same where whole blocks are read at once.",
-            lines, "how many rows", as_declared, quickly_over_line_ends),
-    Planted("error message with a value", "A refusal says which cell it could not read.",
-            check_refusals_quote_nothing, "quotes a cell", refusing, quoting),
-    Planted("a plain-hash fingerprint", "Whoever knows all rows but one can test guesses for the last.",
-            check_a_guessed_row_is_not_confirmed, "last row is confirmed", keyed, plain_hash),
-    Planted("file-order choice of a person's rows", "The first rows in the file count, which others can push back.",
-            check_rows_are_chosen_by_their_own_content, "order of the file", by_keyed_hash, first_in_the_file),
-    Planted("a plain-hash choice of a person's rows", "A person can make rows that are sure to count.",
-            check_rows_are_chosen_by_their_own_content, "aim at", by_keyed_hash, by_plain_hash),
-]  # fmt: skip
+    Planted(
+        "a sniffing loader",
+        "The separator is guessed from the rows, so one cell changes how all are read.",
+        lines,
+        "rows of others",
+        as_declared,
+        sniffed,
+    ),
+    Planted(
+        "a type-guessing loader",
+        "A column is numbers or text as its cells are, so one cell changes the others.",
+        lines,
+        "rows of others",
+        as_declared,
+        typed_by_guess,
+    ),
+    Planted(
+        "ragged rows dropped",
+        "A line with a cell too many is left out, and the number of rows tells.",
+        lines,
+        "how many rows",
+        as_declared,
+        without_ragged_rows,
+    ),
+    Planted(
+        "an open quote that runs on",
+        "A quote in one person's line takes the next person's line with it.",
+        lines,
+        "how many rows",
+        as_declared,
+        over_line_ends,
+    ),
+    Planted(
+        "an open quote that runs on, quick path",
+        "The same where whole blocks are read at once.",
+        lines,
+        "how many rows",
+        as_declared,
+        quickly_over_line_ends,
+    ),
+    Planted(
+        "error message with a value",
+        "A refusal says which cell it could not read.",
+        check_refusals_quote_nothing,
+        "quotes a cell",
+        refusing,
+        quoting,
+    ),
+    Planted(
+        "a plain-hash fingerprint",
+        "Whoever knows all rows but one can test guesses for the last.",
+        check_a_guessed_row_is_not_confirmed,
+        "last row is confirmed",
+        keyed,
+        plain_hash,
+    ),
+    Planted(
+        "file-order choice of a person's rows",
+        "The first rows in the file count, which others can push back.",
+        check_rows_are_chosen_by_their_own_content,
+        "order of the file",
+        by_keyed_hash,
+        first_in_the_file,
+    ),
+    Planted(
+        "a plain-hash choice of a person's rows",
+        "A person can make rows that are sure to count.",
+        check_rows_are_chosen_by_their_own_content,
+        "aim at",
+        by_keyed_hash,
+        by_plain_hash,
+    ),
+]

@@ -15,12 +15,13 @@ from battery import CASES, build
 import dpengine as dp
 from dpengine.asking.answers import released_as_json
 from dpengine.asking.sessions import Session, step_claim
+from dpengine.core.canonical import canonical
 from dpengine.intake.load import Loaded
 from dpengine.intake.marks import older_mark
 from dpengine.ledger import exports
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Burned
-from dpengine.mechanisms.contract import Query, canonical
+from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.noise.coins import SystemCoins
 from dpengine.workspace import Workspace
@@ -190,18 +191,60 @@ class SealsNextOfKin(Workspace):
 
 
 PLANTED = [
-    Planted("cached answer reused for another where", "Answers are found by a name that leaves the condition out.",
-            check_questions_have_names_of_their_own, "share a name", by_its_digest, without_its_condition),
-    Planted("session step drawn before it is burned", "A step's noise is drawn before its number is used up.",
-            check_a_step_is_burned_before_its_draw, "before its number", Session, DrawsThenBurns),
-    Planted("budget of an edited dialect copy", "The same file with another separator gets a new allowance.",
-            check_one_file_has_one_budget, "read otherwise", Workspace, MarksRowsAlone),
-    Planted("budget of a copy in another order", "The same rows in another order get a new allowance.",
-            check_one_file_has_one_budget, "a copy has", Workspace, MarksTheFileAlone),
-    Planted("a fingerprint that depends on the dialect", "The same frame with another decimal sign is new content.",
-            check_content_is_known_however_it_comes, "another decimal sign", Workspace, MarksWithTheDialect),
-    Planted("a folder known by its first file", "Another file of it gets a new allowance.",
-            check_content_is_known_however_it_comes, "one file of a folder", Workspace, MarksTheFirstFile),
-    Planted("a seal that is not transitive", "What shares content only with a table between stays open.",
-            check_a_seal_reaches_all_it_shares_content_with, "left open", Workspace, SealsNextOfKin),
-]  # fmt: skip
+    Planted(
+        "cached answer reused for another where",
+        "Answers are found by a name that leaves the condition out.",
+        check_questions_have_names_of_their_own,
+        "share a name",
+        by_its_digest,
+        without_its_condition,
+    ),
+    Planted(
+        "session step drawn before it is burned",
+        "A step's noise is drawn before its number is used up.",
+        check_a_step_is_burned_before_its_draw,
+        "before its number",
+        Session,
+        DrawsThenBurns,
+    ),
+    Planted(
+        "budget of an edited dialect copy",
+        "The same file with another separator gets a new allowance.",
+        check_one_file_has_one_budget,
+        "read otherwise",
+        Workspace,
+        MarksRowsAlone,
+    ),
+    Planted(
+        "budget of a copy in another order",
+        "The same rows in another order get a new allowance.",
+        check_one_file_has_one_budget,
+        "a copy has",
+        Workspace,
+        MarksTheFileAlone,
+    ),
+    Planted(
+        "a fingerprint that depends on the dialect",
+        "The same frame with another decimal sign is new content.",
+        check_content_is_known_however_it_comes,
+        "another decimal sign",
+        Workspace,
+        MarksWithTheDialect,
+    ),
+    Planted(
+        "a folder known by its first file",
+        "Another file of it gets a new allowance.",
+        check_content_is_known_however_it_comes,
+        "one file of a folder",
+        Workspace,
+        MarksTheFirstFile,
+    ),
+    Planted(
+        "a seal that is not transitive",
+        "What shares content only with a table between stays open.",
+        check_a_seal_reaches_all_it_shares_content_with,
+        "left open",
+        Workspace,
+        SealsNextOfKin,
+    ),
+]

@@ -169,11 +169,13 @@ def check_nothing_leaves_the_ledger(kind: type[Ledger]) -> None:
     """Whatever happens, the rows that were there stay the beginning of the rows there are, and the chain holds."""
     with _ledger(kind) as ledger:
         acts: list[Callable[[], Any]] = [
-            lambda: ledger.reserve(**ask("r", "0.1")), lambda: ledger.fail("r", "release.failed"),
-            lambda: ledger.reserve(**ask("s", "0.1")), lambda: ledger.answer("s", value(3)),
+            lambda: ledger.reserve(**ask("r", "0.1")),
+            lambda: ledger.fail("r", "release.failed"),
+            lambda: ledger.reserve(**ask("s", "0.1")),
+            lambda: ledger.answer("s", value(3)),
             lambda: ledger.raise_cap("b", "people", Fraction(2), "owner"),
             lambda: ledger.close_table("seal", "b", "people", "owner"),
-        ]  # fmt: skip
+        ]
         before = list(ledger.export_rows())
         for act in acts:
             act()
@@ -274,24 +276,84 @@ def run_together(row: dict[str, Any]) -> str:
 
 
 PLANTED = [
-    Planted("spend after answer", "The answer is drawn, then charged.",
-            check_the_charge_comes_first, "before the charge", carry_release, charged_after),
-    Planted("a paid question drawn again", "Asking again under the same id draws again, free.",
-            check_a_request_is_drawn_once, "drawn twice", carry_release, drawn_anew),
-    Planted("refund on failure", "A failed release no longer counts, though its data were read.",
-            check_a_failure_gives_nothing_back, "gave something back", Ledger, Refunds),
-    Planted("an error passed on after the charge", "What went wrong while reading is told, with what was read.",
-            check_a_failure_says_nothing_of_the_data, "tells of the data", carry_release, handing_on),
-    Planted("a time of its own for the answer", "The ledger tells to the second how long an answer took.",
-            check_the_ledger_does_not_time_the_draw, "how long", Ledger, Timed),
-    Planted("a chain that leaves a column out", "A row's sums are not hashed, so they can be edited.",
-            check_rows_that_differ_hash_differently, "as it was", hash_of, without_the_sums),
-    Planted("a chain over columns run together", "Text can move from one column to the next under the same hash.",
-            check_rows_that_differ_hash_differently, "as it was", hash_of, run_together),
-    Planted("lookup before the lock", "What is left is read before the write lock is taken.",
-            check_two_at_once_spend_one_cap, "overspent", Ledger, LooksBeforeItLocks),
-    Planted("deleting instead of chaining ledger rows", "A failed question's row is taken out of the ledger.",
-            check_nothing_leaves_the_ledger, "left the ledger", Ledger, Deletes),
-    Planted("a request that answers another question", "A known request id gets its old answer, whatever it asks.",
-            check_a_request_belongs_to_one_question, "another question", Ledger, AnyQuestion),
-]  # fmt: skip
+    Planted(
+        "spend after answer",
+        "The answer is drawn, then charged.",
+        check_the_charge_comes_first,
+        "before the charge",
+        carry_release,
+        charged_after,
+    ),
+    Planted(
+        "a paid question drawn again",
+        "Asking again under the same id draws again, free.",
+        check_a_request_is_drawn_once,
+        "drawn twice",
+        carry_release,
+        drawn_anew,
+    ),
+    Planted(
+        "refund on failure",
+        "A failed release no longer counts, though its data were read.",
+        check_a_failure_gives_nothing_back,
+        "gave something back",
+        Ledger,
+        Refunds,
+    ),
+    Planted(
+        "an error passed on after the charge",
+        "What went wrong while reading is told, with what was read.",
+        check_a_failure_says_nothing_of_the_data,
+        "tells of the data",
+        carry_release,
+        handing_on,
+    ),
+    Planted(
+        "a time of its own for the answer",
+        "The ledger tells to the second how long an answer took.",
+        check_the_ledger_does_not_time_the_draw,
+        "how long",
+        Ledger,
+        Timed,
+    ),
+    Planted(
+        "a chain that leaves a column out",
+        "A row's sums are not hashed, so they can be edited.",
+        check_rows_that_differ_hash_differently,
+        "as it was",
+        hash_of,
+        without_the_sums,
+    ),
+    Planted(
+        "a chain over columns run together",
+        "Text can move from one column to the next under the same hash.",
+        check_rows_that_differ_hash_differently,
+        "as it was",
+        hash_of,
+        run_together,
+    ),
+    Planted(
+        "lookup before the lock",
+        "What is left is read before the write lock is taken.",
+        check_two_at_once_spend_one_cap,
+        "overspent",
+        Ledger,
+        LooksBeforeItLocks,
+    ),
+    Planted(
+        "deleting instead of chaining ledger rows",
+        "A failed question's row is taken out of the ledger.",
+        check_nothing_leaves_the_ledger,
+        "left the ledger",
+        Ledger,
+        Deletes,
+    ),
+    Planted(
+        "a request that answers another question",
+        "A known request id gets its old answer, whatever it asks.",
+        check_a_request_belongs_to_one_question,
+        "another question",
+        Ledger,
+        AnyQuestion,
+    ),
+]

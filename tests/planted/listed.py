@@ -25,7 +25,23 @@ from tests.planted import (
 from tests.planted.registry import Planted
 
 PARTS = (
-    questions, published, synthetics, trusts, trained, modelled, curves, densities, told, ground, accounts, ledgers,
-    homes, files, forms, recorded, witnessed, doors,
-)  # fmt: skip
+    questions,
+    published,
+    synthetics,
+    trusts,
+    trained,
+    modelled,
+    curves,
+    densities,
+    told,
+    ground,
+    accounts,
+    ledgers,
+    homes,
+    files,
+    forms,
+    recorded,
+    witnessed,
+    doors,
+)
 PLANTED: list[Planted] = [planted for part in PARTS for planted in part.PLANTED]

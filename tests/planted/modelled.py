@@ -49,11 +49,28 @@ class OneRowEachChecked(CheckErrors):
 law, sensitivity = (check_law_against_loss, "exceeds"), (check_sensitivity, "moves it by")
 
 PLANTED = [
-    Planted("a model's errors not cut", "A row that the model gets very wrong adds more than the bound to the sums.",
-            *sensitivity, made(CheckErrors, ERRORS), made(NotCut, ERRORS), also=(law,)),
-    Planted("a model's bins from the data", "The curve of a model has as many rows in each of its parts.",
-            *sensitivity, made(CheckChances, CHANCES), made(EvenBins, CHANCES), also=(law,)),
-    Planted("a model checked by rows", "The check of a model forgets that a person may have two rows.",
-            *sensitivity, made(CheckErrors, ERRORS, unit=SEVERAL), made(OneRowEachChecked, ERRORS, unit=SEVERAL),
-            also=(law,)),
-]  # fmt: skip
+    Planted(
+        "a model's errors not cut",
+        "A row that the model gets very wrong adds more than the bound to the sums.",
+        *sensitivity,
+        made(CheckErrors, ERRORS),
+        made(NotCut, ERRORS),
+        also=(law,),
+    ),
+    Planted(
+        "a model's bins from the data",
+        "The curve of a model has as many rows in each of its parts.",
+        *sensitivity,
+        made(CheckChances, CHANCES),
+        made(EvenBins, CHANCES),
+        also=(law,),
+    ),
+    Planted(
+        "a model checked by rows",
+        "The check of a model forgets that a person may have two rows.",
+        *sensitivity,
+        made(CheckErrors, ERRORS, unit=SEVERAL),
+        made(OneRowEachChecked, ERRORS, unit=SEVERAL),
+        also=(law,),
+    ),
+]

@@ -77,8 +77,10 @@ class UntilInRange(PublishNumber):
 
     def perturbed(self, value: Any, coins: Coins) -> tuple[Any, ...]:
         drawn = super().perturbed(value, coins)
-        while any((codes < 0).any() or (codes > self.steps(name)).any()
-                  for name, codes in zip(self.columns, drawn, strict=True)):  # fmt: skip
+        while any(
+            (codes < 0).any() or (codes > self.steps(name)).any()
+            for name, codes in zip(self.columns, drawn, strict=True)
+        ):
             again = super().perturbed(value, coins)
             drawn = tuple(
                 np.where((codes < 0) | (codes > self.steps(name)), new, codes)
@@ -152,20 +154,66 @@ PAIR = {"columns": ["c", "d"], "epsilon": "1"}
 law = (check_law_against_loss, "exceeds")
 
 PLANTED = [
-    Planted("the continuous scale on the grid", "Numbers are published with the least scale of continuous noise.",
-            *law, BLURRED, made(ContinuousScale, NUMBERS)),
-    Planted("randomised response a hair too true", "The chance of another value lies 2^-40 below its bound.",
-            *law, SWAPPED, made(TooTrue, LISTED)),
-    Planted("one noise for all rows", "All published rows get the same noise, so their differences are bare.",
-            check_noise_is_independent, "hangs together", BLURRED, made(OneNoiseForAllRows, NUMBERS)),
-    Planted("published numbers drawn again until in range", "What leaves the range is drawn anew.",
-            check_samples_follow_the_law, "law", BLURRED, made(UntilInRange, NUMBERS)),
-    Planted("an empty cell below the range", "A missing number is published outside what the noise is for.",
-            check_sensitivity, "moves it by", BLURRED, made(EmptyBelow, NUMBERS)),
-    Planted("a floor at a share of ε", "“Nobody can do better” is said of a column at the ε/k that it gets.",
-            check_floors, "somebody does better", made(PublishTable, PAIR), made(FloorOfAShare, PAIR)),
-    Planted("rows published in their order", "The file's order, which may be sorted by what it holds, stays.",
-            check_the_order_of_rows_is_lost, "as they lay", shuffled, unshuffled),
-    Planted("a file written before its charge", "The table is drawn and written, then charged.",
-            check_no_file_without_its_charge, "before the charge", carry_release, charged_after),
-]  # fmt: skip
+    Planted(
+        "the continuous scale on the grid",
+        "Numbers are published with the least scale of continuous noise.",
+        *law,
+        BLURRED,
+        made(ContinuousScale, NUMBERS),
+    ),
+    Planted(
+        "randomised response a hair too true",
+        "The chance of another value lies 2^-40 below its bound.",
+        *law,
+        SWAPPED,
+        made(TooTrue, LISTED),
+    ),
+    Planted(
+        "one noise for all rows",
+        "All published rows get the same noise, so their differences are bare.",
+        check_noise_is_independent,
+        "hangs together",
+        BLURRED,
+        made(OneNoiseForAllRows, NUMBERS),
+    ),
+    Planted(
+        "published numbers drawn again until in range",
+        "What leaves the range is drawn anew.",
+        check_samples_follow_the_law,
+        "law",
+        BLURRED,
+        made(UntilInRange, NUMBERS),
+    ),
+    Planted(
+        "an empty cell below the range",
+        "A missing number is published outside what the noise is for.",
+        check_sensitivity,
+        "moves it by",
+        BLURRED,
+        made(EmptyBelow, NUMBERS),
+    ),
+    Planted(
+        "a floor at a share of ε",
+        "“Nobody can do better” is said of a column at the ε/k that it gets.",
+        check_floors,
+        "somebody does better",
+        made(PublishTable, PAIR),
+        made(FloorOfAShare, PAIR),
+    ),
+    Planted(
+        "rows published in their order",
+        "The file's order, which may be sorted by what it holds, stays.",
+        check_the_order_of_rows_is_lost,
+        "as they lay",
+        shuffled,
+        unshuffled,
+    ),
+    Planted(
+        "a file written before its charge",
+        "The table is drawn and written, then charged.",
+        check_no_file_without_its_charge,
+        "before the charge",
+        carry_release,
+        charged_after,
+    ),
+]

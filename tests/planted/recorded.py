@@ -173,9 +173,7 @@ def _drawn_before_its_charge() -> AbstractContextManager[Any]:
     return patch("dpengine.table.carry_release", carry)
 
 
-def _scenes(
-    right: type[Query], wrong: type[Query], given: dict[str, Any], world: made.World
-) -> tuple[Scene, Scene]:  # fmt: skip
+def _scenes(right: type[Query], wrong: type[Query], given: dict[str, Any], world: made.World) -> tuple[Scene, Scene]:
     return Scene(right, given, world), Scene(wrong, given, world)
 
 
@@ -188,26 +186,70 @@ def _broken(kind: type[Query], given: dict[str, Any], world: made.World, how: An
 
 
 PLANTED = [
-    _planted("a table's size used as if it were public", "A noisy sum is divided by the exact number of rows.",
-             "answer: value differs", _scenes(Sum, DividedByTheTruth, {"column": "x"}, ADDED)),
-    _planted("a domain taken from the data", "Only values that somebody holds get noise.",
-             "order: laplace", _scenes(Histogram, BarsThatOccur, {"column": "c"}, LAST_ONE)),
-    _planted("one spend, two draws", "Two draws at the whole ε, whose mean is told.",
-             "loss: ε = 2", _scenes(Count, SpentTwice, SOME, REPLACED)),
-    _planted("a cell that is no number", "What is no number walks around the clipping.",
-             "moved: ", _broken(Sum, {"column": "x"}, NOT_A_NUMBER, _not_numbers_pass)),
-    _planted("noise that vanishes at a parameter", "The scale's formula is nearly nought for two bars.",
-             "loss: ε", _scenes(Histogram, NoiseThatVanishes, {"column": "c"}, REPLACED)),
-    _planted("rows beyond those that count", "The statistic is of all rows of a person, the noise for two of them.",
-             "moved: ", _broken(Sum, {"column": "x"}, MANY_ROWS, _every_row_counts)),
-    _planted("noise scaled by the data", "The scale follows the largest value that occurs.",
-             "order: laplace", _scenes(Sum, NoiseByTheData, {"column": "x"}, REPLACED)),
-    _planted("no noise where nobody is", "A count of 0 is told as it is.",
-             "order: ", _scenes(Count, QuietWhereNobodyIs, SOME, LAST_ONE)),
-    _planted("half a loss charged", "The charge is for half of what is drawn.",
-             "loss: ε = 1", _scenes(Sum, PaidByHalf, {"column": "x"}, REPLACED)),
-    _planted("a range around the truth", "The number is noisy and its range is not.",
-             "answer: interval differs", _scenes(Count, RangeFromTheTruth, SOME, REPLACED)),
-    _planted("drawn before its charge", "The answer is drawn, and then paid for.",
-             "charge: ", _broken(Count, SOME, REPLACED, _drawn_before_its_charge)),
-]  # fmt: skip
+    _planted(
+        "a table's size used as if it were public",
+        "A noisy sum is divided by the exact number of rows.",
+        "answer: value differs",
+        _scenes(Sum, DividedByTheTruth, {"column": "x"}, ADDED),
+    ),
+    _planted(
+        "a domain taken from the data",
+        "Only values that somebody holds get noise.",
+        "order: laplace",
+        _scenes(Histogram, BarsThatOccur, {"column": "c"}, LAST_ONE),
+    ),
+    _planted(
+        "one spend, two draws",
+        "Two draws at the whole ε, whose mean is told.",
+        "loss: ε = 2",
+        _scenes(Count, SpentTwice, SOME, REPLACED),
+    ),
+    _planted(
+        "a cell that is no number",
+        "What is no number walks around the clipping.",
+        "moved: ",
+        _broken(Sum, {"column": "x"}, NOT_A_NUMBER, _not_numbers_pass),
+    ),
+    _planted(
+        "noise that vanishes at a parameter",
+        "The scale's formula is nearly nought for two bars.",
+        "loss: ε",
+        _scenes(Histogram, NoiseThatVanishes, {"column": "c"}, REPLACED),
+    ),
+    _planted(
+        "rows beyond those that count",
+        "The statistic is of all rows of a person, the noise for two of them.",
+        "moved: ",
+        _broken(Sum, {"column": "x"}, MANY_ROWS, _every_row_counts),
+    ),
+    _planted(
+        "noise scaled by the data",
+        "The scale follows the largest value that occurs.",
+        "order: laplace",
+        _scenes(Sum, NoiseByTheData, {"column": "x"}, REPLACED),
+    ),
+    _planted(
+        "no noise where nobody is",
+        "A count of 0 is told as it is.",
+        "order: ",
+        _scenes(Count, QuietWhereNobodyIs, SOME, LAST_ONE),
+    ),
+    _planted(
+        "half a loss charged",
+        "The charge is for half of what is drawn.",
+        "loss: ε = 1",
+        _scenes(Sum, PaidByHalf, {"column": "x"}, REPLACED),
+    ),
+    _planted(
+        "a range around the truth",
+        "The number is noisy and its range is not.",
+        "answer: interval differs",
+        _scenes(Count, RangeFromTheTruth, SOME, REPLACED),
+    ),
+    _planted(
+        "drawn before its charge",
+        "The answer is drawn, and then paid for.",
+        "charge: ",
+        _broken(Count, SOME, REPLACED, _drawn_before_its_charge),
+    ),
+]

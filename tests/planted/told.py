@@ -38,12 +38,32 @@ AMOUNTS, AT_THE_END, LISTED = {"column": "x"}, {"where": [["x", "<=", 3]]}, {"co
 check = (check_cuts_are_told, "is not told")
 
 PLANTED = [
-    Planted("rows that do not count, untold", "A sum over at most m rows a person speaks of the truth.",
-            *check, made(Sum, AMOUNTS, unit=SEVERAL), made(ForgetsRows, AMOUNTS, unit=SEVERAL)),
-    Planted("a cut range, untold", "A sum of clamped amounts speaks of the truth.",
-            *check, made(Sum, AMOUNTS), made(ForgetsTheRange, AMOUNTS)),
-    Planted("a condition at the end of a range, untold", "“At most 3” counts what lies above 3, and does not say so.",
-            *check, made(Count, AT_THE_END), made(ForgetsTheCondition, AT_THE_END)),
-    Planted("cells outside a list, untold", "Bars hold cells that are not on their list, and do not say so.",
-            *check, made(Histogram, LISTED), made(ForgetsTheList, LISTED)),
-]  # fmt: skip
+    Planted(
+        "rows that do not count, untold",
+        "A sum over at most m rows a person speaks of the truth.",
+        *check,
+        made(Sum, AMOUNTS, unit=SEVERAL),
+        made(ForgetsRows, AMOUNTS, unit=SEVERAL),
+    ),
+    Planted(
+        "a cut range, untold",
+        "A sum of clamped amounts speaks of the truth.",
+        *check,
+        made(Sum, AMOUNTS),
+        made(ForgetsTheRange, AMOUNTS),
+    ),
+    Planted(
+        "a condition at the end of a range, untold",
+        "“At most 3” counts what lies above 3, and does not say so.",
+        *check,
+        made(Count, AT_THE_END),
+        made(ForgetsTheCondition, AT_THE_END),
+    ),
+    Planted(
+        "cells outside a list, untold",
+        "Bars hold cells that are not on their list, and do not say so.",
+        *check,
+        made(Histogram, LISTED),
+        made(ForgetsTheList, LISTED),
+    ),
+]

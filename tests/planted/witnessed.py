@@ -56,9 +56,20 @@ def made(kind: type[Query], given: dict[str, Any]) -> Query:
 BELL = {"column": "c", "noise": "gaussian"}
 COINS = {"where": [["c", "in", ["a"]]], "delta": "0.5"}
 PLANTED = [
-    Planted("a third of the Gaussian noise", "The noise drawn has a third of the σ that is claimed.",
-            check_draws_keep_the_divergence, "prove a Rényi divergence", made(Histogram, BELL),
-            made(ThirdOfTheBell, BELL)),
-    Planted("a shuffler with too few coins", "People's coins come up a sixteenth as often as the proof needs.",
-            check_draws_keep_the_divergence, "prove δ", made(ShuffleCount, COINS), made(FewerCoins, COINS)),
-]  # fmt: skip
+    Planted(
+        "a third of the Gaussian noise",
+        "The noise drawn has a third of the σ that is claimed.",
+        check_draws_keep_the_divergence,
+        "prove a Rényi divergence",
+        made(Histogram, BELL),
+        made(ThirdOfTheBell, BELL),
+    ),
+    Planted(
+        "a shuffler with too few coins",
+        "People's coins come up a sixteenth as often as the proof needs.",
+        check_draws_keep_the_divergence,
+        "prove δ",
+        made(ShuffleCount, COINS),
+        made(FewerCoins, COINS),
+    ),
+]

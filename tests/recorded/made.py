@@ -17,14 +17,42 @@ import dpengine as dp
 from dpengine.statistics.features import WEIGHT_BITS
 
 ODD_NUMBERS = [
-    "", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "x", "1,5", " 7 ", "٣", "0x10", "-0", "1e-9",
-    "9" * 30, "-" + "9" * 30, "1_0", "+3", "½", "3.999999999999999999", "null", "None", "\u00a02",
-]  # fmt: skip
+    "",
+    "nan",
+    "NaN",
+    "inf",
+    "-inf",
+    "Infinity",
+    "1e400",
+    "-1e400",
+    "x",
+    "1,5",
+    " 7 ",
+    "٣",
+    "0x10",
+    "-0",
+    "1e-9",
+    "9" * 30,
+    "-" + "9" * 30,
+    "1_0",
+    "+3",
+    "½",
+    "3.999999999999999999",
+    "null",
+    "None",
+    "\u00a02",
+]
 ODD_TEXTS = ["", " ", "?", "a b", "A", " a ", "ß", "nan", "NULL", "'; --", "\u202ea", "a|b", "é", "e\u0301", "0"]
 ODD_DATES = ["", "31.2.1990", "1990-02-31", "0000-00-00", "1990-01-02T25:00", "9999-12-31", "x", "2.1.1990"]
 NUMBERS = [
-    (0, 3, 1), (-4, 2, 2), (0, 100, 1), (0, 1, "0.1"), (-1_000_000, 1_000_000, 1000), (1, 2, 1), ("0.5", "2.5", "0.5"),
-]  # fmt: skip
+    (0, 3, 1),
+    (-4, 2, 2),
+    (0, 100, 1),
+    (0, 1, "0.1"),
+    (-1_000_000, 1_000_000, 1000),
+    (1, 2, 1),
+    ("0.5", "2.5", "0.5"),
+]
 ID = "who"
 NAMES = ["x", "y", "c", "d", "s", "b"]
 
@@ -170,33 +198,62 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         ("quantile", {"column": rng.choice(ordered), "share": share, "with_range": False} | where() | by()),
         ("histogram", {"column": rng.choice(numbers), "bins": rng.choice([2, 3, 4])} | where() | noise()),
         ("histogram", {"column": rng.choice(lists + sets)} | where() | noise()),
-        ("top_item", {"column": rng.choice(lists + sets), "how_many": rng.choice([1, 1, 2])} | where()
-         | noise("permute_and_flip")),
+        (
+            "top_item",
+            {"column": rng.choice(lists + sets), "how_many": rng.choice([1, 1, 2])}
+            | where()
+            | noise("permute_and_flip"),
+        ),
         ("noisy_argmax", {"options": [conditions(rng, schema, 1) for _ in range(rng.randint(2, 3))]} | where()),
         ("fit_check", ({"column": rng.choice(every)} if rng.random() < 0.7 else {}) | noise()),
         ("find_range", {"column": rng.choice(["raw", "free", *numbers])}),
         ("find_values", {"column": rng.choice(["raw", "free", *lists]), "delta": rng.choice(["1e-6", "0.001"])}),
-        ("adaptive_session", {"questions": rng.randint(1, 3), "calibration": rng.choice(["laplace", "gaussian"]),
-                              "epsilon": "12"}),
-        ("publish_number", {"columns": rng.sample(numbers, rng.randint(1, len(numbers)))}
-         | ({"delta": "0.005"} if rng.random() < 0.4 else {})),
-        ("publish_category", {"columns": rng.sample(lists, rng.randint(1, len(lists)))}
-         | ({"delta": "0.005"} if rng.random() < 0.4 else {})),
+        (
+            "adaptive_session",
+            {"questions": rng.randint(1, 3), "calibration": rng.choice(["laplace", "gaussian"]), "epsilon": "12"},
+        ),
+        (
+            "publish_number",
+            {"columns": rng.sample(numbers, rng.randint(1, len(numbers)))}
+            | ({"delta": "0.005"} if rng.random() < 0.4 else {}),
+        ),
+        (
+            "publish_category",
+            {"columns": rng.sample(lists, rng.randint(1, len(lists)))}
+            | ({"delta": "0.005"} if rng.random() < 0.4 else {}),
+        ),
         ("publish_table", {"columns": rng.sample(numbers + lists, 2)}),
         ("local_count", where(1)),
         ("shuffle_count", where(1) | {"delta": "0.03", "epsilon": "4"}),
-        ("shuffle_histogram", {"column": rng.choice(lists), "delta": "0.04", "epsilon": "8",
-                               "solution": rng.choice(["first", "second"])} | where()),
+        (
+            "shuffle_histogram",
+            {"column": rng.choice(lists), "delta": "0.04", "epsilon": "8", "solution": rng.choice(["first", "second"])}
+            | where(),
+        ),
         ("cdf_tree", {"column": rng.choice(small or ordered)} | where() | noise()),
         ("small_database", {"columns": [rng.choice(lists)], "size": rng.choice([1, 2])} | where()),
         ("mwem", {"columns": rng.sample(lists, rng.randint(1, len(lists))), "rounds": rng.choice([1, 2])} | where()),
         ("density", {"columns": [rng.choice(numbers)], "resolution": rng.choice([2, 4])} | where()),
-        ("train_linear", {"target": rng.choice(numbers), "features": [rng.choice(lists)], "steps": 2,
-                          "calibration": rng.choice(["gaussian", "l2_laplace", "coordinate"])}),
-        ("train_logistic", {"target": lists[0], "features": [rng.choice(numbers + days)], "steps": 2,
-                            "calibration": rng.choice(["gaussian", "l2_laplace", "coordinate"])}),
+        (
+            "train_linear",
+            {
+                "target": rng.choice(numbers),
+                "features": [rng.choice(lists)],
+                "steps": 2,
+                "calibration": rng.choice(["gaussian", "l2_laplace", "coordinate"]),
+            },
+        ),
+        (
+            "train_logistic",
+            {
+                "target": lists[0],
+                "features": [rng.choice(numbers + days)],
+                "steps": 2,
+                "calibration": rng.choice(["gaussian", "l2_laplace", "coordinate"]),
+            },
+        ),
         ("check_model", {"parts": 2, "model": model(rng, schema)} | where() | noise()),
-    ]  # fmt: skip
+    ]
     if len(lists) > 1:
         found.append(("crosstab", {"columns": rng.sample(lists, 2)} | where() | noise()))
     if small:

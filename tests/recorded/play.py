@@ -136,9 +136,11 @@ def played(
         STILL.side = side
         script = runs[0].recorder.events if runs else None
         run, refused = refusal(
-            lambda: converse(workspace, table, own, asks or [], request, script)  # noqa: B023
-            if isinstance(own, AdaptiveSession)  # noqa: B023
-            else release(workspace, table, own, request, script)  # noqa: B023
+            lambda: (
+                converse(workspace, table, own, asks or [], request, script)  # noqa: B023
+                if isinstance(own, AdaptiveSession)  # noqa: B023
+                else release(workspace, table, own, request, script)  # noqa: B023
+            )
         )
         words.append(refused)
         if run is not None:
@@ -173,12 +175,13 @@ def leaving(one: Run, other: Run) -> list[Finding]:
 def written(workspace: Workspace, table: dp.Table) -> dict[str, str]:
     """All that a person can take away about these answers, hashes and all."""
     return {
-        "ledger": "".join(export_lines(workspace.ledger)), "answers": "".join(table.answer_lines()),
+        "ledger": "".join(export_lines(workspace.ledger)),
+        "answers": "".join(table.answer_lines()),
         "figures": exports.as_csv(ANSWER_COLUMNS, table.answer_rows()),
         "rows": exports.as_csv(ROW_COLUMNS, table.ledger_rows()),
         "report": report.html(table, workspace.ledger.head(), "2026-01-02T03:04:05+00:00"),
         "meter": repr(table.meter()),
-    }  # fmt: skip
+    }
 
 
 def play(seed: int) -> Count:
@@ -192,6 +195,7 @@ def play(seed: int) -> Count:
             total.found.append(f"facts: {facts[0].about} {facts[1].about}")
             return total
         for place, (key, given) in enumerate(made.questions(rng, world)):
+
             def build(table: dp.Table, key: str = key, given: dict[str, Any] = given) -> Query:
                 return table.query(key, **given)
 

@@ -93,14 +93,23 @@ def test_a_replay_gives_what_was_drawn() -> None:
 
     def walk(coins: Recorder, more: int) -> list[object]:
         return [
-            coins.laplace([4 + more, 5], Fraction(3)), coins.gaussian([more], Fraction(9)),
-            coins.wide_gaussian([2**70 + more], Fraction(9)), coins.many_laplace(few + more, Fraction(2)).tolist(),
-            coins.noisy_max([1, more, 7], Fraction(2)), coins.respond(few % 2, half, 4).tolist(),
-            coins.toggle(bits, half).tolist(), coins.flip(gaps * (1 + more), half),
-            coins.choose(gaps + more, ones, half), coins.bits(64), coins.words(3).tolist(), coins.below(10**9),
-            coins.geometric(Fraction(50)), coins.many_flips(half, 40).tolist(), coins.many_below(9, 20).tolist(),
+            coins.laplace([4 + more, 5], Fraction(3)),
+            coins.gaussian([more], Fraction(9)),
+            coins.wide_gaussian([2**70 + more], Fraction(9)),
+            coins.many_laplace(few + more, Fraction(2)).tolist(),
+            coins.noisy_max([1, more, 7], Fraction(2)),
+            coins.respond(few % 2, half, 4).tolist(),
+            coins.toggle(bits, half).tolist(),
+            coins.flip(gaps * (1 + more), half),
+            coins.choose(gaps + more, ones, half),
+            coins.bits(64),
+            coins.words(3).tolist(),
+            coins.below(10**9),
+            coins.geometric(Fraction(50)),
+            coins.many_flips(half, 40).tolist(),
+            coins.many_below(9, 20).tolist(),
             coins.order(20).tolist(),
-        ]  # fmt: skip
+        ]
 
     first = Recorder()
     told = walk(first, 0)

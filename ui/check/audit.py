@@ -44,14 +44,20 @@ def controls(given: dict[str, str]) -> dict[str, str]:
     left, right = st.columns([1, 1])
     with left:
         question = st.selectbox(
-            say("check.field.question"), CHOICES["q"], CHOICES["q"].index(given["q"]), key=audit_state.widget("q"),
+            say("check.field.question"),
+            CHOICES["q"],
+            CHOICES["q"].index(given["q"]),
+            key=audit_state.widget("q"),
             format_func=lambda one: say(f"check.kind.{one}"),
-        )  # fmt: skip
+        )
     with right:
         care = st.select_slider(
-            say("check.field.care"), CARE, given["e"], key=audit_state.widget("e"),
+            say("check.field.care"),
+            CARE,
+            given["e"],
+            key=audit_state.widget("e"),
             format_func=lambda one: say("check.care", times=audit_words.times(math.exp(float(one))), epsilon=one),
-        )  # fmt: skip
+        )
     chosen = {}
     given = audit_state.fitted(given | {"q": str(question), "e": str(care)})
     pairs = settings(given["q"])
@@ -59,9 +65,13 @@ def controls(given: dict[str, str]) -> dict[str, str]:
         offered = [one for one in CHOICES[name] if one in {pair[place] for pair in pairs}]
         with column:
             chosen[name] = st.segmented_control(
-                say(f"check.field.{name}"), offered, default=given[name], required=True,
-                key=audit_state.widget(name if len(offered) > 1 else f"{name}-only"), format_func=_named(name),
-            )  # fmt: skip
+                say(f"check.field.{name}"),
+                offered,
+                default=given[name],
+                required=True,
+                key=audit_state.widget(name if len(offered) > 1 else f"{name}-only"),
+                format_func=_named(name),
+            )
     given |= {name: str(value or given[name]) for name, value in chosen.items()}
     return given | {"twin": audit_state.twin_of(given, given["twin"])}
 
@@ -74,10 +84,13 @@ def _twin(example: Example, given: dict[str, str]) -> str:
     offered = list(twins(example))
     return str(
         st.selectbox(
-            say("check.field.twin"), offered, offered.index(given["twin"]),
-            key=audit_state.widget("twin-" + "-".join(offered)), format_func=lambda one: say(f"check.twin.{one}"),
+            say("check.field.twin"),
+            offered,
+            offered.index(given["twin"]),
+            key=audit_state.widget("twin-" + "-".join(offered)),
+            format_func=lambda one: say(f"check.twin.{one}"),
         )
-    )  # fmt: skip
+    )
 
 
 # --- the two tables ---------------------------------------------------------------------------------------------------
@@ -144,9 +157,13 @@ def checked(example: Example, twin: str) -> None:
         lines = audit_words.details(example, ready, twin)
         st.html("".join(f"<p>{gloss.text(line)}</p>" for line in lines))
         st.download_button(
-            say("check.csv"), _csv(ready, kept), f"check-{example.key}.csv", "text/csv", key=f"{key}-csv",
+            say("check.csv"),
+            _csv(ready, kept),
+            f"check-{example.key}.csv",
+            "text/csv",
+            key=f"{key}-csv",
             on_click="ignore",
-        )  # fmt: skip
+        )
 
 
 def _sides(example: Example, ready: Prepared, kept: Drawn) -> tuple[audit_chart.Side, audit_chart.Side]:
@@ -164,9 +181,16 @@ def _picture(example: Example, ready: Prepared, kept: Drawn, found: str, key: st
     one, other = _sides(example, ready, kept)
     alt = say("check.alt.chart", found=audit_words.bare(found))
     audit_chart.both(
-        audit_words.labels(view), one, other, claim.times, float(claim.delta), view.worst(claim)[1],
-        audit_words.axis(view), alt, f"{key}-chart",
-    )  # fmt: skip
+        audit_words.labels(view),
+        one,
+        other,
+        claim.times,
+        float(claim.delta),
+        view.worst(claim)[1],
+        audit_words.axis(view),
+        alt,
+        f"{key}-chart",
+    )
     few = len(view.cells) <= audit_chart.FEW
     read = say("check.read.drawn" if not view.known else "check.read.bars" if few else "check.read.lines")
     beyond = ready.loss is not None and ready.loss > claim.epsilon

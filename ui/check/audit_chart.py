@@ -25,9 +25,16 @@ class Side:
 
 
 def both(
-    labels: list[str], one: Side, other: Side, times: float, delta: float, worst: tuple[int, ...], title: str,
-    alt: str, key: str,
-) -> None:  # fmt: skip
+    labels: list[str],
+    one: Side,
+    other: Side,
+    times: float,
+    delta: float,
+    worst: tuple[int, ...],
+    title: str,
+    alt: str,
+    key: str,
+) -> None:
     """Each answer's chance on both tables. The soft band says where the first may lie, given the second; a shade marks
     where the privacy is spent."""
     import plotly.graph_objects as go
@@ -46,35 +53,61 @@ def both(
         xs = [at + (away if few else 0) for at in places]
         if few:  # of an unknown law the draws are all there is
             figure.add_trace(
-                go.Bar(x=xs, y=side.exact or side.drawn, width=0.36, marker={"color": colour, "opacity": 0.85},
-                       name=escape(side.name), hovertemplate="%{y:.2%}<extra></extra>")
-            )  # fmt: skip
+                go.Bar(
+                    x=xs,
+                    y=side.exact or side.drawn,
+                    width=0.36,
+                    marker={"color": colour, "opacity": 0.85},
+                    name=escape(side.name),
+                    hovertemplate="%{y:.2%}<extra></extra>",
+                )
+            )
         else:
             line = {"color": colour, "width": 2.5, "shape": "hvh"}
             figure.add_trace(
-                go.Scatter(x=xs, y=side.exact, mode="lines", line=line, name=escape(side.name),
-                           hovertemplate="%{y:.2%}<extra></extra>")
-            )  # fmt: skip
+                go.Scatter(
+                    x=xs,
+                    y=side.exact,
+                    mode="lines",
+                    line=line,
+                    name=escape(side.name),
+                    hovertemplate="%{y:.2%}<extra></extra>",
+                )
+            )
         dot = {"size": 9 if few else 6, "color": colours.card, "line": {"width": 2, "color": colour}}
         if side.exact is None:
             continue
         figure.add_trace(
-            go.Scatter(x=xs, y=side.drawn, mode="markers", marker=dot, hovertemplate="%{y:.2%}<extra></extra>",
-                       name=escape(say("check.drawn")), showlegend=side is one)
-        )  # fmt: skip
+            go.Scatter(
+                x=xs,
+                y=side.drawn,
+                mode="markers",
+                marker=dot,
+                hovertemplate="%{y:.2%}<extra></extra>",
+                name=escape(say("check.drawn")),
+                showlegend=side is one,
+            )
+        )
     step = max(1, math.ceil(len(labels) / (FEW if few else 8)))
     shown = places[::step] if few else places[1:-1:step]
     figure.update_xaxes(
-        tickvals=shown, ticktext=[_wrapped(labels[at]) for at in shown], range=[-0.6, len(labels) - 0.4], showline=True,
+        tickvals=shown,
+        ticktext=[_wrapped(labels[at]) for at in shown],
+        range=[-0.6, len(labels) - 0.4],
+        showline=True,
         title={"text": escape(title)},
-    )  # fmt: skip
+    )
     top = max(one.drawn + other.drawn + (one.exact or []) + (other.exact or [])) * 1.12
     grain = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if top <= 6 * step or step == 0.2)
     ticks = [grain * tick for tick in range(int(top / grain) + 1) if grain * tick < 1.01]
     figure.update_yaxes(
-        range=[0, top], title={"text": escape(say("check.axis.chance"))}, showgrid=True, gridcolor=colours.line,
-        tickvals=ticks, ticktext=[percent(tick) for tick in ticks],
-    )  # fmt: skip
+        range=[0, top],
+        title={"text": escape(say("check.axis.chance"))},
+        showgrid=True,
+        gridcolor=colours.line,
+        tickvals=ticks,
+        ticktext=[percent(tick) for tick in ticks],
+    )
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": colours.ink}}
     figure.update_layout(showlegend=True, legend=legend, barmode="overlay")
     _show(figure, alt, key)
@@ -94,9 +127,17 @@ def _band(figure: Any, places: list[int], low: list[float], high: list[float], f
     xs = [edge for at in places for edge in (at - 0.5, at + 0.5)]
     tops, bottoms = ([one for one in side for _ in range(2)] for side in (high, low))
     figure.add_trace(
-        go.Scatter(x=xs + xs[::-1], y=tops + bottoms[::-1], mode="lines", line={"width": 0}, fill="toself",
-                   fillcolor=colours.left_soft, hoverinfo="skip", name=name)
-    )  # fmt: skip
+        go.Scatter(
+            x=xs + xs[::-1],
+            y=tops + bottoms[::-1],
+            mode="lines",
+            line={"width": 0},
+            fill="toself",
+            fillcolor=colours.left_soft,
+            hoverinfo="skip",
+            name=name,
+        )
+    )
 
 
 def _wrapped(label: str) -> str:

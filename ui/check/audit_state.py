@@ -89,9 +89,7 @@ def draw_more(ready: Prepared, kept: Drawn, told: Callable[[float], object]) -> 
     coins, start, before = BulkCoins(), time.monotonic(), kept.many
     while kept.many < kept.wanted and time.monotonic() - start < kept.seconds:
         batch = min(_BATCH, kept.wanted - kept.many)
-        both = [
-            [ready.view.place(ready.subject.draw(value, coins)) for _ in range(batch)] for value in ready.values
-        ]
+        both = [[ready.view.place(ready.subject.draw(value, coins)) for _ in range(batch)] for value in ready.values]
         for cells, more in zip(kept.cells, both, strict=True):
             cells += more
         told((kept.many - before) / (kept.wanted - before))

@@ -20,9 +20,11 @@ TABLES = ("A", "B")
 def two(value: float | Fraction, up: bool | None = None) -> str:
     """Two decimals, to the nearest or to one side; a float's own last digits are not a reason to go one further."""
     scaled = float(value) * 100
-    whole = round(scaled) if up is None or abs(scaled - round(scaled)) < 1e-6 else (
-        math.ceil(scaled) if up else math.floor(scaled)
-    )  # fmt: skip
+    whole = (
+        round(scaled)
+        if up is None or abs(scaled - round(scaled)) < 1e-6
+        else (math.ceil(scaled) if up else math.floor(scaled))
+    )
     return local(f"{whole / 100:,.2f}")
 
 
@@ -61,10 +63,12 @@ def found(ready: Prepared, kept: Drawn) -> str:
     first, cells = view.worst(claim)
     likely, unlikely = (0, 1) if first else (1, 0)
     facts = {
-        "event": escape(_event(view, cells, TABLES[likely])), "likely": TABLES[likely], "unlikely": TABLES[unlikely],
+        "event": escape(_event(view, cells, TABLES[likely])),
+        "likely": TABLES[likely],
+        "unlikely": TABLES[unlikely],
         "most": times(claim.times, up=True),
         "but": escape(say("check.but", delta=percent(claim.delta))) if claim.delta else "",
-    }  # fmt: skip
+    }
     if not view.known:
         often, seldom = kept.share(likely, cells), kept.share(unlikely, cells)
         rare = percent(seldom) if seldom else say("check.never")

@@ -30,11 +30,22 @@ PATIENCE = 0.5  # seconds a page waits for work before it shows a bar
 
 # Where a complaint is told, by the beginning of its code; all else is told where it arose.
 _STEP_OF = {
-    "load.": "names", "content.": "names", "dialect.": "names", "unit.": "unit", "budget.other_terms": "unit",
-    "facts.": "relation", "relation.": "relation",
-    "schema.": "columns", "column.": "columns", "number.": "cards", "category.": "cards", "items.": "cards",
-    "date.": "cards", "budget.": "care", "table.": "care",
-}  # fmt: skip
+    "load.": "names",
+    "content.": "names",
+    "dialect.": "names",
+    "unit.": "unit",
+    "budget.other_terms": "unit",
+    "facts.": "relation",
+    "relation.": "relation",
+    "schema.": "columns",
+    "column.": "columns",
+    "number.": "cards",
+    "category.": "cards",
+    "items.": "cards",
+    "date.": "cards",
+    "budget.": "care",
+    "table.": "care",
+}
 
 
 _left: OrderedDict[str, Draft] = OrderedDict()  # by visitor: a reload is a new session, and must not lose the answers

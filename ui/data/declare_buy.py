@@ -42,12 +42,18 @@ def unknown(table: dp.Table, first: str | None = None) -> None:
         names = [name for name in table.facts.header if name != table.facts.unit.id_column]
         left, right = st.columns([1, 1], vertical_alignment="bottom")
         column = left.selectbox(
-            say("data.buy.column"), names, index=names.index(first) if first in names else None, key=change.BUYING,
-            placeholder=say("data.unit.who_none")
+            say("data.buy.column"),
+            names,
+            index=names.index(first) if first in names else None,
+            key=change.BUYING,
+            placeholder=say("data.unit.who_none"),
         )
         with right:
             key = st.segmented_control(
-                say("data.buy.what"), FINDS, key="buy-what", format_func=lambda one: say(f"data.buy.{one}"),
+                say("data.buy.what"),
+                FINDS,
+                key="buy-what",
+                format_func=lambda one: say(f"data.buy.{one}"),
                 required=True,
             )
         if column is None or key is None:
@@ -75,7 +81,9 @@ def _again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
         if same:
             st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
             st.button(
-                say("ask.again_free"), key=f"buy-again-{key}", on_click=job.revisit,
+                say("ask.again_free"),
+                key=f"buy-again-{key}",
+                on_click=job.revisit,
                 args=(table, table.answer_of(entry)),
             )
             return True
@@ -90,8 +98,12 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
         with st.expander(say("data.buy.more")):
             st.html(f'<p class="muted">{escape(say("spend.ends"))}</p>')
             picked = st.select_slider(
-                say("spend.slider"), options, usual, key=f"buy-spend-{key}-{given.get('column')}",
-                label_visibility="collapsed", format_func=lambda step: say("spend.step", epsilon=step),
+                say("spend.slider"),
+                options,
+                usual,
+                key=f"buy-spend-{key}-{given.get('column')}",
+                label_visibility="collapsed",
+                format_func=lambda step: say("spend.step", epsilon=step),
             )
         query = table.query(key, epsilon=picked, **given)
     except AllowanceError as complaint:

@@ -83,8 +83,11 @@ def _card(draft: Draft, name: str) -> None:
     note = say("data.card.suggested") if card.suggested else ""
     st.html(f'<h2>{escape(name)}</h2><p class="muted">{escape(note)}</p>')
     card.kind = st.segmented_control(
-        say("data.card.kind"), [*KINDS, *([KEPT] if card.kept else []), UNKNOWN], key=kept(f"{at}-kind", card.kind),
-        format_func=lambda one: say(f"data.kind.{one}"), required=True,
+        say("data.card.kind"),
+        [*KINDS, *([KEPT] if card.kept else []), UNKNOWN],
+        key=kept(f"{at}-kind", card.kind),
+        format_func=lambda one: say(f"data.kind.{one}"),
+        required=True,
     )
     if card.kind == UNKNOWN:
         told = say("data.card.unknown_below" if draft.step == "change" else "data.card.unknown")

@@ -33,8 +33,12 @@ def budget(draft: Draft) -> None:
     with st.container(key="card-care"):
         many = {care: _many(dp.Budget(epsilon, draft.usual_delta), asked) for care, epsilon in CARE.items()}
         draft.care = st.radio(
-            say("data.care.title"), list(CARE), index=None, key=kept("declare-care", draft.care),
-            format_func=lambda one: say(f"data.care.{one}_label"), label_visibility="collapsed",
+            say("data.care.title"),
+            list(CARE),
+            index=None,
+            key=kept("declare-care", draft.care),
+            format_func=lambda one: say(f"data.care.{one}_label"),
+            label_visibility="collapsed",
             captions=[
                 say(f"data.care.{care}_means", many=told, odds=_odds(draft, CARE[care])) for care, told in many.items()
             ],
@@ -47,18 +51,29 @@ def budget(draft: Draft) -> None:
             left, right = st.columns(2)
             usual = CARE.get(draft.care or "", "")
             draft.epsilon = number_field.kept(
-                say("data.care.epsilon"), draft.epsilon, "declare-epsilon", left, placeholder=local(usual or "1"),
+                say("data.care.epsilon"),
+                draft.epsilon,
+                "declare-epsilon",
+                left,
+                placeholder=local(usual or "1"),
             )
             draft.delta = number_field.kept(
-                say("data.care.delta"), draft.delta, "declare-delta", right,
+                say("data.care.delta"),
+                draft.delta,
+                "declare-delta",
+                right,
                 placeholder=local(text_of(draft.usual_delta)),
                 help=say("data.care.delta_help", delta=power_of_ten(draft.usual_delta), people=people),
             )
         told = _typed(draft)
     with st.container(key="card-name"):
         draft.name = draft.name or drafts.table_name(draft.file, table_names())
-        draft.name = st.text_input(say("data.name.label"), key=kept("declare-name", draft.name), max_chars=80,
-                                   help=say("data.name.help")) or ""
+        draft.name = (
+            st.text_input(
+                say("data.name.label"), key=kept("declare-name", draft.name), max_chars=80, help=say("data.name.help")
+            )
+            or ""
+        )
 
         def check() -> None:
             drafts.budget(draft)
@@ -123,8 +138,16 @@ def _add(draft: Draft) -> None:
 
     def work(tell: Callable[[float], None]) -> dp.Table:
         table = space.add_table(
-            name, path, schema=declared, unit=whose, relation=kind, budget=allowance, about_rows=about,
-            dialect=dialect, bad_records=bad_records, progress=tell,
+            name,
+            path,
+            schema=declared,
+            unit=whose,
+            relation=kind,
+            budget=allowance,
+            about_rows=about,
+            dialect=dialect,
+            bad_records=bad_records,
+            progress=tell,
         )
         here.forget(path)
         return table

@@ -34,12 +34,18 @@ def draft_of(table: dp.Table) -> Draft:
         dialect = Dialect.from_json(record.dialect)
         unit = table.facts.unit
         draft = Draft(
-            mark=_fresh(), step="change", names=list(table.facts.header), dialect=dialect,
-            relation=table.facts.relation, about=table.facts.about,
+            mark=_fresh(),
+            step="change",
+            names=list(table.facts.header),
+            dialect=dialect,
+            relation=table.facts.relation,
+            about=table.facts.about,
             chosen=list(table.schema.columns),
             cards={name: Card.of(column, dialect, name) for name, column in table.schema.columns.items()},
-            many="one" if unit.id_column is None else "more", who=unit.id_column, each=unit.at_most,
-        )  # fmt: skip
+            many="one" if unit.id_column is None else "more",
+            who=unit.id_column,
+            each=unit.at_most,
+        )
         held[table.name] = (record.version, draft)
     return draft
 

@@ -26,8 +26,12 @@ MOST_SHOWN = 80  # characters of a file name
 
 # How a file writes a number: decimal sign and thousands sign at once, told by an example.
 NUMBERS: dict[str, tuple[str, str]] = {
-    "1,234.5": (".", ","), "1.234,5": (",", "."), "1 234.5": (".", " "), "1 234,5": (",", " "), "1'234.5": (".", "'"),
-}  # fmt: skip
+    "1,234.5": (".", ","),
+    "1.234,5": (",", "."),
+    "1 234.5": (".", " "),
+    "1 234,5": (",", " "),
+    "1'234.5": (".", "'"),
+}
 
 
 @dataclass

@@ -43,7 +43,7 @@ def choose(draft: Draft) -> None:
         _on_server(draft)
         complain(draft)
         if draft.path is not None:
-            st.html(f'<p>{escape(say("data.file.ready", file=draft.file))}</p>')
+            st.html(f"<p>{escape(say('data.file.ready', file=draft.file))}</p>")
             with st.container(horizontal=True):
                 if st.button(say("data.file.go_on"), key="declare-go-on", type="primary"):
                     draft.go("names")
@@ -100,7 +100,7 @@ def _guess(path: Any) -> Dialect:
 
 
 def _here_already() -> None:
-    st.html(f'<h2>{escape(say("data.here.title"))}</h2>')
+    st.html(f"<h2>{escape(say('data.here.title'))}</h2>")
     tables = [(record.name, Schema.from_json(record.schema), False) for record in workspace().tables()]
     tables += [(name, sample.schema, True) for name, sample in SAMPLES.items()]
     closed, labels = workspace().closed(), table_labels()
@@ -164,8 +164,11 @@ def _listed(draft: Draft) -> None:
     items = "".join(f"<li>{escape(name)}</li>" for name in draft.names)
     told = say("data.names.one") if len(draft.names) == 1 else say("data.names.many", columns=len(draft.names))
     if draft.path is not None and not is_parquet(draft.path):
-        told += " " + say("data.names.how", separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
-                          encoding=say(f"data.encoding.{draft.dialect.encoding}"))
+        told += " " + say(
+            "data.names.how",
+            separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),
+            encoding=say(f"data.encoding.{draft.dialect.encoding}"),
+        )
     st.html(f'<p class="muted">{escape(told)}</p><ul class="names">{items}</ul>')
 
 
@@ -189,8 +192,13 @@ def _spellings(draft: Draft) -> None:
         return
     now = draft.dialect.encoding if draft.dialect.encoding in read else None
     st.radio(
-        say("data.names.spelled"), list(read), index=None, key=kept("declare-spelled", now),
-        format_func=lambda one: unmarked(read[one]), on_change=_spelled, args=(draft,),
+        say("data.names.spelled"),
+        list(read),
+        index=None,
+        key=kept("declare-spelled", now),
+        format_func=lambda one: unmarked(read[one]),
+        on_change=_spelled,
+        args=(draft,),
     )
 
 
@@ -202,8 +210,12 @@ def _spelled(draft: Draft) -> None:
 def _numbers(draft: Draft) -> None:
     """Decimal and thousands signs at once; always in sight, as no cell is shown that would tell a wrong choice."""
     picked = st.radio(
-        say("data.names.numbers"), list(NUMBERS), key=kept("declare-numbers", numbers_of(draft.dialect)),
-        horizontal=True, format_func=_number_words, help=say("data.names.numbers_help"),
+        say("data.names.numbers"),
+        list(NUMBERS),
+        key=kept("declare-numbers", numbers_of(draft.dialect)),
+        horizontal=True,
+        format_func=_number_words,
+        help=say("data.names.numbers_help"),
     )
     decimal, thousands = NUMBERS[str(picked)]
     draft.dialect = replace(draft.dialect, decimal=decimal, thousands=thousands)
@@ -225,12 +237,19 @@ def _dialect(draft: Draft) -> None:
         if where == 0:
             columns = st.columns(3)
         columns[where].selectbox(
-            say(f"data.names.{part}"), options, key=kept(f"declare-{part}", getattr(now, part)), format_func=words,
-            on_change=_picked, args=(draft, part),
+            say(f"data.names.{part}"),
+            options,
+            key=kept(f"declare-{part}", getattr(now, part)),
+            format_func=words,
+            on_change=_picked,
+            args=(draft, part),
         )
     st.toggle(
-        say("data.names.line_breaks"), key=kept("declare-line_breaks", now.line_breaks),
-        help=say("data.names.line_breaks_help"), on_change=_picked, args=(draft, "line_breaks"),
+        say("data.names.line_breaks"),
+        key=kept("declare-line_breaks", now.line_breaks),
+        help=say("data.names.line_breaks_help"),
+        on_change=_picked,
+        args=(draft, "line_breaks"),
     )
 
 

@@ -25,22 +25,35 @@ _PARTS = ("lower", "upper", "step")
 _EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
 MOST_EACH = 1_000
 _SEPARATORS: dict[str | None, str] = {
-    ";": "semicolon", ",": "comma", "|": "bar", "/": "slash", " ": "space", None: "none",
-}  # fmt: skip
+    ";": "semicolon",
+    ",": "comma",
+    "|": "bar",
+    "/": "slash",
+    " ": "space",
+    None: "none",
+}
 
 
 def number(card: Card, at: str) -> None:
     wide, *narrow = st.columns([2.2, 1, 1, 1], vertical_alignment="bottom")
     wide.selectbox(
-        say("data.card.usual_range"), list(RANGES), index=None, key=kept(f"{at}-range", same_range(card)),
-        format_func=lambda one: say(f"data.range.{one}"), placeholder=say("data.card.own"),
-        on_change=_take_range, args=(card, at),
+        say("data.card.usual_range"),
+        list(RANGES),
+        index=None,
+        key=kept(f"{at}-range", same_range(card)),
+        format_func=lambda one: say(f"data.range.{one}"),
+        placeholder=say("data.card.own"),
+        on_change=_take_range,
+        args=(card, at),
     )
     for where, part in zip(narrow, _PARTS, strict=True):
         label, now = say(f"data.card.{part}"), getattr(card, part)
         setattr(card, part, number_field.kept(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at)))
     picked = st.radio(
-        say("data.card.missing"), [False, True], key=kept(f"{at}-filled", card.filled), horizontal=True,
+        say("data.card.missing"),
+        [False, True],
+        key=kept(f"{at}-filled", card.filled),
+        horizontal=True,
         format_func=lambda one: say("data.card.filled" if one else "data.card.left_out"),
         help=say("data.card.missing_help"),
     )
@@ -72,19 +85,36 @@ def _take_range(card: Card, at: str) -> None:
 def days(card: Card, at: str) -> None:
     wide, *narrow = st.columns([2.2, 1.5, 1.5], vertical_alignment="bottom")
     wide.selectbox(
-        say("data.card.usual_days"), list(presets.DAYS), index=None, key=kept(f"{at}-days", _same_days(card)),
-        format_func=_days_words, placeholder=say("data.card.own"), on_change=_take_days, args=(card, at),
+        say("data.card.usual_days"),
+        list(presets.DAYS),
+        index=None,
+        key=kept(f"{at}-days", _same_days(card)),
+        format_func=_days_words,
+        placeholder=say("data.card.own"),
+        on_change=_take_days,
+        args=(card, at),
     )
     for where, part in zip(narrow, ("first", "last"), strict=True):
         now = getattr(card, part)
         given = where.date_input(
-            say(f"data.card.{part}"), None, _EARLIEST, _LATEST, format=day_format(), on_change=_own_days, args=(at,),
+            say(f"data.card.{part}"),
+            None,
+            _EARLIEST,
+            _LATEST,
+            format=day_format(),
+            on_change=_own_days,
+            args=(at,),
             key=kept(f"{at}-{part}", date.fromisoformat(now) if now else None),
         )
         setattr(card, part, given.isoformat() if given else "")
     card.order = st.radio(
-        say("data.card.order"), list(ORDERS), index=None, key=kept(f"{at}-order", card.order), horizontal=True,
-        format_func=lambda one: say(f"data.order.{one}"), help=say("data.card.order_help"),
+        say("data.card.order"),
+        list(ORDERS),
+        index=None,
+        key=kept(f"{at}-order", card.order),
+        horizontal=True,
+        format_func=lambda one: say(f"data.order.{one}"),
+        help=say("data.card.order_help"),
     )
 
 
@@ -123,12 +153,20 @@ def several(card: Card, at: str) -> None:
 def _sets(card: Card, at: str) -> None:
     options = list(_SEPARATORS) + [one for one in [card.separator] if one not in _SEPARATORS]
     card.separator = st.selectbox(
-        say("data.card.separator"), options, key=kept(f"{at}-separator", card.separator),
+        say("data.card.separator"),
+        options,
+        key=kept(f"{at}-separator", card.separator),
         format_func=lambda one: say(f"data.sign.{_SEPARATORS[one]}") if one in _SEPARATORS else f"“{one}”",
     )
     given = st.number_input(
-        say("data.card.at_most"), 1, MOST_EACH, None, 1, key=kept(f"{at}-at-most", card.at_most),
-        help=say("data.card.at_most_help"), placeholder=say("data.card.at_most_none"),
+        say("data.card.at_most"),
+        1,
+        MOST_EACH,
+        None,
+        1,
+        key=kept(f"{at}-at-most", card.at_most),
+        help=say("data.card.at_most_help"),
+        placeholder=say("data.card.at_most_none"),
     )
     card.at_most = None if given is None else int(given)
     st.html(f'<p class="muted">{escape(say("data.card.items_means"))}</p>')

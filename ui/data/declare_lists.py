@@ -56,17 +56,29 @@ def choose(card: Card, at: str, beside: Any) -> None:
         return
     left, right = st.columns([1, 1], gap="medium")
     with right:
-        card.listed = st.text_area(
-            say("data.card.values"), key=kept(f"{at}-listed", card.listed), height=170,
-            help=say("data.card.values_help" if card.kind == "list" else "data.card.values_help_items"),
-            placeholder=say("data.card.values_example"), on_change=_own, args=(card, at),
-        ) or ""
+        card.listed = (
+            st.text_area(
+                say("data.card.values"),
+                key=kept(f"{at}-listed", card.listed),
+                height=170,
+                help=say("data.card.values_help" if card.kind == "list" else "data.card.values_help_items"),
+                placeholder=say("data.card.values_example"),
+                on_change=_own,
+                args=(card, at),
+            )
+            or ""
+        )
         _file(card, at)
     with left:
         st.selectbox(
-            say("data.card.usual_list"), list(LISTS), index=None, key=kept(f"{at}-preset", _same(card, card.listed)),
-            format_func=lambda one: say(f"data.list.{one}"), placeholder=say("data.card.own"),
-            on_change=_take, args=(card, at),
+            say("data.card.usual_list"),
+            list(LISTS),
+            index=None,
+            key=kept(f"{at}-preset", _same(card, card.listed)),
+            format_func=lambda one: say(f"data.list.{one}"),
+            placeholder=say("data.card.own"),
+            on_change=_take,
+            args=(card, at),
         )
         beside()
 
@@ -102,7 +114,9 @@ def _drop(card: Card) -> None:
 def others(card: Card, at: str, values: list[str]) -> None:
     """Where cells go that are not in the list: to a value of their own, or to a listed one."""
     picked = st.radio(
-        say("data.card.others"), [False, True], key=kept(f"{at}-closed", card.closed),
+        say("data.card.others"),
+        [False, True],
+        key=kept(f"{at}-closed", card.closed),
         format_func=lambda one: say("data.card.closed" if one else "data.card.open"),
     )
     card.closed = bool(picked)

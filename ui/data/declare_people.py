@@ -20,21 +20,34 @@ def rows(draft: Draft) -> None:
     options = ["one", "more"]
     with st.container(key="card-unit"):
         draft.many = st.radio(
-            say("data.unit.title"), options, index=None, key=kept("declare-unit", draft.many),
+            say("data.unit.title"),
+            options,
+            index=None,
+            key=kept("declare-unit", draft.many),
             format_func=lambda one: say(f"data.unit.{one}_label"),
-            captions=[say(f"data.unit.{one}_means") for one in options], label_visibility="collapsed",
+            captions=[say(f"data.unit.{one}_means") for one in options],
+            label_visibility="collapsed",
         )
         if draft.many == "one" or draft.who is not None:
             draft.complaint = None
         if draft.many == "more":
             draft.who = st.selectbox(
-                say("data.unit.who"), draft.names, index=None, key=kept("declare-who", draft.who),
-                placeholder=say("data.unit.who_none"), help=say("data.unit.who_help"), width=420,
+                say("data.unit.who"),
+                draft.names,
+                index=None,
+                key=kept("declare-who", draft.who),
+                placeholder=say("data.unit.who_none"),
+                help=say("data.unit.who_help"),
+                width=420,
             )
             st.html(f'<p class="muted">{escape(say("data.unit.who_same"))}</p>')
             given = st.number_input(
-                say("data.unit.each"), 1, MOST_ROWS_EACH, key=kept("declare-each", draft.each),
-                help=say("data.unit.each_help"), width=420,
+                say("data.unit.each"),
+                1,
+                MOST_ROWS_EACH,
+                key=kept("declare-each", draft.each),
+                help=say("data.unit.each_help"),
+                width=420,
             )
             draft.each = int(given)
             st.html(f'<p class="muted">{escape(say("data.unit.each_means"))}</p>')
@@ -49,14 +62,24 @@ def secret(draft: Draft) -> None:
     options = ["replace", "add_remove"]
     with st.container(key="card-relation"):
         draft.relation = st.radio(
-            say("data.relation.title"), options, index=None, key=kept("declare-relation", draft.relation),
+            say("data.relation.title"),
+            options,
+            index=None,
+            key=kept("declare-relation", draft.relation),
             format_func=lambda one: say(f"data.relation.{one}_label"),
-            captions=[say(f"data.relation.{one}_means") for one in options], label_visibility="collapsed",
+            captions=[say(f"data.relation.{one}_means") for one in options],
+            label_visibility="collapsed",
         )
         if draft.relation is not None:
             given = st.number_input(
-                say("data.relation.about"), 1, MOST_PEOPLE, None, 1, key=kept("declare-about", draft.about),
-                help=say("data.relation.about_help"), width=320,
+                say("data.relation.about"),
+                1,
+                MOST_PEOPLE,
+                None,
+                1,
+                key=kept("declare-about", draft.about),
+                help=say("data.relation.about_help"),
+                width=320,
                 placeholder=plain(drafts.USUAL_PEOPLE) if draft.relation == "replace" else None,
             )
             draft.about = None if given is None else int(given)

@@ -30,7 +30,7 @@ ROWS = dp.Unit.rows()
 @lru_cache(maxsize=500)
 def _worth(
     question: str, column: Column, relation: Relation, people: int, unit: dp.Unit = ROWS
-) -> tuple[Promise, bool, Fraction | None]:  # fmt: skip
+) -> tuple[Promise, bool, Fraction | None]:
     """The promise at the usual spend, whether it is worth having, and the least spend at which it would be."""
     query = _query(question, "column", column, relation, people, unit)
     promise = query.promise()

@@ -81,9 +81,7 @@ _MONEY = (
     "שכר משכורת הכנסה"
 )
 _HOURS = "hours hrs ure ur stunden heures horas שעות"
-_YEARLY = (
-    "year yearly annual annually letni letna letno leto jahr jahrlich jahres annuel annuelle anual שנתי שנתית"
-)
+_YEARLY = "year yearly annual annually letni letna letno leto jahr jahrlich jahres annuel annuelle anual שנתי שנתית"
 _MONTHLY = "month monthly mesec mesecno mesecna mesecnih monat monatlich mois mes mensual חודש חודשי"
 _WEEKLY = "week weekly teden tedensko tedenskih tednu woche wochen semaine semana שבועי שבוע"
 
@@ -98,8 +96,13 @@ _LABELS_LAST = "ids uuid key band bracket level unit currency label text notes c
 # In this order: the first rule that holds wins. A rule with two groups needs a word of each; one without a preset knows
 # that it is a number, and no more.
 _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
-    ("percent", ("percent percentage pct share$ odstotek odstotki ^delez delez$ prozent prozentsatz *anteil "
-                 "pourcentage porcentaje אחוז",)),
+    (
+        "percent",
+        (
+            "percent percentage pct share$ odstotek odstotki ^delez delez$ prozent prozentsatz *anteil "
+            "pourcentage porcentaje אחוז",
+        ),
+    ),
     ("money_year", (_MONEY, _YEARLY)),
     ("money_month", (_MONEY,)),
     ("age", ("age starost alter lebensalter edad גיל",)),
@@ -122,13 +125,23 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("score10", ("nps",)),
     ("score5", ("rating ocena satisfaction zadovoljstvo *bewertung *zufriedenheit satisfaccion ציון",)),
     (None, ("score scores points tocke tock",)),  # of five, of a hundred, of 850
-    ("people", ("children otroci otrok kinder enfants hijos household gospodinjstvo gospodinjstva haushalt "
-                "haushaltsgrosse members clani clanov ילדים",)),
-    ("amount", ("amount price cost costs spending znesek cena strosek stroski *betrag *preis *kosten montant prix "
-                "importe precio rent najemnina miete loyer סכום מחיר",)),
+    (
+        "people",
+        (
+            "children otroci otrok kinder enfants hijos household gospodinjstvo gospodinjstva haushalt "
+            "haushaltsgrosse members clani clanov ילדים",
+        ),
+    ),
+    (
+        "amount",
+        (
+            "amount price cost costs spending znesek cena strosek stroski *betrag *preis *kosten montant prix "
+            "importe precio rent najemnina miete loyer סכום מחיר",
+        ),
+    ),
     ("count", ("count stevilo anzahl visits obiskov orders narocil",)),
     ("count", ("^number ^num ^no", "of")),
-)  # fmt: skip
+)
 
 _BIRTHS = "dob birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
 _DATES = "date *datum timestamp fecha תאריך dob birthday birthdate"
@@ -144,15 +157,21 @@ _FLAGS = (
     "vaccinated$ cepljen$ geimpft$ subscribed$ owner$ lastnik$ disabled$ retired$ upokojen$ student$ מעשן$"
 )
 _LISTED: dict[str, dict[str, str]] = {
-    "gender": {"en": "gender sex", "sl": "spol", "de": "geschlecht", "fr": "sexe", "es": "sexo genero",
-               "he": "מין מגדר"},
+    "gender": {
+        "en": "gender sex",
+        "sl": "spol",
+        "de": "geschlecht",
+        "fr": "sexe",
+        "es": "sexo genero",
+        "he": "מין מגדר",
+    },
     "weekdays": {"en": "weekday", "sl": "dan", "de": "wochentag", "fr": "jour", "es": "dia", "he": "יום"},
     "months": {"en": "month", "sl": "mesec", "de": "monat", "fr": "mois", "es": "mes", "he": "חודש"},
     "regions": {"sl": "regija"},
     "continents": {"en": "continent"},
     "agreement": {"en": "agreement agree"},
     "sizes": {"en": "=size =velikost shirt majica majice"},
-}  # fmt: skip
+}
 _EACH = ("per", "na", "v", "pro", "par", "por")  # payments per month name no month
 
 

@@ -25,9 +25,14 @@ def show() -> None:
     chosen = wanted if wanted in gloss.WORDS else None
     key = f"gloss-find-{chosen}"  # new for each address: a browser goes on showing what it has
     picked: Any = st.selectbox(
-        say("gloss.find"), words, None if chosen is None else words.index(chosen), key=key, width=420,
-        format_func=lambda name: say(f"gloss.{name}"), placeholder=say("gloss.any"),
-    )  # fmt: skip
+        say("gloss.find"),
+        words,
+        None if chosen is None else words.index(chosen),
+        key=key,
+        width=420,
+        format_func=lambda name: say(f"gloss.{name}"),
+        placeholder=say("gloss.any"),
+    )
     if picked != chosen:
         address({IN_ADDRESS: picked} if picked else {})
         st.rerun()

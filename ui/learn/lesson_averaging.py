@@ -31,9 +31,13 @@ def view(given: Given) -> View:
         two = tell("two.once" if times == 1 else "two", smaller=smaller, times=times, added=_share(found.added))
     terms = {"epsilon": ALLOWANCE.epsilon, "delta": power_of_ten(ALLOWANCE.delta), "each": given["epsilon"]}
     return View(
-        _picture(found), one, two, tell("theorem", most=found.most, basic=found.most_basic, **terms),
-        tell("source"), tell("relation"),
-    )  # fmt: skip
+        _picture(found),
+        one,
+        two,
+        tell("theorem", most=found.most, basic=found.most_basic, **terms),
+        tell("source"),
+        tell("relation"),
+    )
 
 
 def _picture(found: Averaged) -> str:
@@ -43,9 +47,14 @@ def _picture(found: Averaged) -> str:
         marks.append(Mark(found.mean, tell("mean", mean=_figure(found.mean)), "seen"))
     band = (found.mean - found.error, found.mean + found.error)
     dots = picture.strip(
-        found.answers, (truth - reach, truth + reach), tell("alt", given=found.given, truth=truth), marks, tell("axis"),
-        found.given, band,
-    )  # fmt: skip
+        found.answers,
+        (truth - reach, truth + reach),
+        tell("alt", given=found.given, truth=truth),
+        marks,
+        tell("axis"),
+        found.given,
+        band,
+    )
     cap = ALLOWANCE.epsilon
     bars = (
         ("meter.basic", found.added, found.added > cap or (found.refused and found.most == found.most_basic)),

@@ -26,10 +26,16 @@ def view(given: Given) -> View:
     found = demo.figures(settings)
     few = found.simple - found.exact < 0.01 * found.simple
     facts = {
-        "questions": settings.questions, "epsilon": settings.epsilon, "simple": _three(found.simple),
-        "exact": _three(found.exact), "lecture": _three(found.lecture), "middle": _three(found.middle),
-        "width": _three(found.width), "right": percent(1 - found.misled), "guessed": percent(found.guessed),
-    }  # fmt: skip
+        "questions": settings.questions,
+        "epsilon": settings.epsilon,
+        "simple": _three(found.simple),
+        "exact": _three(found.exact),
+        "lecture": _three(found.lecture),
+        "middle": _three(found.middle),
+        "width": _three(found.width),
+        "right": percent(1 - found.misled),
+        "guessed": percent(found.guessed),
+    }
     return View(
         f'<div class="beside narrow">{_answer(settings)}{_bells(found, few)}</div>',
         tell("one.single" if settings.questions == 1 else "one.few" if few else "one", **facts),
@@ -51,7 +57,7 @@ def _answer(settings: Settings) -> str:
     places = [Column(str(value), pair) for value, pair in zip(values, zip(first, second, strict=True), strict=True)]
     head = f'<p class="head">{escape(tell("answer.title"))}</p>'
     names = tell("first", value=demo.FIRST), tell("second", value=demo.SECOND)
-    return f'<div>{head}{picture.columns(places, tell("alt.answer"), names)}</div>'
+    return f"<div>{head}{picture.columns(places, tell('alt.answer'), names)}</div>"
 
 
 def _bells(found: Figures, few: bool) -> str:

@@ -25,19 +25,27 @@ def view(given: Given) -> View:
     two = tell("two.same" if not found.worst else "two.holds" if found.holds else "two.breaks", **facts)
     once = checked_facts(demo.coin(1, flip, found.epsilon, found.delta))
     return View(
-        _picture(found), one, two,
+        _picture(found),
+        one,
+        two,
         tell("theorem", flip=local(given["flip"]), once_likelier=once["likelier"], once_limit=once["limit"], **facts),
-        tell("source"), tell("relation"),
-    )  # fmt: skip
+        tell("source"),
+        tell("relation"),
+    )
 
 
 def checked_facts(found: Checked) -> dict[str, str]:
     """The figures of a promise as they are told: to four places, or to as many as it takes that what is printed does
     not contradict what was decided."""
     values = {
-        "likelier": found.likelier, "rarer": found.rarer, "limit": found.limit, "least": found.least,
-        "epsilon": found.epsilon, "delta": found.delta, "factor": Fraction(exp_decimal(found.epsilon)),
-    }  # fmt: skip
+        "likelier": found.likelier,
+        "rarer": found.rarer,
+        "limit": found.limit,
+        "least": found.least,
+        "epsilon": found.epsilon,
+        "delta": found.delta,
+        "factor": Fraction(exp_decimal(found.epsilon)),
+    }
     for places in range(4, 20):
         facts = {name: _places(value, places) for name, value in values.items()}
         broken = [Fraction(facts["likelier"]) > Fraction(facts["limit"]), Fraction(facts["least"]) > found.delta]
@@ -58,11 +66,13 @@ def _picture(found: Checked) -> str:
     times = len(found.first) - 1
     places = [
         Column(
-            tell("said", said=said, times=times) if times <= TOLD else str(said), (float(yes), float(no)),
-            said in found.worst, (told(yes), told(no)) if times <= TOLD else (),
+            tell("said", said=said, times=times) if times <= TOLD else str(said),
+            (float(yes), float(no)),
+            said in found.worst,
+            (told(yes), told(no)) if times <= TOLD else (),
         )
         for said, (yes, no) in enumerate(zip(found.first, found.second, strict=True))
-    ]  # fmt: skip
+    ]
     drawn = picture.columns(places, tell("alt", times=times), (tell("world.yes"), tell("world.no")), tell("worst"), 1)
     words = tell("verdict.holds" if found.holds else "verdict.breaks", **checked_facts(found))
     return drawn + picture.verdict(found.holds, words)

@@ -30,11 +30,15 @@ def view(given: Given) -> View:
     found = demo.figures(settings)
     names = {"exact": tell("path.exact")} | {name: tell("path", epsilon=_epsilon(settings, name)) for name in PATHS[1:]}
     facts = {
-        "steps": settings.steps, "epsilon": settings.epsilon, "less": settings.epsilon / demo.STRICTER,
-        "out": found.much.put_back, "flats": demo.FLATS, "times": _three(sqrt(settings.steps)),
+        "steps": settings.steps,
+        "epsilon": settings.epsilon,
+        "less": settings.epsilon / demo.STRICTER,
+        "out": found.much.put_back,
+        "flats": demo.FLATS,
+        "times": _three(sqrt(settings.steps)),
         **{name: percent(getattr(found, name).down[0]) for name in PATHS},
         **{f"last_{name}": percent(getattr(found, name).down[1]) for name in PATHS},
-    }  # fmt: skip
+    }
     out = "two.out" if found.much.put_back else "two"
     return View(
         f'<div class="beside walks"><div>{_map(settings, found, facts)}</div>{_ways(found, names)}</div>',
@@ -57,11 +61,16 @@ def _three(value: float) -> str:
 def _theorem(settings: Settings, found: Figures, facts: dict[str, object]) -> str:
     way, slope = demo.reach(settings.within)
     told = {
-        "way": _three(way), "slope": _three(slope), "eta": _three(demo.step_size(settings)),
-        "rho": _three(float(demo.budget(settings.epsilon)) / settings.steps), "delta": power_of_ten(demo.DELTA),
-        "blur": _three(found.little.blur), "bound": _three(found.bound), "without": _three(found.bound_exact),
+        "way": _three(way),
+        "slope": _three(slope),
+        "eta": _three(demo.step_size(settings)),
+        "rho": _three(float(demo.budget(settings.epsilon)) / settings.steps),
+        "delta": power_of_ten(demo.DELTA),
+        "blur": _three(found.little.blur),
+        "bound": _three(found.bound),
+        "without": _three(found.bound_exact),
         "start": _three(demo.above(demo.START)),
-    }  # fmt: skip
+    }
     return tell("theorem", **facts, **told)
 
 

@@ -33,10 +33,17 @@ def view(given: Given) -> View:
     told = {"promised": found.promised, "people": people, "most": most}
     worst_gap = max(found.gaps)
     theorem = tell(
-        "theorem", **told, within=percent(found.within), worst=local(f"{found.worst:.3g}"), epsilon=settings.epsilon,
-        capped=demo.moves(PEOPLE, demo.capped), plain=demo.moves(PEOPLE, demo.plain),
-        many=demo.REPEATED[0], all=sum(demo.REPEATED), down=-demo.plain(demo.REPEATED, 0),
-    )  # fmt: skip
+        "theorem",
+        **told,
+        within=percent(found.within),
+        worst=local(f"{found.worst:.3g}"),
+        epsilon=settings.epsilon,
+        capped=demo.moves(PEOPLE, demo.capped),
+        plain=demo.moves(PEOPLE, demo.plain),
+        many=demo.REPEATED[0],
+        all=sum(demo.REPEATED),
+        down=-demo.plain(demo.REPEATED, 0),
+    )
     return View(
         _picture(found, settings.rolls),
         tell("one.rolled" if settings.rolls else "one.none", **facts),

@@ -26,9 +26,13 @@ def view(given: Given) -> View:
     one, two = _said(found)
     most = _above(demo.most(ALLOWANCE.epsilon, ALLOWANCE.delta))
     return View(
-        _picture(found), one, two, tell("theorem", epsilon=ALLOWANCE.epsilon, most=most),
-        say("card.count.theorem"), tell("relation"),
-    )  # fmt: skip
+        _picture(found),
+        one,
+        two,
+        tell("theorem", epsilon=ALLOWANCE.epsilon, most=most),
+        say("card.count.theorem"),
+        tell("relation"),
+    )
 
 
 def _said(found: Attack) -> tuple[str, str]:

@@ -22,9 +22,16 @@ def view(given: Given) -> View:
     every = {one: demo.figures(demo.Settings(one)) for one in range(LEAST_SIZE, MOST_SIZE + 1)}
     found = every[size]
     facts = {
-        "chosen": percent(found.chosen), "bars": percent(found.bars), "moved": found.moved, "reach": found.reach,
-        "size": size, "most": MOST_SIZE, "films": len(FILMS), "behind": found.behind, "epsilon": demo.EPSILON,
-    }  # fmt: skip
+        "chosen": percent(found.chosen),
+        "bars": percent(found.bars),
+        "moved": found.moved,
+        "reach": found.reach,
+        "size": size,
+        "most": MOST_SIZE,
+        "films": len(FILMS),
+        "behind": found.behind,
+        "epsilon": demo.EPSILON,
+    }
     return View(
         f'<div class="beside">{_bars(found)}{_along(size, every)}</div>',
         tell("one", **facts),

@@ -22,10 +22,13 @@ def view(given: Given) -> View:
     before, after = demo.medians()
     near = {"noisy": found.near(found.noisy), "chosen": found.near(found.chosen), "all": demo.ANSWERS}
     return View(
-        _seven() + _strips(found), tell("one", before=before, after=after), tell("two", **near),
-        tell("theorem", people=found.settings.people, low=demo.LOW, high=demo.HIGH), say("card.median.theorem"),
+        _seven() + _strips(found),
+        tell("one", before=before, after=after),
+        tell("two", **near),
+        tell("theorem", people=found.settings.people, low=demo.LOW, high=demo.HIGH),
+        say("card.median.theorem"),
         tell("relation"),
-    )  # fmt: skip
+    )
 
 
 def _seven(words: bool = True) -> str:

@@ -48,10 +48,13 @@ def _said(found: Outcome) -> tuple[str, str]:
 def _terms(found: Outcome) -> str:
     settings, noise = found.settings, found.noise
     return say(
-        "overfitting.terms", questions=settings.questions, epsilon=settings.epsilon,
-        delta=power_of_ten(usual_delta(settings.people)), alpha=people_needed.points_above(noise.alpha),
+        "overfitting.terms",
+        questions=settings.questions,
+        epsilon=settings.epsilon,
+        delta=power_of_ten(usual_delta(settings.people)),
+        alpha=people_needed.points_above(noise.alpha),
         sigma=points(math.sqrt(float(noise.amount)) / settings.people),
-    )  # fmt: skip
+    )
 
 
 def _proof(found: Outcome) -> str:
@@ -84,9 +87,13 @@ def beside(view: View) -> None:
     header = [say("overfitting.print.votes"), *(say(f"overfitting.line.{name}") for name in _LINES)]
     rows = zip(found.votes, *(getattr(found, name) for name in _LINES), strict=True)
     st.download_button(
-        say("overfitting.csv"), exports.as_csv(header, rows), "many-questions.csv", "text/csv",
-        key="overfitting-csv", on_click="ignore",
-    )  # fmt: skip
+        say("overfitting.csv"),
+        exports.as_csv(header, rows),
+        "many-questions.csv",
+        "text/csv",
+        key="overfitting-csv",
+        on_click="ignore",
+    )
 
 
 LESSON = Lesson(

@@ -87,9 +87,7 @@ def overview() -> None:
 def one(number: int) -> None:
     _arrive(number)
     place = say("lessons.place", number=number, all=len(NAMES))
-    st.html(
-        f'<p class="crumb"{written()}>{escape(place)}</p><h1{written()}>{escape(lesson(number).title)}</h1>'
-    )
+    st.html(f'<p class="crumb"{written()}>{escape(place)}</p><h1{written()}>{escape(lesson(number).title)}</h1>')
     with st.container(key=f"card-one-{number}"):
         _screen(number)
     with st.container(key="lesson-steps", horizontal=True):
@@ -124,7 +122,7 @@ def _screen(number: int) -> None:
         copied = st.popover(say("lessons.copy"))
     _remember(number, given)
     with copied:
-        st.html(f'<p{written()}>{escape(say("lessons.copy_help"))}</p>')
+        st.html(f"<p{written()}>{escape(say('lessons.copy_help'))}</p>")
         st.code(_address(number, given), language=None)
     view = _view(number, language.get(), tuple(given.items()), _hand() if chosen.random else 0)
     with below:
@@ -135,7 +133,7 @@ def _screen(number: int) -> None:
             theorem = [escape(line) for line in view.theorem.split("\n")]
             told = (("lessons.source", view.source), ("lessons.relation", view.relation))
             lines = [*theorem, *(f"<b>{escape(say(code))}</b> {escape(text)}" for code, text in told)]
-            st.html(gloss.html("".join(f'<p{written()}>{line}</p>' for line in lines)))
+            st.html(gloss.html("".join(f"<p{written()}>{line}</p>" for line in lines)))
             if chosen.beside is not None:
                 chosen.beside(view)
 

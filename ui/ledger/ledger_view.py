@@ -140,7 +140,7 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
     st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
     with st.expander(say("ledger.specialists")):
         st.html(
-            f'<p>{escape(say("ledger.others"))}</p>'
+            f"<p>{escape(say('ledger.others'))}</p>"
             f'<div class="scroll"><table class="plain others"><thead><tr><th>{escape(say("ledger.rule"))}</th>'
             f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
             f'<th class="number">{escape(say("ledger.rule.share"))}</th></tr></thead>'

@@ -21,10 +21,10 @@ from dpengine.ledger.rows import SESSION
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import current
-from ui.parts import counted, curve_answer, many
+from ui.parts import counted, curve_answer
 from ui.parts.answer import bars_alt, bars_table, speechless
 from ui.parts.history import when
-from ui.pictures import density_svg, svg
+from ui.pictures import density_svg, many, svg
 from ui.session import session_said
 from ui.shell import style
 from ui.shell.state import workspace
@@ -64,15 +64,19 @@ def _p(text: str, kind: str = "") -> str:
 def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
     """The allowance: whom it protects, how much is gone, and the same in figures."""
     told = say(
-        "ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=power_of_ten(meter.delta_now),
+        "ledger.stop_reading",
+        epsilon=up(meter.spent_epsilon, _SHOWN),
+        delta=power_of_ten(meter.delta_now),
         share=percent(meter.fraction),
-    )  # fmt: skip
+    )
     left = say("meter.label", left=percent(1 - meter.fraction))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     unit = table.facts.unit
-    who = say("report.unit.rows") if unit.id_column is None else say(
-        "report.unit.column", column=unit.id_column, most=unit.at_most
-    )  # fmt: skip
+    who = (
+        say("report.unit.rows")
+        if unit.id_column is None
+        else say("report.unit.column", column=unit.id_column, most=unit.at_most)
+    )
     parts = [
         f"<section><h2>{escape(say('report.allowance'))}</h2>",
         f'<div class="meter" role="img" aria-label="{escape(left)}">'
@@ -130,8 +134,9 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
     ended = workspace().ledger.progress(answer.request_id)[1]
     told = "".join(
         _step(step_query(session, one.claim), **one.told.body)
-        for one in steps if one.told is not None and one.told.kind == "part"
-    )  # fmt: skip
+        for one in steps
+        if one.told is not None and one.told.kind == "part"
+    )
     asked = say("session.in_short_ended" if ended else "session.in_short", asked=len(steps), questions=answer.value)
     together = say("report.session_ranges", questions=session.questions, chance=chance(session.beta)) if told else ""
     return (

@@ -23,7 +23,7 @@ def _state(place: str) -> str:
 
 def given(
     table: dp.Table, place: str, names: tuple[str, ...], fill: Callable[[dict[str, str]], dict[str, Any]]
-) -> tuple[dict[str, Any], bool]:  # fmt: skip
+) -> tuple[dict[str, Any], bool]:
     """From the URL on arrival, else as it was left; and whether it has just arrived. `fill` makes what the form shows
     of what the address says, nothing of which is trusted."""
     kept = st.session_state.get(_state(place))
@@ -46,8 +46,9 @@ def widget(place: str, name: str) -> str:
 def remember(table: dp.Table, place: str, now: dict[str, Any]) -> None:
     told = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in now.items() if value or name == "columns"
-    }  # fmt: skip
+        for name, value in now.items()
+        if value or name == "columns"
+    }
     st.session_state[_state(place)] |= {"url": told, "given": now}
     address({"table": table.name} | told)
 
@@ -61,9 +62,13 @@ def read(text: str | None) -> Any:
 
 
 def became(
-    table: dp.Table, request: str, kind: type, unknown: str, wait: Callable[[str], None],
+    table: dp.Table,
+    request: str,
+    kind: type,
+    unknown: str,
+    wait: Callable[[str], None],
     show: Callable[[dp.Table, dp.Answer], None],
-) -> bool:  # fmt: skip
+) -> bool:
     """The answer of this kind that a request of this table became, or how far it has come; False where there is none,
     and the page says why."""
     asked = workspace().job(request)

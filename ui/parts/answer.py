@@ -12,8 +12,8 @@ import dpengine as dp
 from dpengine.ledger.rows import SESSION
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
-from ui.parts import counted, curve_answer, density, exports, many
-from ui.pictures import charts
+from ui.parts import counted, curve_answer, density, exports
+from ui.pictures import charts, many
 from ui.shell import nav, steer
 from ui.words import gloss
 from ui.words.figures import cut, figure, limits, pictured, printed_range
@@ -31,7 +31,7 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
     relation = answer.query.facts.relation
     st.html(
         f'<p class="question arrived" tabindex="-1">'
-        f'{escape(say("answer.of", sentence=answer.sentence, table=table))}</p>'
+        f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
         f'<p class="headline">{escape(headline(answer))}</p>'
         f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
         f"{counted.html(answer.query)}"

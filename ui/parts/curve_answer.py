@@ -32,24 +32,35 @@ def show(answer: dp.Answer, key: str) -> None:
     if isinstance(query, Cdf):
         short = answer.receipt["charge"]["hash"][:8]
         st.download_button(
-            say("curve.csv"), exports.column_csv(query, answer.value), f"synthetic-{short}.csv", "text/csv",
-            key=f"column-{key}", on_click="ignore",
-        )  # fmt: skip
+            say("curve.csv"),
+            exports.column_csv(query, answer.value),
+            f"synthetic-{short}.csv",
+            "text/csv",
+            key=f"column-{key}",
+            on_click="ignore",
+        )
         st.html(f'<p class="muted">{escape(say("curve.free"))}</p>')
 
 
 def draw(
     query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool = False, simulated: bool = False
-) -> None:  # fmt: skip
+) -> None:
     xs, heights, lows, highs = traced(query, value, interval)
     if smooth:
         heights, lows, highs = rising(heights, lows, highs)
     column = str(getattr(query, "column", ""))
     limits = (0.0, 102.0) if isinstance(query, Cdf) else None
     curve_charts.band(
-        xs, heights, (lows, highs), (column, upright(query)), alt(query, xs, heights, lows, highs), key, stairs=True,
-        simulated=simulated, limits=limits,
-    )  # fmt: skip
+        xs,
+        heights,
+        (lows, highs),
+        (column, upright(query)),
+        alt(query, xs, heights, lows, highs),
+        key,
+        stairs=True,
+        simulated=simulated,
+        limits=limits,
+    )
 
 
 def standing(answer: dp.Answer) -> str:

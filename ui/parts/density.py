@@ -84,17 +84,25 @@ def picture(answer: dp.Answer, key: str) -> None:
 
 
 def draw(
-    query: Density, heights: density_samples.Floats, interval: Any, key: str, simulated: bool = False, shares: bool = False
-) -> None:  # fmt: skip
+    query: Density,
+    heights: density_samples.Floats,
+    interval: Any,
+    key: str,
+    simulated: bool = False,
+    shares: bool = False,
+) -> None:
     """`shares`: heights that add up to 1, whatever the released curve counted."""
     factor, told = density_samples.scale_of(query)[0], unit(query, shares)
     factor *= 100 if shares and query.people is None else 1
     grids = [[float(x) for x in grid] for grid in query.grids()]
     shown = heights * factor
     facts = {
-        "columns": " × ".join(query.columns), "at": top(query, heights), "height": f"{shown.max():.3g}", "unit": told,
+        "columns": " × ".join(query.columns),
+        "at": top(query, heights),
+        "height": f"{shown.max():.3g}",
+        "unit": told,
         "alpha": two_figures(reach(query)[0]),
-    }  # fmt: skip
+    }
     if len(query.columns) == 2:
         alt = say("density.preview_alt") if simulated else say("density.map_alt", **facts)
         st.html(f'<p class="muted">{escape(told)}</p>')  # a colour bar's own title is cut off on a phone
@@ -122,7 +130,7 @@ def _bands(query: Density, interval: Any, shown: density_samples.Floats, factor:
 
 def _map(
     grids: list[list[float]], heights: density_samples.Floats, columns: tuple[str, ...], alt: str, key: str
-) -> None:  # fmt: skip
+) -> None:
     import plotly.graph_objects as go
 
     colours = palette()
@@ -130,15 +138,24 @@ def _map(
     scale = [[0.0, colours.card], [0.5, colours.left_soft], [1.0, colours.left]]
     figure.add_trace(
         go.Heatmap(
-            x=grids[0], y=grids[1], z=heights.T.tolist(), colorscale=scale, zmin=0,
+            x=grids[0],
+            y=grids[1],
+            z=heights.T.tolist(),
+            colorscale=scale,
+            zmin=0,
             zmax=float(max(heights.max(), 1e-12)),
             hovertemplate="%{x:,.4~g} · %{y:,.4~g}: %{z:.3~g}<extra></extra>",
             colorbar={
-                "orientation": "h", "y": 1.0, "yanchor": "bottom", "thickness": 12, "nticks": 5, "outlinewidth": 0,
+                "orientation": "h",
+                "y": 1.0,
+                "yanchor": "bottom",
+                "thickness": 12,
+                "nticks": 5,
+                "outlinewidth": 0,
                 "tickfont": {"color": colours.muted},
             },
         )
-    )  # fmt: skip
+    )
     for place, update in ((0, figure.update_xaxes), (1, figure.update_yaxes)):
         form = charts._figures((grids[place][0], grids[place][-1]))
         update(title={"text": charts._text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)

@@ -75,10 +75,16 @@ def answer_csv(answer: dp.Answer) -> str:
     if isinstance(answer.value, dict):
         named = dict(zip(answer.query.labels(), cells, strict=True))
         rows = [
-            [*shared, *named.get(label, (label,)), value, *(answer.interval or {}).get(label, ("", "")), *tail,
-             _note(answer, state, label)]
+            [
+                *shared,
+                *named.get(label, (label,)),
+                value,
+                *(answer.interval or {}).get(label, ("", "")),
+                *tail,
+                _note(answer, state, label),
+            ]
             for label, value in (answer.value or {"": ""}).items()
-        ]  # fmt: skip
+        ]
     else:
         low, high = answer.interval or ("", "")
         rows = [[*shared, "", answer.value, low, high, *tail, _note(answer, state)]]

@@ -120,11 +120,12 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 def choices(table: dp.Table, key: str) -> list[str]:
     """The declared columns a question can be about; a question without a column needs one to set a condition on."""
     kinds: dict[str, tuple[type[Column], ...]] = {
-        "column.number": (Number,), "column.ordered": (Number, dp.Date),
+        "column.number": (Number,),
+        "column.ordered": (Number, dp.Date),
         "column.category": (Category,),
         "column.listed": (Category, ItemSet),
         "column.any": (Number, Category, ItemSet, dp.Date),
-    }  # fmt: skip
+    }
     for parameter in dp.catalogue[key].card.parameters:
         if parameter.kind in kinds:
             return table.schema.of_kind(*kinds[parameter.kind])

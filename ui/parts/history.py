@@ -10,9 +10,9 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.statement import act_words, sentence_of
+from dpengine.core.canonical import canonical
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
-from dpengine.mechanisms.contract import canonical
 from dpengine.messages import say
 from dpengine.messages.numbers import day
 from dpengine.released.synthetic import KEYS
@@ -30,7 +30,7 @@ def show(table: dp.Table, limit: int = 10) -> None:
 
 def rows_html(
     table: dp.Table, entries: list[dp.Entry], several: bool = False, acts: Sequence[Act] = (), newest_first: bool = True
-) -> str:  # fmt: skip
+) -> str:
     """A row per charge, and between them what an owner did; `several` names the table each was asked of, where more
     than one spends the same budget."""
     names = ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]

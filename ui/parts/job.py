@@ -129,7 +129,7 @@ def hint(sentence: str) -> None:
 
 def refused(sentence: str, request: str | None = None) -> None:
     """Why nothing was asked; of a `request`, in place of its answer."""
-    words = f'<b>{html_lines(say("job.refused"))}</b> {html_lines(sentence)}'
+    words = f"<b>{html_lines(say('job.refused'))}</b> {html_lines(sentence)}"
     mark = 'class="refused arrived" tabindex="-1"' if request else 'class="refused"'
     st.html(f'<div {mark} role="alert">{words}</div>')
     steer.arrived(request)

@@ -13,8 +13,9 @@ from dpengine.core.amounts import MOST_EPSILON
 from dpengine.mechanisms.contract import Averaged
 from dpengine.messages import plain, say
 from ui.parts import answer as answers
-from ui.parts import counted, job, many
+from ui.parts import counted, job
 from ui.parts.history import answer_address, receipt_link, when
+from ui.pictures import many
 from ui.words.figures import two_figures
 from ui.words.wording import as_one, chance, headline, in_short, percent, range_words, short_promise
 

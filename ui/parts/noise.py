@@ -34,7 +34,10 @@ def offer(table: dp.Table, usual: dp.Query) -> None:
         return
     price = table.preview(other)
     told = say(
-        "noise.offer", now=short_promise(other.promise(), other), usual=short_promise(usual.promise(), usual),
-        share=percent(price.fraction), more=price.more_like_this,
-    )  # fmt: skip
+        "noise.offer",
+        now=short_promise(other.promise(), other),
+        usual=short_promise(usual.promise(), usual),
+        share=percent(price.fraction),
+        more=price.more_like_this,
+    )
     st.checkbox(unmarked(told), key=_CLOSE, help=say("noise.offer_help"))

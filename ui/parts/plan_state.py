@@ -11,8 +11,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.plan import MOST_ROWS, Wish, plannable, wish_as_json
+from dpengine.core.canonical import canonical
 from dpengine.core.exact import read_number
-from dpengine.mechanisms.contract import canonical
 from dpengine.messages import say
 from ui.shell.language import address
 

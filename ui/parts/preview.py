@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.mechanisms.contract import canonical
+from dpengine.core.canonical import canonical
 from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import say
 from dpengine.messages.numbers import day
 from dpengine.released.density_samples import heights
-from ui.parts import curve_answer, density, many
-from ui.pictures import charts
+from ui.parts import curve_answer, density
+from ui.pictures import charts, many
 from ui.words.figures import pictured
 from ui.words.wording import axis, from_zero
 

@@ -27,7 +27,7 @@ from ui.words.wording import (
     unmarked,
     worse,
     worse_axis,
-)  # fmt: skip
+)
 
 STEPS = (
     "0.005",
@@ -144,9 +144,13 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
             now = text_of(query.epsilon)
             key = number_field.key_of(f"{place}-typed-{now}{_turn()}")
             st.text_input(
-                say("spend.epsilon"), local(now), key=key, on_change=_typed, help=say("gloss.epsilon.means"),
+                say("spend.epsilon"),
+                local(now),
+                key=key,
+                on_change=_typed,
+                help=say("gloss.epsilon.means"),
                 args=(key, now, place),
-            )  # fmt: skip
+            )
         with right:
             label, now = wish_field(query)
             key = number_field.key_of(f"{place}-wish-{query.digest()[:12]}{_turn()}")

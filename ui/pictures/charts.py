@@ -16,7 +16,7 @@ import streamlit as st
 
 from dpengine.messages import say
 from dpengine.messages.numbers import local, marks
-from ui.parts import many
+from ui.pictures import many
 from ui.shell.style import palette
 from ui.words.figures import rounded
 from ui.words.wording import percent
@@ -101,9 +101,13 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
 
 
 def point(
-    value: float, interval: tuple[float, float] | None, title: str, alt: str, key: str,
+    value: float,
+    interval: tuple[float, float] | None,
+    title: str,
+    alt: str,
+    key: str,
     limits: tuple[float, float] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """One answer on its axis, its range as a soft band; the axis does not run far beyond what is possible."""
     colours = palette()
     low, high = interval or (value, value)
@@ -142,8 +146,17 @@ def bars(
         ends = [(0, 0) if value is None else intervals[name] for name, value in values.items()]
         pairs = [(value or 0, *end) for value, end in zip(numbers, ends, strict=True)]
         above, below = [high - value for value, _, high in pairs], [value - low for value, low, _ in pairs]
-        whiskers = {"error_x": {"type": "data", "symmetric": False, "array": above, "arrayminus": below,
-                                "color": colours.ink, "thickness": 1.5, "width": 4}}  # fmt: skip
+        whiskers = {
+            "error_x": {
+                "type": "data",
+                "symmetric": False,
+                "array": above,
+                "arrayminus": below,
+                "color": colours.ink,
+                "thickness": 1.5,
+                "width": 4,
+            }
+        }
     figure = _figure(max(120, 60 + 30 * len(labels)))
     figure.add_trace(
         go.Bar(
@@ -192,9 +205,15 @@ def ranges(
     figure.update_layout(shapes=shapes, annotations=notes)  # at once: adding one copies all before it
     marker = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": tick}}
     figure.add_trace(
-        go.Scatter(x=[*values.values()], y=labels, mode="markers", marker=marker, customdata=_hover(values, intervals),
-                   hovertemplate="%{customdata}<extra></extra>")
-    )  # fmt: skip
+        go.Scatter(
+            x=[*values.values()],
+            y=labels,
+            mode="markers",
+            marker=marker,
+            customdata=_hover(values, intervals),
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    )
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
     figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(title)}, tickformat=form, range=span)
     _show(figure, alt, key, many.words(len(values), of, False))
@@ -219,10 +238,13 @@ def told_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) ->
 def _hover(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
     """Each figure as it is written everywhere else."""
     return [
-        say("answer.nothing") if value is None else value if isinstance(value, str) else
-        rounded(value, *(intervals or {}).get(name, (value, value)))
+        say("answer.nothing")
+        if value is None
+        else value
+        if isinstance(value, str)
+        else rounded(value, *(intervals or {}).get(name, (value, value)))
         for name, value in values.items()
-    ]  # fmt: skip
+    ]
 
 
 def _silent(at: float, place: int, anchor: str) -> dict[str, Any]:
@@ -280,9 +302,15 @@ class Line:
 
 
 def curves(
-    lines: list[Line], x_title: str, y_title: str, alt: str, key: str, height: int = 300,
-    shares: tuple[float, float] | None = None, even: bool = False,
-) -> None:  # fmt: skip
+    lines: list[Line],
+    x_title: str,
+    y_title: str,
+    alt: str,
+    key: str,
+    height: int = 300,
+    shares: tuple[float, float] | None = None,
+    even: bool = False,
+) -> None:
     """Curves on log axes, named where there are several; the setting is a dot. `shares` are the ends of an axis in
     percent, in place of the upright log axis; `even` makes both axes plain."""
     import plotly.graph_objects as go
@@ -294,24 +322,38 @@ def curves(
             xs = [x for x, _ in line.points]
             edge = [low for low, _ in ends] + [high for _, high in reversed(ends)]
             figure.add_trace(
-                go.Scatter(x=xs + xs[::-1], y=edge, mode="lines", line={"width": 0}, fill="toself", opacity=0.45,
-                           fillcolor=getattr(palette(), f"{line.colour}_soft"), hoverinfo="skip", showlegend=False)
-            )  # fmt: skip
+                go.Scatter(
+                    x=xs + xs[::-1],
+                    y=edge,
+                    mode="lines",
+                    line={"width": 0},
+                    fill="toself",
+                    opacity=0.45,
+                    fillcolor=getattr(palette(), f"{line.colour}_soft"),
+                    hoverinfo="skip",
+                    showlegend=False,
+                )
+            )
     hover = _HOVER if shares is None else "%{x:,} · %{y:.1%}<extra></extra>"
     for line in lines:
         colour = getattr(palette(), line.colour)
         drawn = [(x, y) for x, y in line.points if even or (x > 0 and y > 0)]
         xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
         stroke = {"color": colour, "width": 2.5, "dash": line.dash}
-        figure.add_trace(
-            go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=_text(line.name), hovertemplate=hover)
-        )
+        figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=stroke, name=_text(line.name), hovertemplate=hover))
         if line.mark and line.mark[1] > 0:
             dot = {"size": 13, "color": colour, "line": {"width": 2, "color": palette().card}}
             figure.add_trace(
-                go.Scatter(x=[line.mark[0]], y=[line.mark[1]], mode="markers", marker=dot, hovertemplate=_HOVER,
-                           name=_text(line.name), showlegend=False)
-            )  # fmt: skip
+                go.Scatter(
+                    x=[line.mark[0]],
+                    y=[line.mark[1]],
+                    mode="markers",
+                    marker=dot,
+                    hovertemplate=_HOVER,
+                    name=_text(line.name),
+                    showlegend=False,
+                )
+            )
     grid = {"type": "log", "showgrid": True, "gridcolor": palette().line, "showline": False}
     for update, title, at in ((figure.update_xaxes, x_title, 0), (figure.update_yaxes, y_title, 1)):
         values = [point[at] for line in lines for point in line.points if point[at] > 0]

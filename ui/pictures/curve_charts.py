@@ -18,10 +18,20 @@ DAYS_TOLD = 3  # so many fit a phone
 
 
 def band(
-    xs: Sequence[float | str], middle: Sequence[float], outer: Edges | None, titles: tuple[str, str], alt: str,
-    key: str, *, inner: Edges | None = None, other: Sequence[float] | None = None, stairs: bool = False,
-    simulated: bool = False, limits: tuple[float, float] | None = None, height: int = 340,
-) -> None:  # fmt: skip
+    xs: Sequence[float | str],
+    middle: Sequence[float],
+    outer: Edges | None,
+    titles: tuple[str, str],
+    alt: str,
+    key: str,
+    *,
+    inner: Edges | None = None,
+    other: Sequence[float] | None = None,
+    stairs: bool = False,
+    simulated: bool = False,
+    limits: tuple[float, float] | None = None,
+    height: int = 340,
+) -> None:
     """`middle` over `xs` (rising; days as ISO text) between its bands; `titles` are those of the two axes.
 
     `other` is a second curve on the same places, thin. `stairs`: each height holds until the next x. `limits` are the
@@ -54,9 +64,15 @@ def band(
         figure.update_xaxes(tickformat=_figures(span), nticks=8)
     figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(titles[0])})
     figure.update_yaxes(
-        title={"text": _text(titles[1])}, tickformat=",", showgrid=True, gridcolor=colours.line, nticks=6,
-        zeroline=True, zerolinecolor=colours.line, range=None if limits is None else list(limits),
-    )  # fmt: skip
+        title={"text": _text(titles[1])},
+        tickformat=",",
+        showgrid=True,
+        gridcolor=colours.line,
+        nticks=6,
+        zeroline=True,
+        zerolinecolor=colours.line,
+        range=None if limits is None else list(limits),
+    )
     _show(figure, alt, key)
 
 

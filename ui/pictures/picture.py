@@ -29,9 +29,13 @@ class Column:
 
 
 def columns(
-    places: Sequence[Column], alt: str, names: Sequence[str] = (), shaded: str = "", full: float = 0,
+    places: Sequence[Column],
+    alt: str,
+    names: Sequence[str] = (),
+    shaded: str = "",
+    full: float = 0,
     small: bool = False,
-) -> str:  # fmt: skip
+) -> str:
     """Upright bars, one colour for each world (named by `names`); `shaded` says what the marked places are, `full` is
     the value that fills the height."""
     full = full or max((height for place in places for height in place.heights), default=0) or 1
@@ -65,9 +69,16 @@ class Mark:
 
 
 def strip(
-    values: Sequence[float], span: tuple[float, float], alt: str, marks: Sequence[Mark] = (), title: str = "",
-    faded_from: int | None = None, band: tuple[float, float] | None = None, height: int = 170, kind: str = "",
-) -> str:  # fmt: skip
+    values: Sequence[float],
+    span: tuple[float, float],
+    alt: str,
+    marks: Sequence[Mark] = (),
+    title: str = "",
+    faded_from: int | None = None,
+    band: tuple[float, float] | None = None,
+    height: int = 170,
+    kind: str = "",
+) -> str:
     """Each value as a dot on its axis, stacked where they fall together; a value beyond the axis stands at its end.
     From the place `faded_from` on dots are pale: they were asked for and not given. `height` is in pixels."""
     axis = Axis(*span, 0, 100, days=False)

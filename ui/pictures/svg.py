@@ -62,9 +62,13 @@ def rows(values: Mapping[str, Any], intervals: Mapping[str, Interval] | None, ti
 
 
 def curve(
-    xs: Sequence[Any], heights: Sequence[float], lows: Sequence[float], highs: Sequence[float],
-    titles: tuple[str, str], alt: str,
-) -> str:  # fmt: skip
+    xs: Sequence[Any],
+    heights: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    titles: tuple[str, str],
+    alt: str,
+) -> str:
     """A staircase in its band; each height holds until the next x."""
     places = [_number(x) for x in xs]
     least, most = min([0.0, *lows]), max(highs)

@@ -11,8 +11,8 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.plan import Line, Planner, Priced, Relief, tidy
+from dpengine.core.canonical import canonical
 from dpengine.core.exact import text_of
-from dpengine.mechanisms.contract import canonical
 from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within
 from dpengine.messages import say
 from dpengine.messages.numbers import local
@@ -114,20 +114,33 @@ def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
             if not isinstance(wish.query.promise(), NoPromise):
                 key = number_field.key_of(f"plan-wish-{number}")
                 st.text_input(
-                    spend.wish_field(wish.query)[0], _written(wish.query, wish.amount), key=key, width=220,
-                    on_change=_wished, args=(plan, place, key),
-                )  # fmt: skip
+                    spend.wish_field(wish.query)[0],
+                    _written(wish.query, wish.amount),
+                    key=key,
+                    width=220,
+                    on_change=_wished,
+                    args=(plan, place, key),
+                )
             for sign, name, step, end in (("↑", "up", -1, 0), ("↓", "down", 1, len(plan.rows) - 1)):
                 st.button(
-                    sign, key=f"plan-{name}-{number}", help=say(f"plan.{name}"), disabled=place == end,
-                    on_click=plan.move, args=(place, step),
-                )  # fmt: skip
+                    sign,
+                    key=f"plan-{name}-{number}",
+                    help=say(f"plan.{name}"),
+                    disabled=place == end,
+                    on_click=plan.move,
+                    args=(place, step),
+                )
             st.button(say("plan.remove"), key=f"plan-out-{number}", on_click=plan.remove, args=(place,))
             key = f"plan-lock-{number}"
             st.checkbox(
-                say("plan.lock"), wish.locked, key=key, help=say("plan.lock_help"), width="content",
-                on_change=_locked, args=(plan, place, key),
-            )  # fmt: skip
+                say("plan.lock"),
+                wish.locked,
+                key=key,
+                help=say("plan.lock_help"),
+                width="content",
+                on_change=_locked,
+                args=(plan, place, key),
+            )
 
 
 def _written(query: dp.Query, wish: Fraction) -> str:
@@ -162,9 +175,12 @@ def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> Non
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            say("plan.fit_more" if priced.fits else "plan.fit"), key="plan-fit", help=say("plan.fit_help"),
-            on_click=_fit, args=(plan, planner),
-        )  # fmt: skip
+            say("plan.fit_more" if priced.fits else "plan.fit"),
+            key="plan-fit",
+            help=say("plan.fit_help"),
+            on_click=_fit,
+            args=(plan, planner),
+        )
         if plan.before is not None:
             st.button(say("plan.undo"), key="plan-undo", type="tertiary", on_click=plan.undo)
     if priced.reachable and st.toggle(say("plan.fixed"), key="plan-fixed"):

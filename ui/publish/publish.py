@@ -72,9 +72,13 @@ def _form(table: dp.Table) -> None:
     query = None
     with left, st.container(key="card-publish"):
         columns = st.multiselect(
-            say("publish_page.columns"), _offered(table), given["columns"], max_selections=MOST_COLUMNS,
-            key=_widget("columns"), placeholder=say("publish_page.columns_none"),
-        )  # fmt: skip
+            say("publish_page.columns"),
+            _offered(table),
+            given["columns"],
+            max_selections=MOST_COLUMNS,
+            key=_widget("columns"),
+            placeholder=say("publish_page.columns_none"),
+        )
         spend.start_from(table, given.get("epsilon") or _usual(table, columns), PLACE)
         given = {"columns": columns, "epsilon": spend.choose(table, PLACE), **_more(given)}
         addressed.remember(table, PLACE, given)

@@ -11,8 +11,8 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.canonical import canonical
 from dpengine.core.exact import down, text_of
-from dpengine.mechanisms.contract import canonical
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.messages import plain, say
@@ -128,15 +128,26 @@ def _figures_html(query: OfRows) -> str:
             grain = query.grain(name)
             thesis = thesis_scale(row.steps, row.epsilon, row.delta)
             told = {
-                "column": name, "steps": row.steps, "thesis": two_figures(thesis * grain),
-                "least": two_figures(row.scale * grain), "thesis_off": two_figures(expected_error(thesis) * grain),
+                "column": name,
+                "steps": row.steps,
+                "thesis": two_figures(thesis * grain),
+                "least": two_figures(row.scale * grain),
+                "thesis_off": two_figures(expected_error(thesis) * grain),
                 "least_off": two_figures(row.error * grain),
-            }  # fmt: skip
+            }
             lines.append(say("publish_page.scales" if row.delta else "publish_page.scale", **told))
         else:
             floor = _share(down(query.alone(name).floor, _TENTHS))
-            lines.append(say("publish_page.chances", column=name, size=row.size, truth=_exact(row.truth),
-                             other=_exact(row.chance), floor=floor))  # fmt: skip
+            lines.append(
+                say(
+                    "publish_page.chances",
+                    column=name,
+                    size=row.size,
+                    truth=_exact(row.truth),
+                    other=_exact(row.chance),
+                    floor=floor,
+                )
+            )
     lines += [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
     return "".join(f'<p class="muted">{escape(line)}</p>' for line in lines)
 

@@ -16,8 +16,8 @@ from dpengine.messages import plain, say
 from dpengine.noise.row_noise import Blur
 from dpengine.released.published import Estimate, Published, reach_of
 from ui.parts import answer as answers
-from ui.parts import counted, exports, many
-from ui.pictures import charts
+from ui.parts import counted, exports
+from ui.pictures import charts, many
 from ui.publish.publish_preview import cell_words, link
 from ui.shell import nav
 from ui.words.figures import rounded, rounded_range
@@ -69,13 +69,22 @@ def _take(found: dp.Answer, published: Published) -> None:
     with st.container(horizontal=True):
         # Made when the button is clicked: a large table is not written anew on every run of the page.
         st.download_button(
-            say("publish_page.csv"), lambda: exports.table_csv(published.table(cut)), f"{name}.csv", "text/csv",
-            key=f"publish-csv-{cut}", type="primary", on_click="ignore",
-        )  # fmt: skip
+            say("publish_page.csv"),
+            lambda: exports.table_csv(published.table(cut)),
+            f"{name}.csv",
+            "text/csv",
+            key=f"publish-csv-{cut}",
+            type="primary",
+            on_click="ignore",
+        )
         st.download_button(
-            say("publish_page.parquet"), lambda: _parquet(published, cut), f"{name}.parquet",
-            "application/vnd.apache.parquet", key=f"publish-parquet-{cut}", on_click="ignore",
-        )  # fmt: skip
+            say("publish_page.parquet"),
+            lambda: _parquet(published, cut),
+            f"{name}.parquet",
+            "application/vnd.apache.parquet",
+            key=f"publish-parquet-{cut}",
+            on_click="ignore",
+        )
     st.html(
         f'<p class="muted">{escape(say("publish_page.may"))}</p>'
         f'<p class="receipt">{escape(say("publish_page.sha"))} <code>{escape(found.value["sha256"])}</code></p>'
@@ -197,9 +206,10 @@ def _percentile(table: dp.Table, one: Estimate, published: Published, name: str,
     told = {"share": share, "chance": chance(query.beta)}
     low, high = plain(one.low), plain(one.high)
     _line(
-        say("answer.about", value=one.value), say("publish_page.percentile", low=low, high=high, **told),
+        say("answer.about", value=one.value),
+        say("publish_page.percentile", low=low, high=high, **told),
         say("publish_page.on_grid", steps=query.steps(name), grain=query.grain(name)),
-    )  # fmt: skip
+    )
 
 
 def _counts(each: dict[str, Estimate], published: Published, name: str) -> None:
@@ -260,9 +270,10 @@ def _table(each: dict[str, Estimate], rows: int) -> str:
     for label, one in each.items():
         share = Estimate(*(100 * end / rows for end in (one.value, one.low, one.high)))
         cells = (
-            rounded(one.value, one.low, one.high), " – ".join(rounded_range(one.low, one.high)),
+            rounded(one.value, one.low, one.high),
+            " – ".join(rounded_range(one.low, one.high)),
             rounded(share.value, share.low, share.high) + " %",
-        )  # fmt: skip
+        )
         numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
         body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
     return f'<div class="scroll"><table class="plain"><tr>{head}</tr>{body}</table></div>'
@@ -281,4 +292,3 @@ def _coarser(table: dp.Table, published: Published, name: str) -> None:
             st.page_link(nav.page("publish"), label=say("publish_page.coarser_link", steps=steps), query_params=where)
             return
     st.html(f'<p class="muted">{escape(say("publish_page.spend_more"))}</p>')
-

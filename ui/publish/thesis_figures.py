@@ -39,9 +39,7 @@ def _figure(one: Figure) -> None:
     band = [y - one.reach for y in one.drawn], [y + one.reach for y in one.drawn]
     alt = say("thesis.figure_alt", reach=_short(one.reach), most=_short(max(one.drawn)), **told)
     titles = ("x", say("thesis.figure_height"))
-    curve_charts.band(
-        one.xs, one.drawn, band, titles, alt, f"chart-figure-{one.number}", other=one.truth, height=240
-    )  # fmt: skip
+    curve_charts.band(one.xs, one.drawn, band, titles, alt, f"chart-figure-{one.number}", other=one.truth, height=240)
 
 
 def _levels(drawn: tuple[Figure, ...]) -> str:

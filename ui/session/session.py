@@ -96,14 +96,22 @@ def _remember(table: dp.Table, given: dict[str, str]) -> None:
 
 def _size(given: dict[str, str]) -> tuple[int, str]:
     questions = st.number_input(
-        say("param.questions.label"), 1, MOST_QUESTIONS, int(given["k"]), key="session-k", width=200,
+        say("param.questions.label"),
+        1,
+        MOST_QUESTIONS,
+        int(given["k"]),
+        key="session-k",
+        width=200,
         help=say("param.questions.help"),
-    )  # fmt: skip
+    )
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
     share = st.select_slider(
-        say("session.share"), SHARES, given["share"], key="session-share",
+        say("session.share"),
+        SHARES,
+        given["share"],
+        key="session-share",
         format_func=lambda one: say("session.share_of", share=one),
-    )  # fmt: skip
+    )
     return int(questions), str(share)
 
 
@@ -131,10 +139,14 @@ def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
         return f"{words} {compared(one, tight)}"
 
     picked = st.radio(
-        say("param.calibration.label"), CALIBRATIONS, CALIBRATIONS.index(given["how"]), key="session-how",
-        format_func=lambda how: say(f"session.how.{how}"), captions=[told(how) for how in CALIBRATIONS],
+        say("param.calibration.label"),
+        CALIBRATIONS,
+        CALIBRATIONS.index(given["how"]),
+        key="session-how",
+        format_func=lambda how: say(f"session.how.{how}"),
+        captions=[told(how) for how in CALIBRATIONS],
         help=say("param.calibration.help"),
-    )  # fmt: skip
+    )
     return str(picked)
 
 

@@ -11,8 +11,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.sessions import Session, Taken
+from dpengine.core.canonical import canonical
 from dpengine.declared.schema import Number
-from dpengine.mechanisms.contract import canonical
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.messages import say
 from dpengine.table import new_request
@@ -100,9 +100,13 @@ def _builder(table: dp.Table, session: Session) -> None:
         step = waiting.setdefault((session.request, canonical(ask)), new_request())
         with st.container(key="session-ask", width="content"):
             st.button(
-                say("session.ask"), key=f"session-ask-{step}", type="primary", disabled=query is None, on_click=_ask,
+                say("session.ask"),
+                key=f"session-ask-{step}",
+                type="primary",
+                disabled=query is None,
+                on_click=_ask,
                 args=(session, ask, step),
-            )  # fmt: skip
+            )
 
 
 def _sentence(table: dp.Table, session: Session) -> dict[str, Any]:
@@ -170,9 +174,13 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
         all_at_once = say("session.all_at_once", questions=state.questions, chance=chance(session.query.beta))
         st.html(f'<p class="muted">{escape(all_at_once)}</p>')
         st.download_button(
-            say("session.download"), lambda: _lines(session), f"session-{session.entry.charge.hash[:8]}.jsonl",
-            "application/jsonl", key="session-download", on_click="ignore",
-        )  # fmt: skip
+            say("session.download"),
+            lambda: _lines(session),
+            f"session-{session.entry.charge.hash[:8]}.jsonl",
+            "application/jsonl",
+            key="session-download",
+            on_click="ignore",
+        )
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
             taken = percent(session.entry.charge.price / table.budget.rule.epsilon)

@@ -28,9 +28,13 @@ def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
     """Which table a page speaks of; another one is opened at once."""
     names, labels = table_names(), table_labels()
     picked = st.selectbox(
-        say("ask.table"), names, index=names.index(table.name), key=f"{page}-table-{labels[table.name]}", width=width,
+        say("ask.table"),
+        names,
+        index=names.index(table.name),
+        key=f"{page}-table-{labels[table.name]}",
+        width=width,
         format_func=labels.__getitem__,
-    )  # fmt: skip
+    )
     if picked != table.name:
         choose_table(str(picked))
         st.query_params["table"] = str(picked)

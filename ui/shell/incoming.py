@@ -209,9 +209,10 @@ class Incoming:
             owner = self._visitors.pop(session, session)
             last = owner not in self._visitors.values()
             gone = [
-                file.path for file in self._files.values()
+                file.path
+                for file in self._files.values()
                 if (file.session == session and not file.taken) or (last and file.owner == owner)
-            ]  # fmt: skip
+            ]
         for path in gone:
             self.forget(path)
 

@@ -76,9 +76,14 @@ def pick() -> None:
     with st.container(key="language", width="content"):
         with st.popover(say(f"language.name.{current()}"), key="language-open", help=None):
             st.radio(
-                say("language.label"), LANGUAGES, index=LANGUAGES.index(current()), format_func=_name,
-                key=f"{_PICKER}-{current()}", on_change=_choose, args=(f"{_PICKER}-{current()}",),
-            )  # fmt: skip
+                say("language.label"),
+                LANGUAGES,
+                index=LANGUAGES.index(current()),
+                format_func=_name,
+                key=f"{_PICKER}-{current()}",
+                on_change=_choose,
+                args=(f"{_PICKER}-{current()}",),
+            )
         cookies.keep(IN_ADDRESS, st.session_state.get(_CHOSEN))
 
 

@@ -26,11 +26,14 @@ def pages() -> dict[str, Any]:
     unlisted = (*UNLISTED, "data" if room.on() else "wall")
     made = {
         name: st.Page(
-            _path(name), title=say(f"page.{name}"), url_path=name, default=name == "start",
+            _path(name),
+            title=say(f"page.{name}"),
+            url_path=name,
+            default=name == "start",
             visibility="hidden" if name in unlisted else "visible",
         )
         for name in (*NAMES, *UNLISTED)
-    }  # fmt: skip
+    }
     st.session_state["pages"] = made
     return made
 

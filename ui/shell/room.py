@@ -198,9 +198,14 @@ class Room:
                 posed, number, people = self._posed, self._round, self._present()
             shown = [(name, dot) for one, name in asked.items() if isinstance(dot := known.get(one), Dot)]
             fresh = Snapshot(
-                0, number, posed, tuple(dot for _, dot in shown), tuple(name for name, _ in shown), people,
+                0,
+                number,
+                posed,
+                tuple(dot for _, dot in shown),
+                tuple(name for name, _ in shown),
+                people,
                 sum(one not in known for one in asked),
-            )  # fmt: skip
+            )
             before = self._seen
             version = 1 if before is None else before.version
             if before is None or replace(before, version=0) != fresh:

@@ -61,7 +61,7 @@ def show(page: str, table: dp.Table) -> None:
     here = STEPS.index(page)
     with st.container(key="card-tour"):
         steps = "".join(
-            f'<li{" aria-current=step" if place == here else ""}>{escape(say(f"tour.{name}"))}</li>'
+            f"<li{' aria-current=step' if place == here else ''}>{escape(say(f'tour.{name}'))}</li>"
             for place, name in enumerate(STEPS)
         )
         answered = page != STEPS[-1] and "answer" in st.query_params

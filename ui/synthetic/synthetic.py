@@ -58,9 +58,13 @@ def _form(table: dp.Table) -> None:
     key = KEYS[0]
     with st.container(key="card-synthetic-what"):
         columns = st.multiselect(
-            say("synthetic_page.columns"), _offered(table), given["columns"], max_selections=MOST_COLUMNS,
-            key=addressed.widget(PLACE, "columns"), placeholder=say("publish_page.columns_none"),
-        )  # fmt: skip
+            say("synthetic_page.columns"),
+            _offered(table),
+            given["columns"],
+            max_selections=MOST_COLUMNS,
+            key=addressed.widget(PLACE, "columns"),
+            placeholder=say("publish_page.columns_none"),
+        )
         now: dict[str, Any] = {"columns": columns, "queries": _queries(table, columns, given)}
     left, right = st.columns([5, 6], gap="medium")
     with left, st.container(key="card-synthetic"):
@@ -104,9 +108,12 @@ def _kind(both: dict[str, OfClass | str], wanted: Any) -> str:
     best = min(able, key=able.__getitem__, default=KEYS[0])
     now = wanted if wanted in KEYS else best
     picked = st.radio(
-        say("synthetic_page.kind"), KEYS, KEYS.index(now), format_func=lambda key: _way(key, both[key], key == best),
+        say("synthetic_page.kind"),
+        KEYS,
+        KEYS.index(now),
+        format_func=lambda key: _way(key, both[key], key == best),
         key=f"{addressed.widget(PLACE, 'kind')}-{best}",
-    )  # fmt: skip
+    )
     if picked != now:
         st.session_state[f"{PLACE}-form"]["given"]["kind"] = picked
         st.rerun()
@@ -127,9 +134,12 @@ def _queries(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list
     known = known if isinstance(known, list) else []
     options = ["all", "own"]
     kind = st.radio(
-        say("synthetic_page.class"), options, 1 if known else 0, key=addressed.widget(PLACE, "class"),
+        say("synthetic_page.class"),
+        options,
+        1 if known else 0,
+        key=addressed.widget(PLACE, "class"),
         format_func=lambda one: say(f"synthetic_page.class.{one}"),
-    )  # fmt: skip
+    )
     if kind == "all" or not columns:
         return []
     if len(known) > MOST_DRAWN:
@@ -172,11 +182,14 @@ def _more(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
         rows = form.conditions(table, where if isinstance(where, list) else [], "synthetic-where") if on else []
         typed = {
             name: number_field.field(
-                say(f"param.{name}.label"), str(given.get(name, "")), addressed.widget(PLACE, name),
-                help=say(f"param.{name}.help"), width=220,
+                say(f"param.{name}.label"),
+                str(given.get(name, "")),
+                addressed.widget(PLACE, name),
+                help=say(f"param.{name}.help"),
+                width=220,
             )
             for name in ("size", "rounds")
-        }  # fmt: skip
+        }
     return {"where": rows} | typed
 
 

@@ -24,8 +24,13 @@ def show(query: OfClass, both: dict[str, OfClass | str]) -> None:
     lines = [_class(query), _way(query)]
     other = next((one for key, one in both.items() if key != query.card.key), "")
     if isinstance(other, OfClass):
-        lines.append(say("synthetic_page.other", title=say(f"synthetic_page.way.{other.card.key}"),
-                         promise=short_promise(other.promise(), other)))  # fmt: skip
+        lines.append(
+            say(
+                "synthetic_page.other",
+                title=say(f"synthetic_page.way.{other.card.key}"),
+                promise=short_promise(other.promise(), other),
+            )
+        )
     else:
         lines.append(other)
     better = query.plain_reach() < query.reach()

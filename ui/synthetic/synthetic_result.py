@@ -13,9 +13,9 @@ from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import say
 from dpengine.released.synthetic import Share, Synthetic
-from ui.parts import addressed, counted, exports, form, many
+from ui.parts import addressed, counted, exports, form
 from ui.parts import answer as answers
-from ui.pictures import charts
+from ui.pictures import charts, many
 from ui.publish.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
 from ui.words.figures import bare, rounded, rounded_range
 from ui.words.wording import amount, chance, headline, range_words
@@ -50,13 +50,22 @@ def _take(found: dp.Answer, made: Synthetic) -> None:
     with st.container(horizontal=True):
         # Made when the button is clicked: a million rows are not written on every run of the page.
         st.download_button(
-            say("publish_page.csv"), lambda: exports.table_csv(made.table()), f"{name}.csv", "text/csv",
-            key="synthetic-csv", type="primary", on_click="ignore",
-        )  # fmt: skip
+            say("publish_page.csv"),
+            lambda: exports.table_csv(made.table()),
+            f"{name}.csv",
+            "text/csv",
+            key="synthetic-csv",
+            type="primary",
+            on_click="ignore",
+        )
         st.download_button(
-            say("publish_page.parquet"), lambda: exports.table_parquet(made.table()), f"{name}.parquet",
-            "application/vnd.apache.parquet", key="synthetic-parquet", on_click="ignore",
-        )  # fmt: skip
+            say("publish_page.parquet"),
+            lambda: exports.table_parquet(made.table()),
+            f"{name}.parquet",
+            "application/vnd.apache.parquet",
+            key="synthetic-parquet",
+            on_click="ignore",
+        )
     st.html(f'<p class="muted">{escape(say("synthetic_page.may"))}</p>')
 
 
@@ -69,9 +78,12 @@ def _ask(made: Synthetic) -> None:
     groups |= {name: pair for name, pair in pairs.items() if name not in groups}
     condition = "?" * (1 + max((len(name) for name in groups if set(name) == {"?"}), default=0))  # no column's name
     of = picked(
-        "of", [*groups, condition], lambda one: say("synthetic_page.of_condition") if one == condition else one,
-        say("synthetic_page.of"), "synthetic",
-    )  # fmt: skip
+        "of",
+        [*groups, condition],
+        lambda one: say("synthetic_page.of_condition") if one == condition else one,
+        say("synthetic_page.of"),
+        "synthetic",
+    )
     if of == condition:
         _condition(made)
     else:

@@ -117,9 +117,13 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     if target != given["target"]:
         kept = kept or train_state.first(table, target)
     features = st.multiselect(
-        say("train_page.features"), others, kept, key=train_state.widget(f"features-{target}"),
-        placeholder=say("train_page.features_none"), label_visibility="collapsed",
-    )  # fmt: skip
+        say("train_page.features"),
+        others,
+        kept,
+        key=train_state.widget(f"features-{target}"),
+        placeholder=say("train_page.features_none"),
+        label_visibility="collapsed",
+    )
     return {"target": target, "positive": positive, "features": features}
 
 
@@ -155,9 +159,12 @@ def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
 
 def _share(table: dp.Table, given: dict[str, Any]) -> str:
     share = st.select_slider(
-        say("train_page.share"), train_state.SHARES, given["share"] or _usual(table, given),
-        key=train_state.widget("share"), format_func=lambda one: say("session.share_of", share=one),
-    )  # fmt: skip
+        say("train_page.share"),
+        train_state.SHARES,
+        given["share"] or _usual(table, given),
+        key=train_state.widget("share"),
+        format_func=lambda one: say("session.share_of", share=one),
+    )
     st.html(f'<p class="muted">{escape(say("session.ends"))}</p>')
     return str(share)
 
@@ -185,9 +192,12 @@ def _more(given: dict[str, Any]) -> dict[str, str]:
         chosen = {name: _choice(name, options, given[name]) for name, options in choices}
         for place, name in zip(st.columns(3), ("steps", "rate", "epsilon"), strict=True):
             chosen[name] = number_field.field(
-                say(f"train_page.{name}"), given[name], train_state.widget(name), place,
+                say(f"train_page.{name}"),
+                given[name],
+                train_state.widget(name),
+                place,
                 placeholder=say("train_page.by_formula"),
-            )  # fmt: skip
+            )
     return chosen
 
 
@@ -195,9 +205,12 @@ def _choice(name: str, options: tuple[str, ...], now: str) -> str:
     """A picked word, or the usual one, which an address need not tell."""
     listed = ["", *options]
     picked = st.selectbox(
-        say(f"train_page.{name}"), listed, listed.index(now) if now in listed else 0, key=train_state.widget(name),
+        say(f"train_page.{name}"),
+        listed,
+        listed.index(now) if now in listed else 0,
+        key=train_state.widget(name),
         format_func=lambda one: say(f"train_page.{name}.{one or 'usual'}"),
-    )  # fmt: skip
+    )
     return str(picked or "")
 
 

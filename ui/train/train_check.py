@@ -132,6 +132,11 @@ def _curve(found: dp.Answer, query: OfModel) -> None:
     st.html(f"<h3>{escape(say('train_page.curve'))}</h3><p class='muted'>{escape(lead)}</p>")
     unit = query.model.layout.target if isinstance(goal, dp.Number) else "%"
     charts.curves(
-        lines, say("train_page.axis.said", unit=unit), say("train_page.axis.is", unit=unit), alt, "train-curve", 340,
+        lines,
+        say("train_page.axis.said", unit=unit),
+        say("train_page.axis.is", unit=unit),
+        alt,
+        "train-curve",
+        340,
         even=True,
-    )  # fmt: skip
+    )

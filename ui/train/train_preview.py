@@ -93,12 +93,25 @@ def _figures_html(query: OfGradients) -> str:
     promise = query.promise()
     told = [
         *(say(f"train_page.means.{name}", times=local(f"{_times(query.setting):.2g}")) for name in CALIBRATIONS),
-        say("train_page.parameters", steps=query.steps, rate=two_figures(query.rate), radius=query.radius,
-            clip=query.clip, width=query.width, people=query.people, epsilon=query.epsilon),
-        say("train_page.bounds", risk=two_figures(promise.risk), plain=two_figures(promise.plain),
-            limit=two_figures(promise.limit)),
-        say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts,
-    ]  # fmt: skip
+        say(
+            "train_page.parameters",
+            steps=query.steps,
+            rate=two_figures(query.rate),
+            radius=query.radius,
+            clip=query.clip,
+            width=query.width,
+            people=query.people,
+            epsilon=query.epsilon,
+        ),
+        say(
+            "train_page.bounds",
+            risk=two_figures(promise.risk),
+            plain=two_figures(promise.plain),
+            limit=two_figures(promise.limit),
+        ),
+        say("receipt.theorem", theorem=query.theorem),
+        *query.card.caveat_texts,
+    ]
     return "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in told)
 
 

@@ -93,9 +93,13 @@ def _card(found: dp.Answer) -> str:
     )
     body = ""
     for cells in train_words.rows(found):
-        body += "<tr>" + "".join(
-            f'<td class="{kind}">{escape(cell)}</td>' for cell, kind, _ in zip(cells, kinds, names, strict=False)
-        ) + "</tr>"  # fmt: skip
+        body += (
+            "<tr>"
+            + "".join(
+                f'<td class="{kind}">{escape(cell)}</td>' for cell, kind, _ in zip(cells, kinds, names, strict=False)
+            )
+            + "</tr>"
+        )
     note = ""
     if found.interval:
         note = f'<p class="muted">{escape(say("train_page.card.ranges", chance=chance(query.beta)))}</p>'
@@ -184,19 +188,26 @@ def _path(found: dp.Answer, query: OfGradients) -> None:
     strongest = sorted(moves, key=lambda label: -abs(moves[label][-1][1]))[:MOST_LINES]
     lines = [
         charts.Line(
-            names.get(label, label), moves[label], None, _COLOURS[place % len(_COLOURS)],
+            names.get(label, label),
+            moves[label],
+            None,
+            _COLOURS[place % len(_COLOURS)],
             _DASHES[place],
         )
         for place, label in enumerate(label for label in moves if label in strongest)
-    ]  # fmt: skip
+    ]
     told = say("train_page.path_lead") + (
         " " + say("train_page.path_some", shown=len(lines)) if len(moves) > len(lines) else ""
     )
     st.html(f"<h2>{escape(say('train_page.path'))}</h2><p class='muted'>{escape(told)}</p>")
     charts.curves(
-        lines, say("train_page.axis.step"), say("train_page.axis.weight"), say("train_page.alt.path"), "train-path",
+        lines,
+        say("train_page.axis.step"),
+        say("train_page.axis.weight"),
+        say("train_page.alt.path"),
+        "train-path",
         even=True,
-    )  # fmt: skip
+    )
 
 
 # --- take it away -----------------------------------------------------------------------------------------------------
@@ -207,13 +218,22 @@ def _take(found: dp.Answer, model: Model) -> None:
     st.html(f"<h2>{escape(say('train_page.take'))}</h2><p class='muted'>{escape(say('train_page.take_lead'))}</p>")
     with st.container(horizontal=True):
         st.download_button(
-            say("train_page.json"), model_json(found, model), f"model-{hashed[:8]}.json", "application/json",
-            key="train-json", type="primary", on_click="ignore",
-        )  # fmt: skip
+            say("train_page.json"),
+            model_json(found, model),
+            f"model-{hashed[:8]}.json",
+            "application/json",
+            key="train-json",
+            type="primary",
+            on_click="ignore",
+        )
         st.download_button(
-            say("train_page.python"), model_script.source(model, found.sentence, hashed), f"model_{hashed[:8]}.py",
-            "text/x-python", key="train-python", on_click="ignore",
-        )  # fmt: skip
+            say("train_page.python"),
+            model_script.source(model, found.sentence, hashed),
+            f"model_{hashed[:8]}.py",
+            "text/x-python",
+            key="train-python",
+            on_click="ignore",
+        )
     st.html(f'<p class="muted">{escape(say("train_page.may"))}</p>')
 
 

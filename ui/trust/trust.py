@@ -10,17 +10,18 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.amounts import BETA
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Blurred
 from dpengine.messages import say
 from dpengine.messages.numbers import local
-from dpengine.noise.tails import BETA
 from dpengine.planning import trust_models
 from dpengine.planning.trust_models import Way
 from ui.learn import lessons
-from ui.parts import form, job, many, number_field, owner
+from ui.parts import form, job, number_field, owner
 from ui.parts.history import answer_address
+from ui.pictures import many
 from ui.pictures.trust_pictures import bars
 from ui.plan import plan_run
 from ui.shell import frame, nav
@@ -91,9 +92,13 @@ def _waits(table: dp.Table) -> bool:
 
 def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     kind = st.segmented_control(
-        say("trust.kind"), trust_models.KINDS, default=given["kind"], required=True, key=trust_state.widget("kind"),
+        say("trust.kind"),
+        trust_models.KINDS,
+        default=given["kind"],
+        required=True,
+        key=trust_state.widget("kind"),
         format_func=lambda one: say(f"trust.kind.{one}"),
-    )  # fmt: skip
+    )
     given = given | {"kind": str(kind or given["kind"])}
     if given["kind"] == "count":
         st.html(f'<p class="muted">{escape(say("trust.where"))}</p>')
@@ -104,10 +109,13 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     now = given["e"] if given["e"] in steps else steps[-1]
     given["e"] = str(
         st.select_slider(
-            say("trust.epsilon"), steps, now, key=trust_state.widget("e"),
+            say("trust.epsilon"),
+            steps,
+            now,
+            key=trust_state.widget("e"),
             format_func=lambda one: say("spend.step", epsilon=local(one)),
         )
-    )  # fmt: skip
+    )
     with st.expander(say("trust.more")):
         label, help_ = say("trust.delta"), say("trust.delta_help")
         given["d"] = number_field.field(label, given["d"], trust_state.widget("d"), max_chars=30, help=help_)
@@ -121,9 +129,13 @@ def _bars(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     at = lists.index(given["column"]) if given["column"] in lists else 0
     column = st.selectbox(say("trust.column"), lists, at, key=trust_state.widget("column"), width=320)
     solution = st.segmented_control(
-        say("trust.solution"), ("first", "second"), default=given["solution"], required=True,
-        key=trust_state.widget("solution"), format_func=lambda one: say(f"trust.solution.{one}"),
-    )  # fmt: skip
+        say("trust.solution"),
+        ("first", "second"),
+        default=given["solution"],
+        required=True,
+        key=trust_state.widget("solution"),
+        format_func=lambda one: say(f"trust.solution.{one}"),
+    )
     return {"column": str(column), "solution": str(solution or given["solution"])}
 
 

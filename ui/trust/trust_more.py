@@ -24,8 +24,11 @@ from ui.trust.trust_state import STEPS
 from ui.words.wording import power_of_ten
 
 _LOOKS = {
-    "central": ("muted", "dash"), "lecture": ("refuse", "dot"), "tight": ("left", "solid"), "local": ("take", "solid"),
-}  # fmt: skip
+    "central": ("muted", "dash"),
+    "lecture": ("refuse", "dot"),
+    "tight": ("left", "solid"),
+    "local": ("take", "solid"),
+}
 _PLAYED = "trust-played"
 
 
@@ -77,9 +80,11 @@ def figures(given: dict[str, Any], found: tuple[Way, ...]) -> str:
         noise, loss = way.noise, way.query.loss()
         delta = getattr(loss, "delta", Fraction(0))
         cells = (
-            coin(noise.chance) if noise else "—", local(f"{noise.deviation:.3g}") if noise else "—",
-            local(given["e"]), power_of_ten(delta),
-        )  # fmt: skip
+            coin(noise.chance) if noise else "—",
+            local(f"{noise.deviation:.3g}") if noise else "—",
+            local(given["e"]),
+            power_of_ten(delta),
+        )
         told = "".join(f"<td class='number'>{escape(cell)}</td>" for cell in cells)
         name, theorem = say(f"trust.model.{way.model}"), way.query.theorem
         body += f"<tr><th scope='row'>{escape(name)}</th>{told}<td>{escape(theorem)}</td></tr>"
@@ -99,14 +104,18 @@ def steps(given: dict[str, Any]) -> None:
     step = given["step"]
     st.html(f'<h2>{escape(say("trust.steps"))}</h2><p class="muted">{escape(say("trust.steps_lead"))}</p>')
     place = say("trust.step_of", step=step, all=len(STEPS))
-    head = f'<p><b>{escape(place)} {escape(say(f"trust.step.{step}"))}</b></p>'
-    st.html(f'{head}<p>{escape(say(f"trust.step.{step}.lead", p=demo.CHANCE))}</p>{_panel(step, played)}')
+    head = f"<p><b>{escape(place)} {escape(say(f'trust.step.{step}'))}</b></p>"
+    st.html(f"{head}<p>{escape(say(f'trust.step.{step}.lead', p=demo.CHANCE))}</p>{_panel(step, played)}")
     with st.container(key="trust-stepping", horizontal=True):
         st.button(say("trust.back"), key="trust-step-back", disabled=step == STEPS[0], on_click=_step, args=(step, -1))
         st.button(
-            say("trust.next"), key="trust-step-next", type="primary", disabled=step == STEPS[-1], on_click=_step,
+            say("trust.next"),
+            key="trust-step-next",
+            type="primary",
+            disabled=step == STEPS[-1],
+            on_click=_step,
             args=(step, 1),
-        )  # fmt: skip
+        )
         st.button(say("trust.anew"), key="trust-step-anew", on_click=_anew)
 
 

@@ -41,9 +41,14 @@ def usual(table: dp.Table) -> dict[str, Any]:
     first = [[several[0], "in", [table.schema.category(several[0]).labels[0]]]] if several else []
     rule = table.budget.rule
     return {
-        "kind": "count", "where": first, "column": several[0] if several else "", "solution": "first", "step": "1",
-        "e": _within(trust_models.usual_epsilon(table.facts, rule), table), "d": _small(trust_models.usual_delta(rule)),
-    }  # fmt: skip
+        "kind": "count",
+        "where": first,
+        "column": several[0] if several else "",
+        "solution": "first",
+        "step": "1",
+        "e": _within(trust_models.usual_epsilon(table.facts, rule), table),
+        "d": _small(trust_models.usual_delta(rule)),
+    }
 
 
 def _small(delta: Fraction) -> str:

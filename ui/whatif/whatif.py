@@ -7,9 +7,9 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.amounts import BETA
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import plain, say
-from dpengine.noise.tails import BETA
 from dpengine.planning import whatif, whatif_curves
 from ui.parts import exports, job, preview
 from ui.pictures import charts
@@ -160,9 +160,11 @@ def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[s
         lines = []
         for name, one, colour, dash in settings:
             points = [(float(x), float(y)) for x, y in along(one.query)]
-            here = (one.query.epsilon, whatif_curves.shown(one.promise)) if axis == "epsilon" else (
-                one.people, whatif_curves.at_people(one.query)
-            )  # fmt: skip
+            here = (
+                (one.query.epsilon, whatif_curves.shown(one.promise))
+                if axis == "epsilon"
+                else (one.people, whatif_curves.at_people(one.query))
+            )
             lines.append(charts.Line(name, points, (float(here[0]), float(here[1])), colour, dash))
             drawn[say(f"whatif.curve.{axis}") + (f" ({name})" if name else "")] = points
         beside = axis == "people" and not whatif.depends_on_people(found.query)

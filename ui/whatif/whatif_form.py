@@ -90,9 +90,13 @@ def field(label: str, name: str, given: dict[str, str], key: str = "", **options
 def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
     """Three fields and the place of the fourth."""
     find = st.segmented_control(
-        say("whatif.find"), list(FIELDS), default=given["find"], required=True, key=widget("find"),
+        say("whatif.find"),
+        list(FIELDS),
+        default=given["find"],
+        required=True,
+        key=widget("find"),
         format_func=lambda one: say(f"whatif.find.{one}"),
-    )  # fmt: skip
+    )
     given = given | {"find": str(find or given["find"])}
     slot = None
     for column, (name, short) in zip(st.columns(4), FIELDS.items(), strict=True):
@@ -116,9 +120,12 @@ def _presets() -> None:
     with st.container(key="whatif-presets", horizontal=True, gap="small"):
         for care, epsilon in CARE.items():
             st.button(
-                say(f"whatif.care.{care}"), key=f"whatif-care-{care}", type="tertiary",
-                on_click=change, kwargs={"e": epsilon},
-            )  # fmt: skip
+                say(f"whatif.care.{care}"),
+                key=f"whatif-care-{care}",
+                type="tertiary",
+                on_click=change,
+                kwargs={"e": epsilon},
+            )
 
 
 def result(slot: Any, label: str, value: str, note: str = "") -> None:
@@ -137,9 +144,12 @@ def more(given: dict[str, str]) -> dict[str, str]:
         if given["from"] == "typed":
             relations = ["replace", "add_remove"]
             relation = st.radio(
-                say("whatif.relation"), relations, index=relations.index(given["relation"]),
-                format_func=lambda one: say(f"whatif.relation.{one}"), key=widget("relation"),
-            )  # fmt: skip
+                say("whatif.relation"),
+                relations,
+                index=relations.index(given["relation"]),
+                format_func=lambda one: say(f"whatif.relation.{one}"),
+                key=widget("relation"),
+            )
             given = given | {"relation": str(relation)}
             if "range" in whatif.typed(given["q"]):
                 full = st.toggle(

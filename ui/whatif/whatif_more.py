@@ -28,9 +28,14 @@ Points = list[tuple[float, float]]
 def show(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, str], dict[str, Points]]:
     """What was chosen, and what was drawn."""
     section = st.segmented_control(
-        say("whatif.see"), SECTIONS, default=given["see"], required=True, key=widget("see"),
-        format_func=lambda one: say(f"whatif.see.{one}"), label_visibility="collapsed",
-    )  # fmt: skip
+        say("whatif.see"),
+        SECTIONS,
+        default=given["see"],
+        required=True,
+        key=widget("see"),
+        format_func=lambda one: say(f"whatif.see.{one}"),
+        label_visibility="collapsed",
+    )
     given = given | {"see": str(section or given["see"])}
     with st.container(key="card-closer"):
         st.html(
@@ -57,18 +62,20 @@ def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
     if given["find"] == "epsilon":
         return given
     with st.container(key="card-closer"):
-        st.html(
-            f"<h2>{escape(say('whatif.title.odds'))}</h2><p class='lead'>{gloss.text(say('whatif.lead.odds'))}</p>"
-        )
+        st.html(f"<h2>{escape(say('whatif.title.odds'))}</h2><p class='lead'>{gloss.text(say('whatif.lead.odds'))}</p>")
         return given | {"prior": _odds(given, typed, relation)}
 
 
 def _odds(given: dict[str, str], budget: dp.Budget, relation: str) -> str:
     now = given["prior"] if given["prior"] in odds.PRIORS else "10"
     prior = st.segmented_control(
-        say("odds.prior"), odds.PRIORS, default=now, required=True, key=widget("prior"),
+        say("odds.prior"),
+        odds.PRIORS,
+        default=now,
+        required=True,
+        key=widget("prior"),
         format_func=lambda one: f"{one} %",
-    )  # fmt: skip
+    )
     odds.show(budget.epsilon, budget.delta, relation, int(prior or now))
     return str(prior or now)
 
@@ -114,9 +121,13 @@ def _simulated(facts: str, _query: Median, shape: str, times: int) -> tuple[floa
 
 def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str, Points]]:
     shape = st.segmented_control(
-        say("whatif.shape"), SHAPES, default=given["shape"], required=True, key=widget("shape"),
+        say("whatif.shape"),
+        SHAPES,
+        default=given["shape"],
+        required=True,
+        key=widget("shape"),
         format_func=lambda one: say(f"whatif.shape.{one}"),
-    )  # fmt: skip
+    )
     shape = str(shape or given["shape"])
     try:
         query = _median(given, found)
@@ -139,9 +150,12 @@ def _medians(given: dict[str, str], found: whatif.Solved) -> tuple[str, dict[str
             f"{escape(say('whatif.median_near', near=near, times=SIMULATED))}</p>"
         )
         charts.dots(
-            values, say("whatif.median_axis"), say(f"whatif.median_alt.{name}"), f"whatif-median-{name}",
+            values,
+            say("whatif.median_axis"),
+            say(f"whatif.median_alt.{name}"),
+            f"whatif-median-{name}",
             span=(ends[0] - pad, ends[1] + pad),
-        )  # fmt: skip
+        )
         told = say("whatif.median_csv", way=say(f"whatif.median.{name}"))
         drawn[told] = [(float(place), value) for place, value in enumerate(values, start=1)]
     return shape, drawn

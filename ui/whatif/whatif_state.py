@@ -17,14 +17,36 @@ LONGEST = 60
 SECTIONS = ("odds", "ways", "many", "median")
 SHAPES = ("even", "bell", "skewed")
 USUAL = {
-    "q": "count", "find": "promise", "n": "1,000", "e": "1", "d": "0.000001", "x": "30", "k": "1", "from": "typed",
-    "column": "", "relation": "replace", "low": "0", "high": "6,000", "step": "1", "values": "10", "share": "90",
-    "full": "no", "beta": "0.05", "see": "odds", "prior": "10", "shape": "bell",
-}  # fmt: skip
+    "q": "count",
+    "find": "promise",
+    "n": "1,000",
+    "e": "1",
+    "d": "0.000001",
+    "x": "30",
+    "k": "1",
+    "from": "typed",
+    "column": "",
+    "relation": "replace",
+    "low": "0",
+    "high": "6,000",
+    "step": "1",
+    "values": "10",
+    "share": "90",
+    "full": "no",
+    "beta": "0.05",
+    "see": "odds",
+    "prior": "10",
+    "shape": "bell",
+}
 _CHOICES = {
-    "q": offered(), "find": FIND, "from": ("typed", "table"), "relation": ("replace", "add_remove"),
-    "full": ("no", "yes"), "see": SECTIONS, "shape": SHAPES,
-}  # fmt: skip
+    "q": offered(),
+    "find": FIND,
+    "from": ("typed", "table"),
+    "relation": ("replace", "add_remove"),
+    "full": ("no", "yes"),
+    "see": SECTIONS,
+    "shape": SHAPES,
+}
 _COMPARED = tuple(name for name in USUAL if name not in ("find", "x", "see", "prior", "shape"))
 
 

@@ -13,14 +13,47 @@ from dpengine.messages import CATALOGUES, MEANT, known, say
 from dpengine.messages.language import current
 
 WORDS = (
-    "allowance", "epsilon", "delta", "privacy", "noise", "range", "declared", "median", "percentile", "neighbours",
-    "unit", "ledger", "charge", "receipt", "seal", "composition", "filter", "renyi", "zcdp", "laplace", "gaussian",
-    "exponential", "sensitivity", "practice", "rehearsal", "session",
-)  # fmt: skip
+    "allowance",
+    "epsilon",
+    "delta",
+    "privacy",
+    "noise",
+    "range",
+    "declared",
+    "median",
+    "percentile",
+    "neighbours",
+    "unit",
+    "ledger",
+    "charge",
+    "receipt",
+    "seal",
+    "composition",
+    "filter",
+    "renyi",
+    "zcdp",
+    "laplace",
+    "gaussian",
+    "exponential",
+    "sensitivity",
+    "practice",
+    "rehearsal",
+    "session",
+)
 LESSON = {  # where a word is shown rather than told
-    "allowance": 2, "epsilon": 4, "delta": 4, "privacy": 4, "noise": 1, "declared": 10, "median": 5, "neighbours": 8,
-    "ledger": 1, "composition": 8, "exponential": 6, "sensitivity": 5,
-}  # fmt: skip
+    "allowance": 2,
+    "epsilon": 4,
+    "delta": 4,
+    "privacy": 4,
+    "noise": 1,
+    "declared": 10,
+    "median": 5,
+    "neighbours": 8,
+    "ledger": 1,
+    "composition": 8,
+    "exponential": 6,
+    "sensitivity": 5,
+}
 
 
 def text(plain: str) -> str:

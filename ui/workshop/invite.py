@@ -52,10 +52,18 @@ def command(host: str, port: int) -> list[str]:
     """Streamlit on all of this machine's addresses. To which it answers, ui/shell/gate.py knows: the one in ORIGIN, and
     those where a connection really comes in; no other site can point its own name at it."""
     return [
-        sys.executable, "-m", "streamlit", "run", "app.py", "--server.address=0.0.0.0", f"--server.port={port}",
-        f"--browser.serverAddress={host}", "--server.headless=true", "--server.maxUploadSize=1",
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        "--server.address=0.0.0.0",
+        f"--server.port={port}",
+        f"--browser.serverAddress={host}",
+        "--server.headless=true",
+        "--server.maxUploadSize=1",
         "--logger.hideWelcomeMessage=true",
-    ]  # fmt: skip
+    ]
 
 
 def invitation(address: str, code: str) -> str:

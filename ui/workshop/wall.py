@@ -68,9 +68,12 @@ def _own(posed: Posed, name: str) -> bool:
             job.refused(say("workshop.too_much"))
             return True
         st.button(
-            say("workshop.ask", share=percent(price.fraction)), key=f"wall-ask-{posed.turn}", type="primary",
-            on_click=_ask, args=(table, query, name, posed.turn),
-        )  # fmt: skip
+            say("workshop.ask", share=percent(price.fraction)),
+            key=f"wall-ask-{posed.turn}",
+            type="primary",
+            on_click=_ask,
+            args=(table, query, name, posed.turn),
+        )
         return False
     found = state.workspace().job(request)
     frame.show_price(table, None)  # again: it was charged after the frame was drawn
@@ -82,7 +85,7 @@ def _own(posed: Posed, name: str) -> bool:
         st.html(
             f'<p class="muted">{escape(say("workshop.your_answer"))}</p>'
             f'<p class="together">{escape(headline(found.answer))}</p>'
-            f'<p>{escape(range_words(found.answer))} {escape(say("workshop.others"))}</p>'
+            f"<p>{escape(range_words(found.answer))} {escape(say('workshop.others'))}</p>"
             f"{counted.html(found.answer.query)}"
         )
     return found.over

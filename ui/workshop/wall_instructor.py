@@ -37,7 +37,7 @@ def invitation(instructs: bool) -> None:
         where = f"{address()}/wall"
         st.html(
             f'<div class="invite"><img alt="{escape(say("workshop.qr", address=where))}" src="{_qr(where)}">'
-            f'<div><p>{escape(say("workshop.invite_how"))}</p><code>{escape(where)}</code></div></div>'
+            f"<div><p>{escape(say('workshop.invite_how'))}</p><code>{escape(where)}</code></div></div>"
         )
 
 
@@ -74,9 +74,7 @@ def _controls() -> None:
     question, epsilon = clean(*wanted) if posed is None or any(wanted) else (posed.question, posed.epsilon)
     names = list(QUESTIONS)
     question = str(
-        st.selectbox(
-            say("workshop.question"), names, names.index(question), format_func=words_of, key="wall-question"
-        )
+        st.selectbox(say("workshop.question"), names, names.index(question), format_func=words_of, key="wall-question")
     )
     epsilon = str(st.select_slider(say("workshop.epsilon"), EPSILONS, epsilon, format_func=local, key="wall-epsilon"))
     table, query = query_of(question, epsilon)

@@ -32,6 +32,7 @@ MOST_PARTS = 100  # of one loss in the ledger; beyond it, one part of ε, which 
 @dataclass(frozen=True, kw_only=True)
 class OfCounts(Averaged):
     noises: ClassVar[tuple[str, ...]] = ("gaussian",)
+
     @property
     @abstractmethod
     def moves(self) -> tuple[int, int]:

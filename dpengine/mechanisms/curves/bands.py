@@ -171,9 +171,7 @@ def draw(steps: list[Step], points: int, coins: Coins) -> list[int]:
     return sorted(drawn)
 
 
-def _before(
-    low: int, ways: tuple[int, ...], cells: int, total: int, row: tuple[int, ...], coins: Coins
-) -> int:  # fmt: skip
+def _before(low: int, ways: tuple[int, ...], cells: int, total: int, row: tuple[int, ...], coins: Coins) -> int:
     """P with chance ∝ w(P)·C(M, P)·r^(M−P)."""
     powers = _powers(cells, total - low)
     counts = enumerate(ways[: total - low + 1], start=low)

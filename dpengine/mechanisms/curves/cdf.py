@@ -160,9 +160,14 @@ class Cdf(Query):
         m, grid, held = self.points, self.size, bands.Reached.of(value)
         some = -(-held.rows // (2 * m))  # a layer that is not empty: by rounding
         layer = draw_layer(
-            lambda band: band_floats.between(held, grid, m, band), lambda band: bands.how_many(held, grid, m, band),
-            some, held.rows, grid**m, self.rate, coins,
-        )  # fmt: skip
+            lambda band: band_floats.between(held, grid, m, band),
+            lambda band: bands.how_many(held, grid, m, band),
+            some,
+            held.rows,
+            grid**m,
+            self.rate,
+            coins,
+        )
         steps = bands.forward(held, grid, m, layer)
         if steps is None:
             raise AssertionError("a layer that was drawn holds a sequence")
@@ -172,9 +177,7 @@ class Cdf(Query):
         """Every multiset; None where there are too many to list."""
         if comb(self.size + self.points - 1, self.points) > MOST_LISTED:
             return None
-        weights = {
-            chosen: ways * exp_decimal(-self.rate * gap) for chosen, (gap, ways) in self._listed(value).items()
-        }
+        weights = {chosen: ways * exp_decimal(-self.rate * gap) for chosen, (gap, ways) in self._listed(value).items()}
         total = sum(weights.values(), Decimal(0))
         return Finite({chosen: weight / total for chosen, weight in weights.items()})
 

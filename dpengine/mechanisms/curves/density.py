@@ -102,9 +102,10 @@ class Density(Query):
     def own_json(self) -> dict[str, Any]:
         widths = [text_of(width) for width in self.widths]
         return {
-            "columns": list(self.columns), "resolution": self.points,
+            "columns": list(self.columns),
+            "resolution": self.points,
             "bandwidth": widths if len(widths) > 1 else widths[0],
-        }  # fmt: skip
+        }
 
     def sentence(self) -> str:
         rows = self.facts.unit.id_column is not None

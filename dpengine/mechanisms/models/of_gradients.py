@@ -122,9 +122,12 @@ class OfGradients(Stepwise):
         if len(set(layout.labels)) < layout.width:
             raise AllowanceError("train.names")
         for name, usual in (
-            ("radius", self._usual_radius), ("clip", self._usual_clip), ("iterate", self._usual_iterate),
-            ("steps", self._usual_steps), ("rate", self._usual_rate),
-        ):  # fmt: skip
+            ("radius", self._usual_radius),
+            ("clip", self._usual_clip),
+            ("iterate", self._usual_iterate),
+            ("steps", self._usual_steps),
+            ("rate", self._usual_rate),
+        ):
             if not getattr(self, name):
                 object.__setattr__(self, name, usual())
             if name == "clip" and not self.units * layout.most >> ROW_BITS:  # the usual one too: all would be cut to 0
@@ -212,9 +215,18 @@ class OfGradients(Stepwise):
     @property
     def setting(self) -> Setting:
         return Setting(
-            self.people, self.width, self.reach, float(self.clip), float(self.smooth), self.sides,
-            self.layout.most / 2**ROW_BITS, float(self.epsilon), self.steps, self.calibration, self.iterate,
-        )  # fmt: skip
+            self.people,
+            self.width,
+            self.reach,
+            float(self.clip),
+            float(self.smooth),
+            self.sides,
+            self.layout.most / 2**ROW_BITS,
+            float(self.epsilon),
+            self.steps,
+            self.calibration,
+            self.iterate,
+        )
 
     def _usual_radius(self) -> Fraction:
         """So much for every column on its own scale: a coordinate of a row is at most 1/√(p+1)."""
@@ -277,8 +289,10 @@ class OfGradients(Stepwise):
 
     def promise(self) -> Excess:
         one = self.setting
-        told = [up(Fraction(bound), 10**9) for bound in (
-            excess.risk(one, float(self.rate)), excess.plain(one), excess.limit(one))]  # fmt: skip
+        told = [
+            up(Fraction(bound), 10**9)
+            for bound in (excess.risk(one, float(self.rate)), excess.plain(one), excess.limit(one))
+        ]
         return Excess(told[0], told[1], told[2], self.beta, Fraction(0), self.nominal)
 
     def coarse(self) -> Fraction:
@@ -325,9 +339,7 @@ class OfGradients(Stepwise):
 
     # All steps
 
-    def descend(
-        self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]
-    ) -> Path:  # fmt: skip
+    def descend(self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]) -> Path:
         walk = [(0,) * self.width]
         for step in range(1, self.steps + 1):
             walk.append(self.moved(walk[-1], self.draw(read(self.need_at(walk[-1])), coins)))
@@ -423,5 +435,3 @@ def read_features(facts: Facts, given: dict[str, Any]) -> tuple[str, ...]:
         if column.size < 2 or (isinstance(column, Category) and len(column.values) < 2):
             raise AllowanceError("train.feature_one", column=name)
     return tuple(names)
-
-

@@ -221,6 +221,13 @@ def _grid(given: dict[str, Any]) -> int | None:
 
 def card(key: str, caveats: tuple[str, ...]) -> Card:
     return Card(
-        key=key, version=1, picture="file", states=(NOISE,), trust="local", relations=("replace",), several=False,
-        parameters=PARAMETERS, caveats=(*caveats, "row"),
-    )  # fmt: skip
+        key=key,
+        version=1,
+        picture="file",
+        states=(NOISE,),
+        trust="local",
+        relations=("replace",),
+        several=False,
+        parameters=PARAMETERS,
+        caveats=(*caveats, "row"),
+    )

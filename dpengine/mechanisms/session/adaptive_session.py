@@ -161,9 +161,7 @@ class AdaptiveSession(Query):
         schema = Schema.from_json({"columns": list(claim["bounds"].items())})
         return replace(self, facts=replace(self.facts, schema=schema)).asking(claim["ask"])
 
-    def step(
-        self, state: State, ask: Any, read: Callable[[AnyNeed], Any], coins: Coins
-    ) -> tuple[State, Part]:  # fmt: skip
+    def step(self, state: State, ask: Any, read: Callable[[AnyNeed], Any], coins: Coins) -> tuple[State, Part]:
         """The next answer. The caller has burned its number."""
         if state.asked >= self.questions or state.questions != self.questions:
             raise AllowanceError("session.over", questions=self.questions)

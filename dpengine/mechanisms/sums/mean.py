@@ -114,9 +114,7 @@ class Mean(OfNumbers):
         scale_n, scale_s = self.scales
         if self.known is not None:
             return Independent((Laplace(value[1], scale_s),))
-        return Independent(
-            tuple(law for n, s in _pairs(value) for law in (Laplace(n, scale_n), Laplace(s, scale_s)))
-        )
+        return Independent(tuple(law for n, s in _pairs(value) for law in (Laplace(n, scale_n), Laplace(s, scale_s))))
 
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         """Of several draws N and S are averaged, not their ratios."""

@@ -217,7 +217,7 @@ def cut(law: Laplace, outcome: int, least: int, most: int) -> Decimal:
 @lru_cache(maxsize=8192)
 def bound(
     domain: int, many: int, people: int, bought: bool, epsilon: Fraction, moved: int, beta: Fraction, rounds: int
-) -> Fraction:  # fmt: skip
+) -> Fraction:
     """The theorem's bound for n rows; N is at least n − z."""
     parts, each = (3 if bought else 2), epsilon / (2 * rounds)
     off = 0
@@ -234,7 +234,7 @@ def bound(
 @lru_cache(maxsize=4096)
 def best_rounds(
     domain: int, many: int, people: int, bought: bool, epsilon: Fraction, moved: int, beta: Fraction
-) -> int:  # fmt: skip
+) -> int:
     """The T with the least bound of all up to 20 and every eighth beyond."""
     tried = sorted({*range(1, 21), *range(24, MOST_ROUNDS + 1, 8)})
     best: int = min(tried, key=lambda rounds: bound(domain, many, people, bought, epsilon, moved, beta, rounds))

@@ -75,9 +75,12 @@ class SmallDatabase(OfClass):
         if not fits(self.domain, self.many, wanted):
             work = how_many(self.domain, wanted) * (self.domain + self.many)
             raise AllowanceError(
-                "synthetic.large", size=wanted, databases=how_many(self.domain, wanted), most=MOST_MULTISETS,
+                "synthetic.large",
+                size=wanted,
+                databases=how_many(self.domain, wanted),
+                most=MOST_MULTISETS,
                 minutes=-(-work // (60 * PER_SECOND)),
-            )  # fmt: skip
+            )
 
     @classmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
@@ -89,9 +92,7 @@ class SmallDatabase(OfClass):
     @property
     def rows(self) -> int:
         """m."""
-        return self.size or best_size(
-            self.domain, self.many, self.widest, self.facts.about, self.rate, self.beta
-        )
+        return self.size or best_size(self.domain, self.many, self.widest, self.facts.about, self.rate, self.beta)
 
     @property
     def rate(self) -> Fraction:

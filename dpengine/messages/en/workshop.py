@@ -65,8 +65,8 @@ SENTENCES: dict[str, str] = {
     "workshop.started": "A workshop. NOT PRIVATE: sample tables only; whoever reaches this address takes part.",
     "workshop.go": "Participants open:    {address}",
     "workshop.told_code": "Instructor’s code:    {code}    (type it on the Wall; a new one at each start)",
-    "workshop.alone": "No network was found, so only this machine reaches it. Another address: make workshop WORKSHOP_ARGS=\"--address 192.168.1.5\"",
+    "workshop.alone": 'No network was found, so only this machine reaches it. Another address: make workshop WORKSHOP_ARGS="--address 192.168.1.5"',
     "workshop.stop": "Stop with Ctrl-C. Everything asked here is deleted then.",
-    "workshop.port": "Port {port} is in use on this machine. Stop what runs there, or choose another: make workshop WORKSHOP_ARGS=\"--port {other}\"",
-    "workshop.bad_address": "“{address}” is not an address of this machine. Give one of its own, such as: make workshop WORKSHOP_ARGS=\"--address 192.168.1.5\"",
-}  # fmt: skip
+    "workshop.port": 'Port {port} is in use on this machine. Stop what runs there, or choose another: make workshop WORKSHOP_ARGS="--port {other}"',
+    "workshop.bad_address": '“{address}” is not an address of this machine. Give one of its own, such as: make workshop WORKSHOP_ARGS="--address 192.168.1.5"',
+}

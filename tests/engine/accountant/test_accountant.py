@@ -145,7 +145,11 @@ def test_a_rule_reads_back_exactly(rule: Rule) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"c": "0"}, {"c": None}, {"alpha": None}, {"alpha": "1"}, {"kind": "pld"},
+        {"c": "0"},
+        {"c": None},
+        {"alpha": None},
+        {"alpha": "1"},
+        {"kind": "pld"},
         {"c": str((USUAL.c or 0) - ONE_PICO)},
     ],
     ids=str,
@@ -169,7 +173,9 @@ def test_extreme_budgets_have_a_rule(epsilon: str, delta: str) -> None:
 
 amounts = st.fractions(Fraction(1, 10**9), 2, max_denominator=10**9)
 simple = st.one_of(
-    amounts.map(Pure), amounts.map(Exponential), amounts.map(lambda rho: Gaussian(rho / 50)),
+    amounts.map(Pure),
+    amounts.map(Exponential),
+    amounts.map(lambda rho: Gaussian(rho / 50)),
     st.builds(Approximate, amounts, st.fractions(0, Fraction(1, 10**7), max_denominator=10**12)),
 )
 losses = st.one_of(simple, st.lists(simple, max_size=3).map(lambda parts: Together(tuple(parts))))

@@ -24,7 +24,9 @@ SMALL = [Fraction("0.01"), Fraction("0.05"), Fraction("0.1")]
 
 amounts = st.fractions(Fraction(1, 10**9), 2, max_denominator=10**9)
 simple = st.one_of(
-    amounts.map(Pure), amounts.map(Exponential), amounts.map(lambda rho: Gaussian(rho / 50)),
+    amounts.map(Pure),
+    amounts.map(Exponential),
+    amounts.map(lambda rho: Gaussian(rho / 50)),
     st.builds(Approximate, amounts, st.fractions(0, Fraction(1, 10**7), max_denominator=10**12)),
 )
 losses = st.one_of(simple, st.lists(simple, max_size=3).map(lambda parts: Together(tuple(parts))))

@@ -264,6 +264,8 @@ def test_only_so_many_refusals_are_remembered(jobs: Jobs, monkeypatch: pytest.Mo
 
 
 def test_the_worker_knows_nothing_of_pages() -> None:
-    code = "import sys, dpengine.asking.jobs; print(sorted({'streamlit', 'plotly', 'ui', 'pages'} & sys.modules.keys()))"
+    code = (
+        "import sys, dpengine.asking.jobs; print(sorted({'streamlit', 'plotly', 'ui', 'pages'} & sys.modules.keys()))"
+    )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"

@@ -17,10 +17,11 @@ import pytest
 import dpengine as dp
 from dpengine.asking.answers import Answer, claim_of, drawn_as_json
 from dpengine.asking.repeated_answers import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
+from dpengine.core.amounts import BETA
 from dpengine.mechanisms.contract import Averaged
 from dpengine.messages import say
 from dpengine.noise.laws import Laplace, Normal, chance
-from dpengine.noise.tails import BETA, gaussian_mean_reach, laplace_reach, mean_reach, sum_reach, sum_tail
+from dpengine.noise.tails import gaussian_mean_reach, laplace_reach, mean_reach, sum_reach, sum_tail
 from dpengine.statistics.need import Spread
 from dpengine.workspace import Workspace
 from tests.helpers_looks import FACTS, SCHEMA, answer, count_at, failed, failures, most_failures, noises
@@ -154,9 +155,13 @@ def table(tmp_path: Path) -> Iterator[dp.Table]:
     workspace = Workspace(tmp_path / "var")
     rows = pd.DataFrame({"salary": [i % 101 for i in range(1000)], "state": ["TX", "CA", "NY", "TX"] * 250})
     yield workspace.add_table(
-        "people", rows, schema=SCHEMA, unit=dp.Unit.rows(), relation="replace",
+        "people",
+        rows,
+        schema=SCHEMA,
+        unit=dp.Unit.rows(),
+        relation="replace",
         budget=dp.Budget(epsilon="50", delta="1e-6"),
-    )  # fmt: skip
+    )
     workspace.close()
 
 
@@ -165,9 +170,14 @@ def of(where: list[Any] | None = None, **given: Any) -> dict[str, Any]:
 
 
 MODEL = {
-    "kind": "logistic", "features": [["salary", SCHEMA["salary"].as_json()]],
-    "target": ["state", SCHEMA["state"].as_json()], "yes": [0], "no": [1, 2], "bits": 24, "weights": [0, 2**24],
-}  # fmt: skip
+    "kind": "logistic",
+    "features": [["salary", SCHEMA["salary"].as_json()]],
+    "target": ["state", SCHEMA["state"].as_json()],
+    "yes": [0],
+    "no": [1, 2],
+    "bits": 24,
+    "weights": [0, 2**24],
+}
 AVERAGED: dict[str, dict[str, Any]] = {
     "cdf_tree": of(column="salary"),
     "check_model": of(parts=2, model=MODEL),
@@ -250,9 +260,14 @@ def test_a_range_once_stated_stays_when_an_earlier_charge_is_answered_later(tabl
     slow, quick = (table.query("count", where=[["state", "in", ["TX"]]], epsilon=epsilon) for epsilon in ("1", "2"))
     ledger, worker = table._workspace.ledger, table._workspace.jobs.worker
     ledger.reserve(
-        budget=table.budget.id, table=table.name, actor=table.actor, request="slow", claim=claim_of(slow),
-        loss=slow.loss(), worker=worker,
-    )  # fmt: skip
+        budget=table.budget.id,
+        table=table.name,
+        actor=table.actor,
+        request="slow",
+        claim=claim_of(slow),
+        loss=slow.loss(),
+        worker=worker,
+    )
     table.ask(quick)
     table.ask(quick)
     before = table.looks(quick)

@@ -34,9 +34,13 @@ def table(tmp_path: Path) -> Iterator[dp.Table]:
     workspace = Workspace(tmp_path / "var")
     rows = pd.DataFrame({"salary": [i % 1001 for i in range(900)], "state": ["TX", "CA", "NY"] * 300})
     yield workspace.add_table(
-        "people", rows, schema=SCHEMA, unit=dp.Unit.rows(), relation="replace",
+        "people",
+        rows,
+        schema=SCHEMA,
+        unit=dp.Unit.rows(),
+        relation="replace",
         budget=dp.Budget(epsilon="1", delta="1e-6"),
-    )  # fmt: skip
+    )
     workspace.close()
 
 

@@ -191,9 +191,14 @@ def test_a_ledger_that_claims_another_loss_than_its_mechanism_states(own: Worksp
         )
         own.ledger.answer(code, {"value": 1, "interval": None})
     own.ledger.reserve(
-        budget=table.budget.id, table="people", actor="owner", request="pending", claim=claim, loss=query.loss(),
+        budget=table.budget.id,
+        table="people",
+        actor="owner",
+        request="pending",
+        claim=claim,
+        loss=query.loss(),
         worker="ab",
-    )  # fmt: skip
+    )
     for entry in own.ledger.walk(table.budget.id):
         receipts.append(json.loads(json.dumps(dp.answers.make_receipt(entry))))
     assert [one.code for one in check(receipts, own.ledger.export_rows())] == [*cases, "verify.unanswered"]

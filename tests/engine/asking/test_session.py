@@ -231,9 +231,14 @@ def test_a_session_killed_while_it_was_opened_is_there_and_paid(home: Workspace)
     table = add(home)
     asked = query(table)
     home.ledger.reserve(
-        budget=table.budget.id, table="people", actor=table.actor, request="s", worker="dead",
-        claim=claim_of(asked), loss=asked.loss(),
-    )  # fmt: skip
+        budget=table.budget.id,
+        table="people",
+        actor=table.actor,
+        request="s",
+        worker="dead",
+        claim=claim_of(asked),
+        loss=asked.loss(),
+    )
     assert home.job("s").state == "interrupted"
     assert table.session("s").ask(TX, "a").index == 1
     assert home.job("s").state == "done" and table.meter().charges == 1 and home.verify_ledger().ok
@@ -305,10 +310,20 @@ def test_a_number_of_questions_that_cannot_be(home: Workspace, wrong: Any) -> No
 
 
 NO_QUERY = [
-    None, {}, {"sum": "x"}, {"share": []}, {"share": [["x", ">", 99]], "average": "x"}, {"average": "town"},
-    {"average": "nobody"}, {"average": ["x"]}, {"largest": [[["x", ">", 1]]]}, {"share": "x"}, "share",
-    {"average": {"column": "x", "times": 2}}, {"largest": [[["x", ">", 1]], []]},
-]  # fmt: skip
+    None,
+    {},
+    {"sum": "x"},
+    {"share": []},
+    {"share": [["x", ">", 99]], "average": "x"},
+    {"average": "town"},
+    {"average": "nobody"},
+    {"average": ["x"]},
+    {"largest": [[["x", ">", 1]]]},
+    {"share": "x"},
+    "share",
+    {"average": {"column": "x", "times": 2}},
+    {"largest": [[["x", ">", 1]], []]},
+]
 
 
 def test_what_is_no_query_into_the_unit_interval_is_refused_and_burns_nothing(home: Workspace) -> None:

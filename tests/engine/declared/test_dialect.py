@@ -19,9 +19,21 @@ from dpengine.intake.load import load
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"separator": ""}, {"separator": ",,"}, {"separator": "a"}, {"separator": "\n"}, {"separator": '"'},
-        {"separator": "é"}, {"quote": "q"}, {"decimal": ";"}, {"thousands": "."}, {"thousands": "x"},
-        {"encoding": "latin"}, {"separator": 1}, {"decimal": None}, {"line_breaks": 1}, {"line_breaks": "yes"},
+        {"separator": ""},
+        {"separator": ",,"},
+        {"separator": "a"},
+        {"separator": "\n"},
+        {"separator": '"'},
+        {"separator": "é"},
+        {"quote": "q"},
+        {"decimal": ";"},
+        {"thousands": "."},
+        {"thousands": "x"},
+        {"encoding": "latin"},
+        {"separator": 1},
+        {"decimal": None},
+        {"line_breaks": 1},
+        {"line_breaks": "yes"},
         {"line_breaks": None},
     ],
 )
@@ -45,7 +57,11 @@ def test_a_dialect_survives_json() -> None:
 def test_a_suggestion_reads_the_first_line_only(tmp_path: Path) -> None:
     rest = "1;2;3;4\t5\t6\t7|8|9|10|11\n" * 3
     for line, separator, decimal in [
-        ("a,b,c", ",", "."), ("a;b;c", ";", ","), ("a\tb", "\t", "."), ("a|b", "|", "."), ("alone", ",", "."),
+        ("a,b,c", ",", "."),
+        ("a;b;c", ";", ","),
+        ("a\tb", "\t", "."),
+        ("a|b", "|", "."),
+        ("alone", ",", "."),
         ('"x;y;z",b', ",", "."),
     ]:
         found = suggest(put(tmp_path, f"{line}\n{rest}"))
@@ -77,9 +93,35 @@ def test_the_header_is_the_first_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        "1", "-1", "+1.5", "−2", ".5", "5.", "1,234.56", "1.234,56", "1 234", "1\u00a0234,5", "1'234", "1e5", "2E-3",
-        "2019", " 42 ", "\u00a042", '" 42 "', '"7"', "007", "15%", "31.12.1999", "1. 2. 1999", "1999-12-31",
-        "12/31/1999", "3.4.99", "1999-12-31 10:30", "1999-12-31T10:30:00Z", "٣", "1" * 300,
+        "1",
+        "-1",
+        "+1.5",
+        "−2",
+        ".5",
+        "5.",
+        "1,234.56",
+        "1.234,56",
+        "1 234",
+        "1\u00a0234,5",
+        "1'234",
+        "1e5",
+        "2E-3",
+        "2019",
+        " 42 ",
+        "\u00a042",
+        '" 42 "',
+        '"7"',
+        "007",
+        "15%",
+        "31.12.1999",
+        "1. 2. 1999",
+        "1999-12-31",
+        "12/31/1999",
+        "3.4.99",
+        "1999-12-31 10:30",
+        "1999-12-31T10:30:00Z",
+        "٣",
+        "1" * 300,
     ],
 )
 def test_a_first_line_of_data_is_refused_and_not_shown(cell: str, tmp_path: Path) -> None:

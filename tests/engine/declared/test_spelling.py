@@ -16,8 +16,19 @@ def test_all_white_space_there_is() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.text(st.one_of(st.sampled_from([*SPACES, "e", "\u0301", "\0", "A"]), st.characters(
-    exclude_categories=["Cs", "Cn"], max_codepoint=0x2FFF)), max_size=8), min_size=1, max_size=50))
+@given(
+    st.lists(
+        st.text(
+            st.one_of(
+                st.sampled_from([*SPACES, "e", "\u0301", "\0", "A"]),
+                st.characters(exclude_categories=["Cs", "Cn"], max_codepoint=0x2FFF),
+            ),
+            max_size=8,
+        ),
+        min_size=1,
+        max_size=50,
+    )
+)
 def test_both_ways_agree(texts: list[str]) -> None:
     query = f"SELECT {trimmed_sql('one')} FROM (SELECT unnest(?) AS one)"
     assert [one for (one,) in duckdb.execute(query, [texts]).fetchall()] == [trimmed(text) for text in texts]

@@ -136,12 +136,20 @@ def test_one_item_in_a_cell() -> None:
 
 
 WRONG = [
-    ((["a"],), "items.many"), (([],), "items.many"), (([str(place) for place in range(100_001)],), "items.many"),
-    ((["a", " "],), "items.blank"), ((["a", "A "],), "category.twice"), ((["a", "b" * 201],), "category.long"),
-    ((["a", "b|c"],), "items.inside"), ((["a", "b"], ""), "items.separator"), ((["a", "b"], 3), "items.separator"),
-    ((["a", "b"], "|", 0), "items.at_most"), ((["a", "b"], "|", 3), "items.at_most"),
-    ((["a", "b"], "|", True), "items.at_most"), (("ab",), "schema.unreadable"),
-]  # fmt: skip
+    ((["a"],), "items.many"),
+    (([],), "items.many"),
+    (([str(place) for place in range(100_001)],), "items.many"),
+    ((["a", " "],), "items.blank"),
+    ((["a", "A "],), "category.twice"),
+    ((["a", "b" * 201],), "category.long"),
+    ((["a", "b|c"],), "items.inside"),
+    ((["a", "b"], ""), "items.separator"),
+    ((["a", "b"], 3), "items.separator"),
+    ((["a", "b"], "|", 0), "items.at_most"),
+    ((["a", "b"], "|", 3), "items.at_most"),
+    ((["a", "b"], "|", True), "items.at_most"),
+    (("ab",), "schema.unreadable"),
+]
 
 
 @pytest.mark.parametrize(("given", "code"), WRONG, ids=[f"{place}-{one[1]}" for place, one in enumerate(WRONG)])
@@ -166,9 +174,11 @@ def test_conditions_on_sets() -> None:
     assert read_predicate(read.as_json(), SCHEMA) == read
     assert [read.holds({"films": held}) for held in ((1,), (0, 1), (1, 2), ())] == [True, True, False, False]
     for wrong, code in (
-        (["films", "in", ["Heat"]], "predicate.op"), (["films", "has", []], "predicate.empty"),
-        (["films", "has", ["Jaws"]], "predicate.value"), (["films", "=", 1], "predicate.op"),
-    ):  # fmt: skip
+        (["films", "in", ["Heat"]], "predicate.op"),
+        (["films", "has", []], "predicate.empty"),
+        (["films", "has", ["Jaws"]], "predicate.value"),
+        (["films", "=", 1], "predicate.op"),
+    ):
         with pytest.raises(AllowanceError) as refused:
             read_predicate([wrong], SCHEMA)
         assert refused.value.code == code
@@ -189,9 +199,12 @@ def test_questions_about_sets_from_a_file(workspace: Workspace, tmp_path: Path, 
     people = [(place, place % 10, "Heat|Ran|M" if place % 4 else "Ran", "AB"[place % 2]) for place in range(400)]
     long = [(who, age, film, city) for who, age, films, city in people for film in films.split("|")]
     table = workspace.add_table(
-        "liked", write(tmp_path, people if unit == Unit.rows() else long), schema=SCHEMA, unit=unit,
+        "liked",
+        write(tmp_path, people if unit == Unit.rows() else long),
+        schema=SCHEMA,
+        unit=unit,
         budget=dp.Budget("100", "1e-6"),
-    )  # fmt: skip
+    )
     assert table.facts.people == 400
     assert table.ask(table.query("top_item", column="films", epsilon="5")).value == "Ran"
     three = table.query("top_item", column="films", how_many=3, epsilon="9")
@@ -214,11 +227,13 @@ def test_a_histogram_needs_the_declared_size(workspace: Workspace, tmp_path: Pat
         "liked", write(tmp_path, [(1, 2, "Heat", "A")]), schema=schema, unit=Unit.rows(), budget=dp.Budget("1", "1e-6")
     )
     for key, parameters, code in (
-        ("histogram", {"column": "films"}, "items.size_needed"), ("mean", {"column": "films"}, "column.wrong_kind"),
-        ("median", {"column": "films"}, "column.wrong_kind"), ("sum", {"column": "films"}, "column.wrong_kind"),
+        ("histogram", {"column": "films"}, "items.size_needed"),
+        ("mean", {"column": "films"}, "column.wrong_kind"),
+        ("median", {"column": "films"}, "column.wrong_kind"),
+        ("sum", {"column": "films"}, "column.wrong_kind"),
         ("crosstab", {"columns": ["films", "city"]}, "column.wrong_kind"),
         ("mean", {"column": "age", "by": "films"}, "column.wrong_kind"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(AllowanceError) as refused:
             table.query(key, epsilon="1", **parameters)
         assert refused.value.code == code

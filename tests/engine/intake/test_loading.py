@@ -30,18 +30,29 @@ REFUSED = {
     "column.name_long": [b"x" * 201 + b",b\n1,2\n"],
     "load.many_columns": [b",".join(b"c%d" % i for i in range(1001)) + b"\n"],
     "load.not_text": [
-        b"PK\x03\x04rest", b"\x1f\x8b\x08x", b"%PDF-1.7\n", b"\xd0\xcf\x11\xe0\xa1", b"SQLite format 3\0x",
+        b"PK\x03\x04rest",
+        b"\x1f\x8b\x08x",
+        b"%PDF-1.7\n",
+        b"\xd0\xcf\x11\xe0\xa1",
+        b"SQLite format 3\0x",
     ],
     "load.is_parquet": [b"PAR1abc"],
     "load.header_encoding": [b"a\0b,c\n1,2\n", b"a\xff,b\n1,2\n", "a,b\n1,2\n".encode("utf-16"), b"a\0,\0b\0\n\0"],
     "load.encoding": [b"a,b\n1,2\nzebra7421,\xe9\n3,4\n"],
     "load.ragged": [
-        b"a,b\n1,2\nzebra7421\n", b"a,b\n1,2,zebra7421\n", b"a,b\nzebra7421,1\n\n3,4\n", b"a\nzebra7421,2\n",
+        b"a,b\n1,2\nzebra7421\n",
+        b"a,b\n1,2,zebra7421\n",
+        b"a,b\nzebra7421,1\n\n3,4\n",
+        b"a\nzebra7421,2\n",
     ],
     "load.no_names": [b"zebra7421,34\n1,2\n", b"1999-12-31,zebra7421\n", b"zebra7421,zebra7421,31.12.1999\n"],
     "load.quoting": [
-        b'a,b\n"1"zebra7421,2\n3,4\n', b'a,b\n1,2\n3,"zebra7421\n5,6\n', b'a\n"', b'a,b\n1,"zebra7421\n\n2"\n',
-        b'a,b\n"hi,zebra7421\n3,4\nx",5\n', b'a,b\n1,"' + b"zebra7421\n" * 110_000,
+        b'a,b\n"1"zebra7421,2\n3,4\n',
+        b'a,b\n1,2\n3,"zebra7421\n5,6\n',
+        b'a\n"',
+        b'a,b\n1,"zebra7421\n\n2"\n',
+        b'a,b\n"hi,zebra7421\n3,4\nx",5\n',
+        b'a,b\n1,"' + b"zebra7421\n" * 110_000,
     ],
     "load.header_quoting": [b'"a,b\n1,2\n', b'"a"x,b\n1,2\n', b'"a\rb",c\n1,2\n'],
     "load.line_end": [b"a,b\n1,zebra7421\rx\n3,4\n", b"a,b\r1,2\r3,zebra7421\nx,4\r"],
@@ -53,7 +64,9 @@ REFUSED_WITH_BREAKS = {
     "load.broken": [b'a,b\n"1"zebra7421,2\n3,4\n', b"a,b\n1,zebra7421\rx\n3,4\n", b'"a"x,b\n1,2\n'],
     "load.unclosed": [b'a,b\n1,2\n3,"zebra7421\n5,6\n', b'"a,b\n1,2\n', b'a\n"'],
     "load.long": [
-        b"a,b\n1," + b"zebra7421" * 120_000 + b"\n", b'a,b\n1,"' + b"zebra7421\n" * 110_000, b"a" * 1_100_000,
+        b"a,b\n1," + b"zebra7421" * 120_000 + b"\n",
+        b'a,b\n1,"' + b"zebra7421\n" * 110_000,
+        b"a" * 1_100_000,
     ],
 }
 MENDABLE = ("load.ragged", "load.encoding", "load.quoting", "load.line_end", "load.long_line")
@@ -93,11 +106,14 @@ def test_places_that_hold_no_file(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     for source, code in [
-        (tmp_path / "none.csv", "load.absent"), (tmp_path / "none.parquet", "load.absent"),
+        (tmp_path / "none.csv", "load.absent"),
+        (tmp_path / "none.parquet", "load.absent"),
         (put(tmp_path, "a,b\n", "x.parquet"), "load.not_parquet"),
         (put(tmp_path, b"PAR1zebra7421", "y.parquet"), "load.unreadable"),
-        (empty, "load.folder_empty"), (tmp_path / "a\0b.csv", "load.unreadable"),
-        (None, "load.unreadable"), (3, "load.unreadable"),
+        (empty, "load.folder_empty"),
+        (tmp_path / "a\0b.csv", "load.unreadable"),
+        (None, "load.unreadable"),
+        (3, "load.unreadable"),
     ]:
         with pytest.raises(AllowanceError) as refusal:
             load(source, COMMA, tmp_path / "raw.parquet", SECRET)
@@ -128,6 +144,7 @@ def test_a_failed_load_leaves_the_old_table(tmp_path: Path) -> None:
 
 
 BASE = [["id", "age", "note"], ["1", "30", "x"], ["2", "", "y"], ["3", "50", "z"]]
+
 
 def test_the_fingerprint_is_of_the_rows_as_a_set(tmp_path: Path) -> None:
     def mark(rows: list[list[str]], secret: bytes = SECRET, dialect: Dialect = COMMA) -> str:
@@ -163,11 +180,18 @@ def test_few_rows_and_many_are_marked_alike(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_frames(tmp_path: Path) -> None:
-    frame = pd.DataFrame({
-        "whole": [1, 2, 3], "part": [1.0, np.nan, 2.5], "text": ["a", None, ""], "mixed": [1, "x", None],
-        "kind": pd.Categorical(["u", "v", None]), "flag": [True, False, True],
-        "day": pd.to_datetime(["2020-01-02", None, "2021-03-04"]), "odd": [[1], float("inf"), "\udcff"],
-    })
+    frame = pd.DataFrame(
+        {
+            "whole": [1, 2, 3],
+            "part": [1.0, np.nan, 2.5],
+            "text": ["a", None, ""],
+            "mixed": [1, "x", None],
+            "kind": pd.Categorical(["u", "v", None]),
+            "flag": [True, False, True],
+            "day": pd.to_datetime(["2020-01-02", None, "2021-03-04"]),
+            "odd": [[1], float("inf"), "\udcff"],
+        }
+    )
     frame[7] = pd.array([1, None, 2], dtype="Int64")
     found = load(frame, COMMA, tmp_path / "raw.parquet", SECRET)
     assert found.columns == (*"whole part text mixed kind flag day odd".split(), "7") and found.rows == 3
@@ -178,7 +202,8 @@ def test_frames(tmp_path: Path) -> None:
     load(frame[["part"]], PRESETS["semicolon"], tmp_path / "raw.parquet", SECRET)
     assert rows_of(tmp_path / "raw.parquet") == [("1",), (None,), ("2,5",)]
     for wrong, code in [
-        (frame.iloc[:0], "load.no_rows"), (pd.DataFrame(), "load.no_header"),
+        (frame.iloc[:0], "load.no_rows"),
+        (pd.DataFrame(), "load.no_header"),
         (frame[["day", "day"]], "load.name_twice"),
     ]:
         with pytest.raises(AllowanceError) as refusal:

@@ -35,8 +35,10 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 def add(workspace: Workspace, frame: Any, **changes: Any) -> dp.Table:
     given: dict[str, Any] = {
         "schema": dp.Schema({"pay": dp.Number(0, 100), "town": dp.Category(["Mill", "Hill"])}),
-        "unit": dp.Unit.rows(), "relation": "replace", "budget": dp.Budget("99", "1e-6"),
-    }  # fmt: skip
+        "unit": dp.Unit.rows(),
+        "relation": "replace",
+        "budget": dp.Budget("99", "1e-6"),
+    }
     return workspace.add_table("people", frame, **(given | changes))
 
 

@@ -63,8 +63,19 @@ def test_a_quote_inside_a_bare_cell_is_text(tmp_path: Path) -> None:
 
 
 NAMES = [
-    'q"uote', "it's", "x; DROP TABLE t; --", "two\nlines", "čeština", "😀", "=1+1", "A", "a", "a.b", "c0",
-    "%s {x}", "s s",
+    'q"uote',
+    "it's",
+    "x; DROP TABLE t; --",
+    "two\nlines",
+    "čeština",
+    "😀",
+    "=1+1",
+    "A",
+    "a",
+    "a.b",
+    "c0",
+    "%s {x}",
+    "s s",
 ]
 
 
@@ -95,7 +106,8 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
 
 def test_undecodable_bytes_concern_their_record_alone(tmp_path: Path) -> None:
     for encoding, plain, bad in [
-        ("windows-1250", "windows-1250", b"\x81"), ("utf-16", "utf-16-le", b"\x00\xd8"),
+        ("windows-1250", "windows-1250", b"\x81"),
+        ("utf-16", "utf-16-le", b"\x00\xd8"),
         ("utf-8", "utf-8", b"\xed\xb3\xbf"),
     ]:
         data = "a,b\n1,2\n".encode(encoding) + bad + ",3\né,5\n".encode(plain)
@@ -122,7 +134,7 @@ SIZES = st.sampled_from([1, 2, 3, 4, 5, 7, 9, 1000])
 @example('1,"2\r\n"\r\n3,4\r\n', 9, "a,b\r\n")
 @example('1,"2\n"\r3,4\r', 9, "a,b\r")
 @example('1\n2",\r\n', 9, "a,b\r")
-@example('1\r\r\n2\n', 9, "a\n")
+@example("1\r\r\n2\n", 9, "a\n")
 @example("1,2\r3,4\n", 9, "a,b\n")
 @example('1,2\n"x"y,4\n', 9, "a,b\n")
 @example('1,x"y\n3","z\n', 9, "a,b\n")
@@ -197,11 +209,42 @@ def test_both_paths_draw_the_same_limit(size: int, tmp_path: Path, monkeypatch: 
 
 CELLS = st.one_of(
     st.text(max_size=12),
-    st.sampled_from([
-        "", " ", "NA", "null", "\\N", "1e999", "-inf", "nan", "\0", '"', '""', "'", ",", ";", "\n", "\r",
-        "\r\n", "\n\n", "=cmd()", "\ufeff", "\\", '\\"', "2020-01-01", "{}", "#", "--", "%", "x" * 70_000,
-        "😀" * 9, "\u202e", "0x1F", "true",
-    ]),
+    st.sampled_from(
+        [
+            "",
+            " ",
+            "NA",
+            "null",
+            "\\N",
+            "1e999",
+            "-inf",
+            "nan",
+            "\0",
+            '"',
+            '""',
+            "'",
+            ",",
+            ";",
+            "\n",
+            "\r",
+            "\r\n",
+            "\n\n",
+            "=cmd()",
+            "\ufeff",
+            "\\",
+            '\\"',
+            "2020-01-01",
+            "{}",
+            "#",
+            "--",
+            "%",
+            "x" * 70_000,
+            "😀" * 9,
+            "\u202e",
+            "0x1F",
+            "true",
+        ]
+    ),
 ).filter(lambda text: not any("\ud800" <= sign <= "\udfff" for sign in text))
 BASE = [["id", "age", "note"], ["1", "30", "x"], ["2", "", "y"], ["3", "50", "z"]]
 
@@ -222,15 +265,63 @@ def test_one_persons_cells_change_only_that_row(cells: list[str], place: int, mo
 
 
 NASTY = [
-    b'"oops', b'1,"oops', b'1,"oops,x', b'1,2,"oops', b'"', b'""', b'"""', b'""""', b'"a""', b'"a"",1,2', b'","', b',"',
-    b'"a"x,1,2', b'1,"a" ,2', b'x"', b'1,x",2', b'" ""', b"'", b"'a,1,2", b"\\", b'\\",1,2', b'1,"\\",2',
-    b"", b" ", b",", b",,", b",,,,,,,", b";;;\t\t||", b"1,2", b"1,2,3,4",
-    b"\0", b"1,\0,3", b'"\0', b"\x1a", b"\x1a,1,2", b"\x0b,\x0c,\x1c", "\x85,\u2028,\u2029".encode(),
-    b"\xff\xfe,1,2", b"\xc3", b"1,2,\xc3", b"1,2,\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0\x80,1,2", b'"\xff',
+    b'"oops',
+    b'1,"oops',
+    b'1,"oops,x',
+    b'1,2,"oops',
+    b'"',
+    b'""',
+    b'"""',
+    b'""""',
+    b'"a""',
+    b'"a"",1,2',
+    b'","',
+    b',"',
+    b'"a"x,1,2',
+    b'1,"a" ,2',
+    b'x"',
+    b'1,x",2',
+    b'" ""',
+    b"'",
+    b"'a,1,2",
+    b"\\",
+    b'\\",1,2',
+    b'1,"\\",2',
+    b"",
+    b" ",
+    b",",
+    b",,",
+    b",,,,,,,",
+    b";;;\t\t||",
+    b"1,2",
+    b"1,2,3,4",
+    b"\0",
+    b"1,\0,3",
+    b'"\0',
+    b"\x1a",
+    b"\x1a,1,2",
+    b"\x0b,\x0c,\x1c",
+    "\x85,\u2028,\u2029".encode(),
+    b"\xff\xfe,1,2",
+    b"\xc3",
+    b"1,2,\xc3",
+    b"1,2,\xe2\x82",
+    b"\xf0\x9f\x98",
+    b"\xed\xa0\x80,1,2",
+    b'"\xff',
     b"\xef\xbb\xbf1,2,3",
-    "😀,👩‍👩‍👧,🇨🇿".encode(), "\u202e,\u0000,\ufeff".encode(),
-    b"\r", b"\r\r", b"1,2\r3,4", b'1,"2\r3",4', b'"\r', b'1,2,"\r',
-    b"x" * (LONGEST_RECORD + 5), b'"' + b"x" * LONGEST_RECORD * 2, b'1,"' + b'x",' * LONGEST_RECORD, b"," * 70_000,
+    "😀,👩‍👩‍👧,🇨🇿".encode(),
+    "\u202e,\u0000,\ufeff".encode(),
+    b"\r",
+    b"\r\r",
+    b"1,2\r3,4",
+    b'1,"2\r3",4',
+    b'"\r',
+    b'1,2,"\r',
+    b"x" * (LONGEST_RECORD + 5),
+    b'"' + b"x" * LONGEST_RECORD * 2,
+    b'1,"' + b'x",' * LONGEST_RECORD,
+    b"," * 70_000,
 ]
 
 
@@ -258,11 +349,22 @@ def test_any_line_leaves_the_others_alone(end: bytes) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.one_of(
-        st.sampled_from([b'"', b'"', b'""', b",", b",", b"\r", b"x", b" ", b"\0", b"\xff", b"\xe2", b"\xef\xbb\xbf"]),
-        st.binary(max_size=3), st.text(st.characters(codec="utf-8"), max_size=3).map(str.encode),
-    ), max_size=12).map(b"".join).filter(lambda line: b"\n" not in line),
-    st.integers(1, len(LINES) - 1), st.sampled_from([b"\n", b"\r\n", b"\r"]), st.booleans(), SIZES,
+    st.lists(
+        st.one_of(
+            st.sampled_from(
+                [b'"', b'"', b'""', b",", b",", b"\r", b"x", b" ", b"\0", b"\xff", b"\xe2", b"\xef\xbb\xbf"]
+            ),
+            st.binary(max_size=3),
+            st.text(st.characters(codec="utf-8"), max_size=3).map(str.encode),
+        ),
+        max_size=12,
+    )
+    .map(b"".join)
+    .filter(lambda line: b"\n" not in line),
+    st.integers(1, len(LINES) - 1),
+    st.sampled_from([b"\n", b"\r\n", b"\r"]),
+    st.booleans(),
+    SIZES,
 )
 def test_any_bytes_leave_the_other_lines_alone(line: bytes, place: int, end: bytes, last: bool, chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

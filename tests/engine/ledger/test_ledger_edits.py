@@ -182,8 +182,10 @@ def test_an_edited_sum_buys_nothing_and_an_edited_answer_is_not_shown(written: P
         stranger.execute("UPDATE entries SET body = '{\"value\":99}' WHERE seq = 4")
     with closing(Ledger(tmp_path / "ledger.sqlite")) as ledger:
         attempts: list[Callable[[], object]] = [
-            lambda: ledger.reserve(**ask("new")), lambda: ledger.standing("b"), lambda: ledger.find("r0")
-        ]  # fmt: skip
+            lambda: ledger.reserve(**ask("new")),
+            lambda: ledger.standing("b"),
+            lambda: ledger.find("r0"),
+        ]
         for attempt in attempts:
             assert code_of(attempt) == "ledger.damaged"
         assert ledger.head()[0] == 13

@@ -408,10 +408,14 @@ def test_asked_of_a_table_of_people_with_several_rows_and_days(tmp_path: Path) -
     """Through the ledger and back: averaged when asked again, a column of days, no range where n is secret."""
     frame = pd.DataFrame({"who": [str(place // 2) for place in range(400)], "day": ["2020-01-05", "2020-03-01"] * 200})
     table = dp.open_workspace(tmp_path).add_table(
-        "seen", frame, schema=dp.Schema({"day": dp.Date("2020-01-01", "2020-03-31")}),
-        unit=dp.Unit.column("who", at_most=2), relation="add_remove", budget=dp.Budget("100", "1e-6"),
+        "seen",
+        frame,
+        schema=dp.Schema({"day": dp.Date("2020-01-01", "2020-03-31")}),
+        unit=dp.Unit.column("who", at_most=2),
+        relation="add_remove",
+        budget=dp.Budget("100", "1e-6"),
         about_rows=200,
-    )  # fmt: skip
+    )
     asked = table.query("cdf_tree", column="day", epsilon="8")
     for _ in range(2):
         table.ask(asked)

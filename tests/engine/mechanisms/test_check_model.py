@@ -57,20 +57,26 @@ def people(count: int) -> pd.DataFrame:
     born = pd.Timestamp("1949-12-20") + pd.to_timedelta(rng.integers(0, 90, count), unit="D")
     return pd.DataFrame(
         {
-            "age": age, "town": rng.choice(["North", "South", "West", "Moon", ""], count),
-            "born": born.strftime("%Y-%m-%d"), "pay": rng.integers(-100, 6000, count),
+            "age": age,
+            "town": rng.choice(["North", "South", "West", "Moon", ""], count),
+            "born": born.strftime("%Y-%m-%d"),
+            "pay": rng.integers(-100, 6000, count),
             "owns": rng.choice(["yes", "no", "?"], count),
         }
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(name="table", scope="module")
 def made_table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.Table]:
     workspace = Workspace(tmp_path_factory.mktemp("var"))
     yield workspace.add_table(
-        "people", people(900), schema=COLUMNS, unit=dp.Unit.rows(), relation="replace",
+        "people",
+        people(900),
+        schema=COLUMNS,
+        unit=dp.Unit.rows(),
+        relation="replace",
         budget=dp.Budget("50", "1e-6"),
-    )  # fmt: skip
+    )
     workspace.close()
 
 
@@ -193,15 +199,23 @@ def test_ranges_hold_the_truth(relation: str, given: dict[str, Any]) -> None:
     for _ in range(150):
         answer = query.release(value, coins)
         assert list(answer.value) == list(answer.interval) == query.labels()
-        missed += any(not low - 1e-3 <= truth[name] <= high + 1e-3
-                      for name, (low, high) in answer.interval.items() if not math.isnan(truth[name]))  # fmt: skip
+        missed += any(
+            not low - 1e-3 <= truth[name] <= high + 1e-3
+            for name, (low, high) in answer.interval.items()
+            if not math.isnan(truth[name])
+        )
     assert missed <= allowed_failures(150, 0.2)
 
 
 def test_a_first_figure_keeps_its_promise() -> None:
     """At β = 0.2; where n is public the promise is no guess."""
-    query = build("check_model", {"parts": 2, "model": model("d", "z", (0,), (1,), 0, HALF), "beta": "0.2"}, "replace",
-                  "0.5", about=1000)  # fmt: skip
+    query = build(
+        "check_model",
+        {"parts": 2, "model": model("d", "z", (0,), (1,), 0, HALF), "beta": "0.2"},
+        "replace",
+        "0.5",
+        about=1000,
+    )
     promise, rows = query.promise(), [POSSIBLE_ROWS[place % 8] for place in range(1000)]
     value, coins = query.need().of(rows), SystemCoins()
     truth = truth_of(query, rows)["right"]

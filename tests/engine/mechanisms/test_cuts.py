@@ -60,9 +60,13 @@ def test_conditions_on_numbers_against_every_value(op: str, missing: int | None)
         def true(value: int) -> bool:
             low, high = operand if isinstance(operand, tuple) else (operand, operand)  # noqa: B023
             return {
-                "=": value == low, "<": value < high, "<=": value <= high, ">": value > low, ">=": value >= low,
+                "=": value == low,
+                "<": value < high,
+                "<=": value <= high,
+                ">": value > low,
+                ">=": value >= low,
                 "between": low <= value <= high,
-            }[op]  # fmt: skip
+            }[op]
 
         found = {kind for one in cuts.of_columns(facts, (), (condition,)) for kind in dict(one.facts)} - {"column"}
         wanted = {"lower"} if any(true(value) != coded(value) for value in range(-9, 0)) else set()
@@ -72,12 +76,18 @@ def test_conditions_on_numbers_against_every_value(op: str, missing: int | None)
         assert found == wanted or (fractional and found > wanted), (op, operand)
 
 
-SOME = Schema({
-    "amount": Number(0, 300), "year": Number(1950, 2020), "day": Date("2020-01-01", "2020-12-31"),
-    "town": Category(["A", "B"]), "ill": Category(["yes", "no"], unknown="no", missing="no"),
-    "kept": Category(["A", "B"], unknown="A"), "held": ItemSet(["p", "q"], at_most=1),
-    "filled": Number(0, 10, missing=5),
-})  # fmt: skip
+SOME = Schema(
+    {
+        "amount": Number(0, 300),
+        "year": Number(1950, 2020),
+        "day": Date("2020-01-01", "2020-12-31"),
+        "town": Category(["A", "B"]),
+        "ill": Category(["yes", "no"], unknown="no", missing="no"),
+        "kept": Category(["A", "B"], unknown="A"),
+        "held": ItemSet(["p", "q"], at_most=1),
+        "filled": Number(0, 10, missing=5),
+    }
+)
 
 
 def said(key: str, unit: Unit | None = None, **given: Any) -> str:
@@ -85,20 +95,31 @@ def said(key: str, unit: Unit | None = None, **given: Any) -> str:
     return cuts.sentence(catalogue[key].build(facts, {"epsilon": "1"} | given).cuts())
 
 
-@pytest.mark.parametrize(("given", "sentence"), [
-    ([["amount", ">", 200]], ""), ([["amount", ">=", 300]], ""), ([["amount", "<", 300]], ""),
-    ([["amount", ">", 300]], "amount above 300 counts as 300"),
-    ([["amount", "<=", 300]], "amount above 300 counts as 300"), ([["amount", "=", 0]], "amount below 0 counts as 0"),
-    ([["amount", "between", [0, 100]]], "amount below 0 counts as 0"),
-    ([["any", [["amount", "=", 300], ["town", "in", ["A"]]]]], "amount above 300 counts as 300"),
-    ([["town", "in", ["A"]]], ""), ([["town", "not in", ["A"]]], ""),
-    ([["town", "in", ["other"]]], "what is not on the list of town counts as “other”"),
-    ([["town", "in", ["no answer"]]], ""), ([["ill", "in", ["yes"]]], ""),
-    ([["ill", "not in", ["no"]]], "an empty cell of ill, and what is not on its list, counts as “no”"),
-    ([["held", "has", ["p"]]], ""), ([["held", "has none of", ["p"]]], ""),
-    ([["filled", ">=", 5]], "a row without filled counts as 5"), ([["filled", ">", 5]], ""),
-    ([["day", "<=", "2020-12-31"]], "day after 2020-12-31 counts as 2020-12-31"), ([["day", "<", "2020-06-01"]], ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ([["amount", ">", 200]], ""),
+        ([["amount", ">=", 300]], ""),
+        ([["amount", "<", 300]], ""),
+        ([["amount", ">", 300]], "amount above 300 counts as 300"),
+        ([["amount", "<=", 300]], "amount above 300 counts as 300"),
+        ([["amount", "=", 0]], "amount below 0 counts as 0"),
+        ([["amount", "between", [0, 100]]], "amount below 0 counts as 0"),
+        ([["any", [["amount", "=", 300], ["town", "in", ["A"]]]]], "amount above 300 counts as 300"),
+        ([["town", "in", ["A"]]], ""),
+        ([["town", "not in", ["A"]]], ""),
+        ([["town", "in", ["other"]]], "what is not on the list of town counts as “other”"),
+        ([["town", "in", ["no answer"]]], ""),
+        ([["ill", "in", ["yes"]]], ""),
+        ([["ill", "not in", ["no"]]], "an empty cell of ill, and what is not on its list, counts as “no”"),
+        ([["held", "has", ["p"]]], ""),
+        ([["held", "has none of", ["p"]]], ""),
+        ([["filled", ">=", 5]], "a row without filled counts as 5"),
+        ([["filled", ">", 5]], ""),
+        ([["day", "<=", "2020-12-31"]], "day after 2020-12-31 counts as 2020-12-31"),
+        ([["day", "<", "2020-06-01"]], ""),
+    ],
+)
 def test_conditions_in_words(given: list[Any], sentence: str) -> None:
     assert said("count", where=given) == (f"Counted as declared: {sentence}." if sentence else "")
 

@@ -67,9 +67,11 @@ def plain_curve(query: Density, value: Spread) -> np.ndarray[Any, Any]:
 
 
 AXES = {
-    "one": made(["age"]), "mixed": made(["pay"], resolution=50), "wide": made(["pay"], bandwidth=20_000),
+    "one": made(["age"]),
+    "mixed": made(["pay"], resolution=50),
+    "wide": made(["pay"], bandwidth=20_000),
     "two": made(["age", "pay"], resolution=12),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", sorted(AXES))
@@ -218,16 +220,22 @@ def test_every_epsilon_can_be_drawn(columns: list[str], epsilon: str) -> None:
 
 
 BAD = [
-    ({"columns": []}, "density.columns"), ({"columns": ["age", "age"]}, "density.columns"),
+    ({"columns": []}, "density.columns"),
+    ({"columns": ["age", "age"]}, "density.columns"),
     ({"columns": 5}, "density.columns"),
-    ({"columns": ["age", "pay", "gap"]}, "density.columns"), ({"columns": ["home"]}, "column.wrong_kind"),
-    ({"bandwidth": 0}, "density.bandwidth"), ({"bandwidth": "-3"}, "density.bandwidth"),
-    ({"bandwidth": 121}, "density.bandwidth"), ({"bandwidth": "0.1"}, "density.narrow"),
-    ({"bandwidth": "wide"}, "number.unreadable"), ({"bandwidth": [1, 2]}, "density.bandwidths"),
-    ({"resolution": 1}, "density.points"), ({"resolution": 201}, "density.points"),
+    ({"columns": ["age", "pay", "gap"]}, "density.columns"),
+    ({"columns": ["home"]}, "column.wrong_kind"),
+    ({"bandwidth": 0}, "density.bandwidth"),
+    ({"bandwidth": "-3"}, "density.bandwidth"),
+    ({"bandwidth": 121}, "density.bandwidth"),
+    ({"bandwidth": "0.1"}, "density.narrow"),
+    ({"bandwidth": "wide"}, "number.unreadable"),
+    ({"bandwidth": [1, 2]}, "density.bandwidths"),
+    ({"resolution": 1}, "density.points"),
+    ({"resolution": 201}, "density.points"),
     ({"resolution": "2.5"}, "density.points"),
     ({"columns": ["age", "pay"], "resolution": 101}, "density.points"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("wrong", "code"), BAD, ids=str)

@@ -29,10 +29,17 @@ def lists(*sizes: int) -> dict[str, Category]:
     return {f"c{place}": Category(list(labels[:size]), unknown="a", missing="a") for place, size in enumerate(sizes)}
 
 
-@pytest.mark.parametrize(("sizes", "epsilon", "delta"), [
-    ((2,), "1", "0"), ((3,), "0.5", "0.1"), ((2, 2), "1", "0"), ((2, 2), "1", "0.05"), ((2, 3), "0.3", "0"),
-    ((2, 2, 2), "2", "0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sizes", "epsilon", "delta"),
+    [
+        ((2,), "1", "0"),
+        ((3,), "0.5", "0.1"),
+        ((2, 2), "1", "0"),
+        ((2, 2), "1", "0.05"),
+        ((2, 3), "0.3", "0"),
+        ((2, 2, 2), "2", "0"),
+    ],
+)
 def test_lists(sizes: tuple[int, ...], epsilon: str, delta: str) -> None:
     check_floors(published(epsilon, delta, **lists(*sizes)))
 

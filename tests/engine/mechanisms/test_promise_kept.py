@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from battery import FALSE_ALARM, allowed_failures
 
+from dpengine.core.amounts import BETA
 from dpengine.mechanisms.contract import Query, least_epsilon
 from dpengine.mechanisms.promises import NearBest, Rank, Within
-from dpengine.noise.tails import BETA
 from dpengine.planning import whatif
 from dpengine.statistics.need import Spread
 from tests.planted.checks import Pooled
@@ -28,13 +28,31 @@ CASES = [  # every kind; the relation changes from one to the next
 MOST = allowed_failures(DRAWS, float(BETA), FALSE_ALARM / (2 * len(CASES)))
 PEOPLE = 400
 TYPED = {
-    "find": "promise", "n": str(PEOPLE), "e": "1", "d": "1e-6", "x": "", "k": "1", "low": "0", "high": "60",
-    "step": "1", "values": "6", "share": "75", "full": "yes", "beta": "",
-}  # fmt: skip
+    "find": "promise",
+    "n": str(PEOPLE),
+    "e": "1",
+    "d": "1e-6",
+    "x": "",
+    "k": "1",
+    "low": "0",
+    "high": "60",
+    "step": "1",
+    "values": "6",
+    "share": "75",
+    "full": "yes",
+    "beta": "",
+}
 WISHES = {  # in the promise's own unit: people, percent, units of the range, share of ranks, people below the best
-    "count": 8, "histogram": 20, "mean": 3, "median": Fraction(8, 100), "proportion": 3, "quantile": Fraction(1, 10),
-    "sum": 900, "top_item": 15, "variance": 8,
-}  # fmt: skip
+    "count": 8,
+    "histogram": 20,
+    "mean": 3,
+    "median": Fraction(8, 100),
+    "proportion": 3,
+    "quantile": Fraction(1, 10),
+    "sum": 900,
+    "top_item": 15,
+    "variance": 8,
+}
 
 
 class Silence:

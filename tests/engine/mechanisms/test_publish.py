@@ -101,7 +101,8 @@ def test_progress_counts_rows(table: Any, tmp_path: Path, monkeypatch: pytest.Mo
 
 def of_draws(query: OfRows, tmp_path: Path, draws: int) -> list[Published]:
     codes = tuple(
-        np.array([query.facts.schema[name].code(value) for value in FRAME[name]]) for name in query.columns  # type: ignore[union-attr]
+        np.array([query.facts.schema[name].code(value) for value in FRAME[name]])
+        for name in query.columns  # type: ignore[union-attr]
     )
     made = []
     for place in range(draws):

@@ -35,8 +35,14 @@ from dpengine.noise.tails import choice_gap
 from dpengine.released.synthetic import Synthetic
 
 CASES: list[tuple[tuple[int, ...], int]] = [
-    ((2,), 1), ((2,), 4), ((3,), 3), ((6,), 2), ((2, 2), 4), ((2, 3), 3), ((6,), 4),
-]  # fmt: skip
+    ((2,), 1),
+    ((2,), 4),
+    ((3,), 3),
+    ((6,), 2),
+    ((2, 2), 4),
+    ((2, 3), 3),
+    ((6,), 4),
+]
 OWN = [[["c0", "in", ["v0"]]], [["any", [["c0", "in", ["v1"]], ["c1", "not in", ["v1"]]]]]]
 
 
@@ -149,10 +155,15 @@ def _choice(query: Any) -> int:
     return choice_gap(query.rate, query.domain**query.rows, query.beta)
 
 
-@pytest.mark.parametrize(("key", "relation", "given"), [
-    ("small_database", "replace", {"size": 6}), ("small_database", "add_remove", {}),
-    ("mwem", "replace", {"rounds": 3}), ("mwem", "add_remove", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "relation", "given"),
+    [
+        ("small_database", "replace", {"size": 6}),
+        ("small_database", "add_remove", {}),
+        ("mwem", "replace", {"rounds": 3}),
+        ("mwem", "add_remove", {}),
+    ],
+)
 def test_the_promise_is_kept(key: str, relation: str, given: dict[str, Any]) -> None:
     """β = 0.2, 150 draws for 400 people; a right mechanism fails with chance at most 1e-6."""
     query = made(key, (2, 2), 400, relation, beta="0.2", epsilon="2", **given)
@@ -190,13 +201,23 @@ def test_size_and_rounds_are_the_best_of_those_that_can_be_drawn() -> None:
 # What is refused, and what it costs
 
 
-@pytest.mark.parametrize(("given", "code"), [
-    ({"size": 0}, "synthetic.whole"), ({"size": "-1"}, "synthetic.whole"), ({"size": "2.5"}, "synthetic.whole"),
-    ({"size": 40}, "synthetic.large"), ({"size": 1_001}, "synthetic.whole"), ({"columns": []}, "synthetic.columns"),
-    ({"columns": ["c0", "c0"]}, "synthetic.columns"), ({"queries": "all"}, "synthetic.queries"),
-    ({"queries": [[]]}, "synthetic.queries"), ({"columns": ["c0"], "queries": OWN}, "synthetic.condition"),
-    ({"queries": [OWN[0]] * 101}, "synthetic.queries"), ({"queries": [5]}, "predicate.unreadable"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"size": 0}, "synthetic.whole"),
+        ({"size": "-1"}, "synthetic.whole"),
+        ({"size": "2.5"}, "synthetic.whole"),
+        ({"size": 40}, "synthetic.large"),
+        ({"size": 1_001}, "synthetic.whole"),
+        ({"columns": []}, "synthetic.columns"),
+        ({"columns": ["c0", "c0"]}, "synthetic.columns"),
+        ({"queries": "all"}, "synthetic.queries"),
+        ({"queries": [[]]}, "synthetic.queries"),
+        ({"columns": ["c0"], "queries": OWN}, "synthetic.condition"),
+        ({"queries": [OWN[0]] * 101}, "synthetic.queries"),
+        ({"queries": [5]}, "predicate.unreadable"),
+    ],
+)
 def test_bad_input_is_one_sentence(given: dict[str, Any], code: str) -> None:
     with pytest.raises(dp.AllowanceError) as refused:
         made("small_database", (3, 4), 100, **given)

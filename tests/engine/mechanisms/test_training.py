@@ -86,9 +86,14 @@ def test_a_grid_on_which_nothing_counts_is_refused_before_the_charge() -> None:
 
 
 def test_every_row_lies_in_the_ball_and_is_cut_toward_zero() -> None:
-    schema = dp.Schema({
-        "a": dp.Number(0, 6), "b": dp.Number(-1, 1, step="0.5"), "c": dp.Category(["u", "v"]), "y": dp.Number(0, 1),
-    })  # fmt: skip
+    schema = dp.Schema(
+        {
+            "a": dp.Number(0, 6),
+            "b": dp.Number(-1, 1, step="0.5"),
+            "c": dp.Category(["u", "v"]),
+            "y": dp.Number(0, 1),
+        }
+    )
     names = ("a", "b", "c")
     layout = Layout(names, tuple(schema[name] for name in names), "y", schema.number("y"))  # type: ignore[arg-type]
     for a in range(7):
@@ -103,10 +108,15 @@ def test_every_row_lies_in_the_ball_and_is_cut_toward_zero() -> None:
     assert [centred(code, 3, 100) for code in range(3)] == [-100, 0, 100]
 
 
-COLUMNS = Schema({
-    "age": dp.Number(0, 100), "city": dp.Category(list("abcdefg")), "pay": dp.Number(0, 9_999_999),
-    "sure": dp.Category(["yes", "no"]), "born": dp.Date("1950-01-01", "2000-01-01"),
-})  # fmt: skip
+COLUMNS = Schema(
+    {
+        "age": dp.Number(0, 100),
+        "city": dp.Category(list("abcdefg")),
+        "pay": dp.Number(0, 9_999_999),
+        "sure": dp.Category(["yes", "no"]),
+        "born": dp.Date("1950-01-01", "2000-01-01"),
+    }
+)
 
 
 @pytest.mark.parametrize("target", ["pay", "sure"])
@@ -333,8 +343,10 @@ def test_excess_bounds_have_the_lecture_as_their_limit() -> None:
     lecture = 2.0 / math.sqrt(100)
     assert excess.limit(one) == pytest.approx(lecture)
     assert excess.risk(calm, 2.0 / math.sqrt(100)) <= lecture * (1 + 1e-12)
-    risks = [excess.risk(replace(one, calibration=name), excess.best_rate(replace(one, calibration=name)))
-             for name in CALIBRATIONS]  # fmt: skip
+    risks = [
+        excess.risk(replace(one, calibration=name), excess.best_rate(replace(one, calibration=name)))
+        for name in CALIBRATIONS
+    ]
     assert risks == sorted(risks)  # Gaussian noise is best, noise on every coordinate worst
     told = excess.along_epsilon(one, [0.1, 1.0, 10.0])
     assert all([y for _, y in told[name]] == sorted((y for _, y in told[name]), reverse=True) for name in CALIBRATIONS)
@@ -413,12 +425,20 @@ def loss_of(query: OfGradients, weights: tuple[int, ...], rows: Any) -> float:
 # Bad input, beyond what tests/leaks/refusals.py causes
 
 
-@pytest.mark.parametrize(("code", "given"), [
-    ("column.wrong_kind", {"target": "c"}), ("column.unknown", {"target": "nobody"}),
-    ("column.unknown", {"features": ["nobody"]}), ("train.features", {"features": []}),
-    ("train.steps", {"steps": 100_000}), ("train.steps", {"steps": "1.5"}), ("train.rate", {"rate": "0.0000001"}),
-    ("train.few", {"features": ["x", "c"]}), ("query.parameter", {"where": [["x", ">", 1]]}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("code", "given"),
+    [
+        ("column.wrong_kind", {"target": "c"}),
+        ("column.unknown", {"target": "nobody"}),
+        ("column.unknown", {"features": ["nobody"]}),
+        ("train.features", {"features": []}),
+        ("train.steps", {"steps": 100_000}),
+        ("train.steps", {"steps": "1.5"}),
+        ("train.rate", {"rate": "0.0000001"}),
+        ("train.few", {"features": ["x", "c"]}),
+        ("query.parameter", {"where": [["x", ">", 1]]}),
+    ],
+)
 def test_bad_input_is_one_sentence(code: str, given: dict[str, Any]) -> None:
     with pytest.raises(AllowanceError) as refused:
         build("train_linear", KINDS["train_linear"] | given, "replace")

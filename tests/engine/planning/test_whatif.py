@@ -23,9 +23,22 @@ from dpengine.planning import whatif, whatif_curves
 GRAIN = Fraction(1, whatif.GRAIN)
 MILLIONTH = Fraction(1, 10**6)
 TYPED = {
-    "q": "mean", "find": "promise", "n": "1000", "e": "1", "d": "1e-6", "x": "30", "k": "10", "relation": "replace",
-    "low": "0", "high": "600", "step": "1", "values": "10", "share": "90", "full": "no", "beta": "",
-}  # fmt: skip
+    "q": "mean",
+    "find": "promise",
+    "n": "1000",
+    "e": "1",
+    "d": "1e-6",
+    "x": "30",
+    "k": "10",
+    "relation": "replace",
+    "low": "0",
+    "high": "600",
+    "step": "1",
+    "values": "10",
+    "share": "90",
+    "full": "no",
+    "beta": "",
+}
 WISHES = {"count": "25", "sum": "200000", "histogram": "70", "top_item": "60", "proportion": "4", "variance": "80"}
 CASES = [(key, relation) for key in sorted(whatif.offered()) for relation in ("add_remove", "replace")]
 
@@ -104,8 +117,13 @@ def test_round_and_round_gives_the_same_four_numbers() -> None:
 def test_numbers_are_read_as_people_write_them() -> None:
     told = ["1,000", "1 000", "12,345.5", "0,1", " 5 % ", "1e-6"]
     assert [whatif.number(text, "n") for text in told] == [
-        1000, 1000, Fraction("12345.5"), Fraction("0.1"), 5, MILLIONTH,
-    ]  # fmt: skip
+        1000,
+        1000,
+        Fraction("12345.5"),
+        Fraction("0.1"),
+        5,
+        MILLIONTH,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -158,8 +176,11 @@ def test_without_delta_spends_add_up() -> None:
     found = whatif.solve(whatif.read(TYPED | {"q": "count", "d": "0"}))
     assert found.query.epsilon == Fraction(1, 10)
     assert how_many_fit.how_many(found.budget.rule(), Pure(Fraction(1, 100))) == {
-        "basic": 100, "lecture": 0, "zcdp": 0, "filter": 100,
-    }  # fmt: skip
+        "basic": 100,
+        "lecture": 0,
+        "zcdp": 0,
+        "filter": 100,
+    }
 
 
 ALL_SLACK = Rule.make(Fraction(1), MILLIONTH, slack_share=Fraction(1))
@@ -183,9 +204,15 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["fits"]) == 0
     rows = [line.split()[-3:] for line in capsys.readouterr().out.splitlines()[2:]]
     assert rows == [
-        ["0.01", "0.05", "0.1"], ["100", "20", "10"], ["317", "12", "3"], ["487", "19", "4"], ["490", "22", "10"],
-        ["1948", "77", "19"], ["486", "22", "10"], ["1930", "77", "19"],
-    ]  # fmt: skip
+        ["0.01", "0.05", "0.1"],
+        ["100", "20", "10"],
+        ["317", "12", "3"],
+        ["487", "19", "4"],
+        ["490", "22", "10"],
+        ["1948", "77", "19"],
+        ["486", "22", "10"],
+        ["1930", "77", "19"],
+    ]
     assert main(["fits", "--delta", "1"]) == 2 and main([]) == 2
     assert "δ must be at least 0" in capsys.readouterr().err
 

@@ -10,16 +10,19 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from dpengine.core.amounts import BETA
 from dpengine.core.errors import AllowanceError
 from dpengine.noise.coins import SystemCoins
-from dpengine.noise.tails import BETA
 from dpengine.population import noise_for_k, people_needed, validity
 from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration
 from dpengine.population.validity import golden, information, jung, lecture, rogers, split
 
 BOUNDS: dict[str, Callable[..., validity.Width | None]] = {
-    "information": information, "jung": jung, "lecture": lecture, "rogers": rogers,
-}  # fmt: skip
+    "information": information,
+    "jung": jung,
+    "lecture": lecture,
+    "rogers": rogers,
+}
 
 
 def noise_of(people: int, answers: int, amount: F, kind: str = GAUSSIAN, steps: int = 1) -> Calibration:
@@ -166,8 +169,9 @@ def test_jung_is_as_good_as_a_fine_grid() -> None:
     alphas = {missed: float(noise.alpha_at(F(missed).limit_denominator(10**12))) for missed in at}
     best = min(
         alphas[missed] + math.expm1(epsilons[delta]) + (math.sqrt(missed) + math.sqrt(2 * delta)) ** 2 / 0.05
-        for missed in at for delta in at
-    )  # fmt: skip
+        for missed in at
+        for delta in at
+    )
     assert float(found.terms["uncut"]) <= best * 1.005
     terms = found.terms
     assert terms["missed"] / terms["c"] + terms["delta"] / terms["d"] == BETA  # nothing of β is spent twice

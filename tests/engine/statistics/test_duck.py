@@ -83,8 +83,11 @@ def test_conditions_as_people_write_them(tmp_path: Path) -> None:
     rows = [{NUMBER: i % 11 - 1, BIG: i * 977 % 10**6, CITY: i % 5} for i in range(500)]
     coded = store(rows, tmp_path / "it's [a] *.parquet")
     for text in [
-        [[NUMBER, ">", 3]], [[NUMBER, "between", [2, 5]], [CITY, "in", ["A", "other"]]], [[CITY, "not in", ["B"]]],
-        [["any", [[NUMBER, "<=", 0], [CITY, "=", "no answer"]]], [BIG, "<", 400_000]], [[NUMBER, "=", "2.5"]],
+        [[NUMBER, ">", 3]],
+        [[NUMBER, "between", [2, 5]], [CITY, "in", ["A", "other"]]],
+        [[CITY, "not in", ["B"]]],
+        [["any", [[NUMBER, "<=", 0], [CITY, "=", "no answer"]]], [BIG, "<", 400_000]],
+        [[NUMBER, "=", "2.5"]],
     ]:
         where = read_predicate(text, SCHEMA)
         for need in (RowCount(where), BinCounts(CITY, (0, 1, 2, 3, 4), 5, where), Distribution(BIG, 10**6 + 1, where)):

@@ -1,0 +1,11 @@
+"""JSON with one writing, so that equal things have equal hashes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def canonical(data: Any) -> str:
+    """JSON with one writing: sorted keys, no spaces, plain Unicode."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

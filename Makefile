@@ -36,7 +36,7 @@ workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, w
 test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for pytest's options)
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS)
 
-audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claimed and shown, into docs/privacy.md (AUDIT_ARGS=)
+audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claimed and shown, into docs/audit.md (AUDIT_ARGS=)
 	@rm -rf build/audit
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=600 --durations=10 -q -m long $(TEST_ARGS)
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --timeout=600 -q -m "not long" tests/faults
@@ -46,7 +46,7 @@ shots: $(TEST_STAMP) browser ## pictures of every page in every look and languag
 	@PYTHONPATH=.:tests $(PY) -m browser.gallery $(SHOTS_ARGS)
 
 lint: $(TEST_STAMP) ## ruff and mypy
-	@$(PY) -m ruff check --quiet . && echo "ruff: nothing to say"
+	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && echo "ruff: nothing to say"
 	@$(PY) -m mypy --no-error-summary dpengine demos ui pages && echo "mypy: nothing to say"
 
 samples: ## write the sample tables in data/ again, byte for byte

@@ -285,7 +285,7 @@ def test_the_report_has_a_line_for_every_question_relation_and_unit() -> None:
 
 
 def test_the_figures_in_the_docs_name_every_question() -> None:
-    text = report.PRIVACY.read_text(encoding="utf-8")
+    text = report.FIGURES.read_text(encoding="utf-8")
     block = text.split(report.BEGIN)[1].split(report.END)[0]
     rows = {tuple(cell.strip() for cell in line.split("|")[1:5]) for line in block.splitlines() if line[:1] == "|"}
     sentences = CATALOGUES["en"]

@@ -1,6 +1,6 @@
 """`python -m dpengine audit`: every question × relation × unit, the ledger, and what long runs left in build/audit.
 
-`--write` puts the figures into docs/privacy.md between two marks. Nothing there tells when it was run, so a rerun
+`--write` puts the figures into docs/audit.md between two marks. Nothing there tells when it was run, so a rerun
 changes figures alone. Exit code 1 where an exact loss or a proven bound is above its claim.
 """
 
@@ -27,7 +27,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.messages import say
 
-PRIVACY = sections.ROOT / "docs" / "privacy.md"
+FIGURES = sections.ROOT / "docs" / "audit.md"
 BEGIN, END = "<!-- audit:begin -->", "<!-- audit:end -->"
 DRAWS, PLAYS = 10_000, 400
 SHORT_DRAWS, SHORT_PLAYS = 1_000, 0
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     if draws < LEAST_DRAWS or plays < 0:
         raise AllowanceError("audit.draws_range", least=LEAST_DRAWS)
     if given.write:
-        _parts(PRIVACY)  # refused before an hour's work, not after
+        _parts(FIGURES)  # refused before an hour's work, not after
     with ProcessPoolExecutor(_TOGETHER, multiprocessing.get_context("spawn")) as pool:
         game = pool.submit(ledger_section, plays)
         lines = []
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         print("\n".join(["", section.title, *([note] if note else []), "", *section.as_text()]))
     print(f"\n{verdict}")
     if given.write:
-        write(PRIVACY, markdown(told, verdict))
+        write(FIGURES, markdown(told, verdict))
         print(say("audit.written"))
     return 1 if above else 0
 

@@ -3,7 +3,7 @@
     {"title": "Planted errors", "columns": ["error", "caught by"], "rows": [["half noise", "the law check"], …]}
 
 A test calls `note` once for each line; `python -m dpengine audit` prints every section it finds and writes it into
-docs/privacy.md. Several processes may note at once. A line whose first cell is there already is replaced, so a rerun
+docs/audit.md. Several processes may note at once. A line whose first cell is there already is replaced, so a rerun
 changes figures and adds nothing.
 """
 

@@ -373,7 +373,7 @@ def test_an_older_ledger_is_brought_up_to_date(written: Path) -> None:
             "DROP INDEX acts_of; DROP INDEX one_act; DROP TRIGGER no_charge_once_closed;"
             "DROP INDEX one_step; DROP INDEX one_step_id; DROP INDEX one_told; DROP INDEX one_end;"
             "DROP TRIGGER only_next_step; DROP TRIGGER no_step_once_closed; DROP INDEX one_close;"
-            "DROP TRIGGER nothing_once_budget_closed;"
+            "DROP TRIGGER nothing_once_budget_closed; DROP TABLE looks; DROP INDEX kinds_of;"
             "DELETE FROM _sqlite_migrations WHERE name > '0002'"
         )
     with closing(Ledger(written)) as ledger:

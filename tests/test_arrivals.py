@@ -15,6 +15,7 @@ import pytest
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.intake import marks
+from dpengine.intake.load import load
 from dpengine.workspace import Workspace
 
 ROWS = "id,height,town,day\n007,1.50,Kranj,2024-01-05\n008,1.75,Čatež,2024-02-05\n,1.6,NA,2024-02-06\n010,,Ptuj,\n"
@@ -188,7 +189,7 @@ def test_what_an_earlier_version_wrote_down_is_known(home: Workspace, forgotten:
     text = " who,height\nAna,1.5\n\tAna,1.6\n,\nBor ,1.7\n"
     path = put(home, text)
     terms = {"unit": dp.Unit.rows(), "schema": SCHEMA}
-    loaded = dp.loading.load(path, dp.Dialect(), home.folder / "tmp" / "raw.parquet", home._secret, keep_blank=True)
+    loaded = load(path, dp.Dialect(), home.folder / "tmp" / "raw.parquet", home._secret, keep_blank=True)
     raw = home.folder / "tmp" / "raw.parquet"
     older = marks.older_mark(raw, (" who", "height"), loaded.rows, 0, home._secret)
     first = add(home, path, "first", **terms)

@@ -48,6 +48,7 @@ def test_a_wrong_name_deletes_nothing_and_says_so_and_a_forgotten_table_is_not_o
     table = own_table(server, "gone people")
     go(page, "/ledger?table=gone people")
     page.get_by_text("For the owner of “gone people”").click()
+    settled(page)
     delete = page.get_by_role("button", name="Delete its rows")
     for typed, told in (("", "first type the name “gone people”"), ("gone poeple", "is not “gone people”")):
         page.get_by_label("Type the table’s name").fill(typed)

@@ -31,7 +31,7 @@ MOST_SENT = 1 << 20  # bytes of one page
 
 def opened(folder: Path, values: int, pages: int) -> None:
     """A page that needs more than there is dies with its process."""
-    helper = Path(__file__).with_name("helpers_many.py")
+    helper = Path(__file__).resolve().parents[1] / "helpers_many.py"
     command = [sys.executable, helper, folder, str(values), str(MEGABYTES), str(pages)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1_800)
     assert done.returncode == 0, done.stderr[-2_000:]

@@ -20,7 +20,7 @@ import pytest
 import dpengine as dp
 from dpengine import __main__
 from dpengine.accountant.loss import Pure
-from dpengine.asking.answers import claim_of
+from dpengine.asking.answers import claim_of, make_receipt
 from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.commands import verify
 from dpengine.ledger import exports
@@ -200,7 +200,7 @@ def test_a_ledger_that_claims_another_loss_than_its_mechanism_states(own: Worksp
         worker="ab",
     )
     for entry in own.ledger.walk(table.budget.id):
-        receipts.append(json.loads(json.dumps(dp.answers.make_receipt(entry))))
+        receipts.append(json.loads(json.dumps(make_receipt(entry))))
     assert [one.code for one in check(receipts, own.ledger.export_rows())] == [*cases, "verify.unanswered"]
 
 

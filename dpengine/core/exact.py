@@ -58,7 +58,7 @@ def read_typed(text: str, name: str, unit: str = "") -> Fraction:
     English, 25.000 in Slovene. Where it can only be meant so, the other's marks are read too: 0,5 and 1.234,5 in
     English, 0.5 and 1,234.5 in Slovene. What may be meant in two ways is refused: nobody writes twenty-five as 25.000.
     """
-    bare = _BETWEEN.sub("", text.strip().removesuffix(unit).strip()).replace("−", "-")
+    bare = _BETWEEN.sub("", _plain(text, unit)).replace("−", "-")
     found = _WRITTEN.fullmatch(bare)
     if found is None or len(bare) > LONGEST_NUMBER:
         raise AllowanceError("number.unreadable", name=name)
@@ -89,7 +89,13 @@ def as_typed(text: str, unit: str = "") -> str:
     try:
         return text_of(read_typed(text, "", unit))
     except AllowanceError:
-        return Unread(english(text.strip().removesuffix(unit).strip()[: LONGEST_NUMBER + 1]))
+        bare = english(_plain(text, unit))  # cut, it says so: its beginning may be another number
+        return Unread(bare if len(bare) <= LONGEST_NUMBER else bare[:LONGEST_NUMBER] + "…")
+
+
+def _plain(text: str, unit: str) -> str:
+    """Without the unit, in the digits 0 to 9: those of any script mean the same, and so do the marks between them."""
+    return re.sub(r"\d", lambda found: str(int(found[0])), text.strip().removesuffix(unit).strip())
 
 
 def decimal_of(value: Fraction) -> Decimal:

@@ -35,6 +35,7 @@ EITHER = {
     "1,5e-6": "3/2000000",
     ",5": "1/2",
     "12,3456": "7716/625",
+    "٠,٥": "1/2",
 }
 NEITHER = ("", "x", "1,23.4", "1.2.3", "--1", "1 2", "1_000", "1,000,00", "½", "NaN", "1e999", "9" * 41, ".", "1 0")
 
@@ -99,6 +100,22 @@ def test_whatever_is_typed_is_a_number_or_a_sentence(text: str, lang: str) -> No
             assert str(refusal) and (not text.strip() or isinstance(kept, Unread))
         else:
             assert read_number(kept, "n") == wanted and not isinstance(kept, Unread)
+
+
+def test_marks_mean_the_same_between_digits_of_any_script() -> None:
+    for digits in ("25,000", "２５,０００", "٢٥,٠٠٠", "२५,०००"):
+        assert as_typed(digits) == "25000"
+        with speaking("sl"), pytest.raises(AllowanceError, match="25"):
+            read_typed(digits, "The error")
+
+
+@pytest.mark.parametrize("text", ["5" + " " * 40 + "abc", "1" + " 000" * 14, "5" + " " * 39 + ";7"])
+def test_what_is_too_long_is_not_read_by_its_beginning(text: str) -> None:
+    kept = as_typed(text)
+    assert isinstance(kept, Unread) and len(kept) == LONGEST_NUMBER + 1
+    for later in (kept, f" {kept}".strip()):  # also where only its letters are left, as in an address
+        with pytest.raises(AllowanceError):
+            read_number(later, "")
 
 
 def test_nothing_else_reads_what_is_typed() -> None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from typing import Any
 
 from sqlite_utils import Database
@@ -21,6 +23,7 @@ from dpengine.core.canonical import canonical
 FEW = 12  # the first looks at every law; `repeated_answers` uses no more
 MOST_FIRST = 480  # of them, over all laws
 MOST_NEWEST = 50
+_ILLEGIBLE = (ValueError, KeyError, TypeError, AttributeError)
 
 STATEMENTS = (
     """CREATE TABLE looks (
@@ -59,12 +62,7 @@ _FIRST = (
 )
 _NEWEST = f"SELECT charge FROM looks WHERE question = ? ORDER BY number DESC LIMIT {MOST_NEWEST}"
 _OF_LAW = f"SELECT charge FROM looks WHERE question = ? AND law = ? ORDER BY place DESC LIMIT {MOST_NEWEST}"
-_UNTOLD = (  # answers that are not here, and rows here that are no answers
-    "SELECT count(*) AS many FROM (SELECT seq FROM entries WHERE kind = 'answer' AND seq NOT IN (SELECT seq FROM looks)"
-    " UNION ALL SELECT looks.seq FROM looks LEFT JOIN entries AS answer ON answer.seq = looks.seq"
-    " LEFT JOIN entries AS charge ON charge.seq = looks.charge"
-    " WHERE answer.kind IS NOT 'answer' OR charge.kind IS NOT 'charge' OR answer.request IS NOT charge.request)"
-)
+_ALL = "SELECT seq, charge, question, law, number, place FROM looks ORDER BY seq"
 
 
 def question_of(budget: str, table: str, claim: dict[str, Any]) -> str:
@@ -81,16 +79,21 @@ def law_of(claim: dict[str, Any], noise: str | None = None) -> str:
 
 def note(db: Database, seq: int, charge: int, budget: str, body: str) -> None:
     """Beside the answer that was just written."""
-    told = json.loads(body)
-    claim = told["claim"]
-    row = {"seq": seq, "charge": charge, "question": question_of(budget, told["table"], claim), "law": law_of(claim)}
+    question, law = _named(budget, body)
+    row = {"seq": seq, "charge": charge, "question": question, "law": law}
     db.conn.execute(_INSERT, row)
+
+
+def _named(budget: str, body: str) -> tuple[str, str]:
+    """Which question a charge is for, and under which law."""
+    told = json.loads(body)
+    return question_of(budget, told["table"], told["claim"]), law_of(told["claim"])
 
 
 def fill(db: Database) -> None:
     """For the answers of a ledger that had no such rows yet. One that cannot be read is left out: `verify` names it."""
     for row in db.query(_ANSWERS):
-        with suppress(ValueError, KeyError, TypeError, AttributeError):
+        with suppress(*_ILLEGIBLE):
             note(db, row["seq"], row["charge"], row["budget"], row["body"])
 
 
@@ -115,8 +118,23 @@ def of_laws(db: Database, question: str, laws: Sequence[str]) -> list[int]:
 
 
 def tells_the_same(db: Database) -> bool:
-    """Is there a row for every answer, and none else?"""
-    return int(next(iter(db.query(_UNTOLD)))["many"]) == 0
+    """Is there a row for every answer and none else, and is each what follows from the chain?"""
+    with db.atomic():  # both of one moment: others may be writing
+        return all(_follows(db))
+
+
+def _follows(db: Database) -> Iterator[bool]:
+    questions: Counter[str] = Counter()
+    laws: Counter[tuple[str, str]] = Counter()
+    for row, look in zip_longest(db.query(_ANSWERS), db.query(_ALL)):
+        try:
+            question, law = _named(row["budget"], row["body"])
+            questions[question] += 1
+            laws[question, law] += 1
+            told = (row["seq"], row["charge"], question, law, questions[question], laws[question, law])
+            yield told == tuple(look.values())
+        except _ILLEGIBLE:  # or one of the two is missing
+            yield False
 
 
 def _charges(rows: Iterable[dict[str, Any]]) -> list[int]:

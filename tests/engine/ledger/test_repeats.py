@@ -136,7 +136,9 @@ def test_a_look_taken_away_or_made_up_is_noticed(tmp_path: Path) -> None:
             ledger.answer(f"r{place}", {"value": place})
     path = tmp_path / "ledger.sqlite"
     guards = {name: sql for name in ("no_look_delete", "no_look_update") for sql in repeats.STATEMENTS if name in sql}
-    for act in ("DELETE FROM looks WHERE seq = 5", "UPDATE looks SET charge = 2 WHERE seq = 5"):
+    acts = ["DELETE FROM looks WHERE seq = 5", "UPDATE looks SET charge = 2 WHERE seq = 5"]
+    acts += [f"UPDATE looks SET {part} = 99 WHERE seq = 5" for part in ("question", "law", "number", "place")]
+    for act in acts:
         whole = path.read_bytes()
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
             for name in guards:

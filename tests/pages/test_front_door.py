@@ -11,6 +11,7 @@ import pytest
 import dpengine as dp
 from ui.shell import gate
 from ui.shell.web import FrontDoor
+from ui.shell.widget_words import PATH, Words
 from ui.workshop import invite
 
 AT = ("127.0.0.1", 8501)
@@ -158,3 +159,22 @@ def test_answers_to_take_along_are_kept_by_no_cache() -> None:
     for path, kept in (("/media/a.csv", [b"no-store"]), ("/static/media/font.woff2", [b"public"])):
         _, sent = through("http", headers(), path=path, answer=list(public))
         assert [value for name, value in sent[0]["headers"] if name.lower() == b"cache-control"] == kept
+
+
+@pytest.mark.parametrize(("path", "named"), [("/ledger", True), ("/media/0123.html", False)])
+def test_what_is_taken_along_is_sent_as_it_was_written(path: str, named: bool) -> None:
+    """Our pages name a script of ours; a report that lies in somebody's downloads must name none."""
+    written, sent = b"<!doctype html><html><head><title>A report</title></head></html>", []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        kind = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(written)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": kind})
+        await send({"type": "http.response.body", "body": written})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "path": path, "headers": headers(accept="text/html")}
+    asyncio.run(Words(app)(scope, None, send))  # type: ignore[arg-type]
+    body = sent[-1]["body"]
+    assert (PATH.encode() in body, body == written) == (named, not named)

@@ -16,6 +16,7 @@ import streamlit as st
 
 from dpengine.messages import CATALOGUES, MEANT
 from dpengine.messages.language import LANGUAGES, STORED, current
+from ui.shell import gate
 from ui.shell.web import ASGIApp, Message, Receive, Scope, Send
 
 _AREA = "widget."
@@ -114,13 +115,14 @@ def speak(lessons: bool) -> None:
 
 
 class Words:
-    """ASGI middleware: serves the script, and names it in the head of every page."""
+    """ASGI middleware: serves the script, and names it in the head of every page. What is taken along, a report among
+    it, is sent as it was written: it must run nothing wherever it is opened."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or gate.within(scope["path"]).startswith("media/"):
             await self.app(scope, receive, send)
             return
         if scope["path"].endswith(PATH):

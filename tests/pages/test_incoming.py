@@ -14,7 +14,7 @@ import pytest
 from dpengine.core import space
 from tests.helpers_ledger import raises
 from ui.shell import incoming, room
-from ui.shell.incoming import FULL, HERE, MOST_FILES, MOST_FILES_IN_ALL, Incoming
+from ui.shell.incoming import FULL, HERE, MOST_FILES, MOST_FILES_IN_ALL, MOST_NOTES, Incoming
 from ui.shell.web import FrontDoor
 
 MARK = b"----WebKitFormBoundaryx"
@@ -226,3 +226,20 @@ def test_a_page_that_is_broken_off_still_asks(net: Net) -> None:
     assert net.files.shows("s")
     net.opens("s", uploader=False)
     assert not net.files.shows("s")
+
+
+def test_nor_do_notes_of_files_that_found_no_room_pile_up(net: Net) -> None:
+    """Streamlit keeps each of them with the file's name until the session ends: so many, and no more until some are
+    taken back."""
+    net.opens("s")
+    for number in range(MOST_NOTES):
+        assert net.put("s", f"f{number}") == 204
+    held = len(net.got)
+    assert net.put("s", "more") == 403 and len(net.got) == held
+    assert net.put("s", "f9", method="DELETE", then=403) == 403 and net.put("s", "again") == 403
+    assert net.put("s", "f9", method="DELETE") == 204 and net.put("s", "after") == 204
+    net.opens("t")
+    assert net.put("t", "f") == 204
+    net.files.leave("s")
+    net.opens("s")
+    assert net.put("s", "new") == 204

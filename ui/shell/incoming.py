@@ -32,7 +32,7 @@ from ui.shell import uploads
 from ui.shell.incoming_parts import Filed, Unfit
 
 MOST_FILES, MOST_FILES_IN_ALL = 4, 40
-_MOST_ADDRESSES = 16
+_MOST_ADDRESSES, MOST_NOTES = 16, 256
 _AT = re.compile(r"(?:^|/)_stcore/upload_file/([^/]+)/([^/]+)$")
 _STEP = 2**20
 _LOOK = 5.0  # seconds
@@ -62,6 +62,7 @@ class Incoming:
         self._visitors: dict[str, str] = {}  # by session
         self._addresses: dict[str, OrderedDict[str, None]] = {}
         self._files: dict[tuple[str, str], _File] = {}
+        self._notes: dict[str, set[str]] = {}  # by session: what Streamlit was handed, and keeps until it is taken back
         self._held: set[Path] = set()
         self._seen: dict[str, float] = {}  # by session: when it was last alive
 
@@ -206,6 +207,7 @@ class Incoming:
             self._seen.pop(session, None)
             self._shown.pop(session, None)
             self._addresses.pop(session, None)
+            self._notes.pop(session, None)
             owner = self._visitors.pop(session, session)
             last = owner not in self._visitors.values()
             gone = [
@@ -228,7 +230,9 @@ class Incoming:
                 file = self._files.get((at[1], at[2]))
             if file is not None and not file.taken:
                 self.forget(file.path)
-            await app(scope, receive, send)
+            if await _status(app, scope, receive, send) < 300:
+                with self._lock:
+                    self._notes.get(at[1], set()).discard(at[2])
         elif not self._announced(at[1], at[2]):
             await _say(send, 403)
         else:
@@ -245,15 +249,11 @@ class Incoming:
                 self.forget(file.path)
             headers, note = body.replaced(HERE if kept else FULL)
             told = [one for one in scope["headers"] if one[0].lower() not in _OF_BODY]
-            answered: list[int] = []
-
-            async def listen(message: Any) -> None:
-                if message["type"] == "http.response.start":
-                    answered.append(message["status"])
-                await send(message)
-
-            await app({**scope, "headers": told + headers}, _once(note), listen)
-            kept = kept and bool(answered) and answered[0] < 300
+            good = await _status(app, {**scope, "headers": told + headers}, _once(note), send) < 300
+            kept = kept and good
+            if good:
+                with self._lock:
+                    self._notes.setdefault(session, set()).add(name)
         except Unfit as fault:
             kept = False
             await _say(send, fault.status)
@@ -283,7 +283,7 @@ class Incoming:
     def _announced(self, session: str, name: str) -> bool:
         with self._lock:
             known: OrderedDict[str, None] = self._addresses.get(session, OrderedDict())
-            if name not in known or (session, name) in self._files:
+            if name not in known or (session, name) in self._files or len(self._notes.get(session, ())) >= MOST_NOTES:
                 return False
             del known[name]  # for one file, once
             return True
@@ -337,6 +337,19 @@ def _once(body: bytes) -> Callable[[], Any]:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive
+
+
+async def _status(app: Any, scope: Any, receive: Any, send: Any) -> int:
+    """What the app behind answers."""
+    answered = [500]
+
+    async def listen(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            answered.append(message["status"])
+        await send(message)
+
+    await app(scope, receive, listen)
+    return int(answered[-1])
 
 
 async def _say(send: Any, status: int) -> None:

@@ -39,7 +39,7 @@ from dpengine.storage.registry import Registry
 
 OPERATOR = "operator"
 _NEW = "ledger.new.sqlite"
-_BESIDE = ("-wal", "-shm")
+_BESIDE = ("-wal", "-shm", "-journal")
 _LEAST_HEAD = 12
 
 
@@ -184,7 +184,7 @@ def _rebuild(home: Path, found: Found, budgets: list[str], why: str = "") -> Pat
             raise AllowanceError("ledger.damaged")
         head = ledger.head()
     aside = _set_aside(home)
-    for end in _BESIDE:  # SQLite would take an old log for the new file's
+    for end in _BESIDE:  # SQLite would take an old log or journal for the new file's
         path.with_name(path.name + end).unlink(missing_ok=True)
     os.replace(new, path)
     Anchor(anchor_path(path)).put(Mark(*head))

@@ -2,6 +2,7 @@
 
 Nothing here creates, migrates or changes a file beside the one it reads. A SQLite file with its write-ahead log is read
 in place where both of SQLite's helper files exist, and else from a private copy; one without a log is read as it lies.
+One that keeps a journal is read under SQLite's locks, and where a write was killed from a copy in which it is undone.
 An export begins with a line that says how many rows follow and what the last one's hash is, so a cut is seen.
 """
 
@@ -21,6 +22,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.ledger.chain import FORMAT
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS
+from dpengine.ledger.sqlite_file import SHARES_MEMORY
 
 _SQLITE = b"SQLite format 3\x00"
 _ROWS = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY seq"
@@ -63,16 +65,29 @@ def opened(path: Path) -> Iterator[Iterator[dict[str, Any]]]:
 @contextmanager
 def _database(path: Path) -> Iterator[str]:
     """The address under which SQLite reads the file without making another beside it."""
-    log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
-    if not log.exists() or not log.stat().st_size:
-        yield f"{path.as_uri()}?mode=ro&immutable=1"
-    elif shared.exists():
-        yield f"{path.as_uri()}?mode=ro"
+    log, shared, journal = (path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))
+    with path.open("rb") as file:
+        keeps_log = file.read(20)[18:] == SHARES_MEMORY
+    in_place = f"{path.as_uri()}?mode=ro"
+    if keeps_log and (not log.exists() or not log.stat().st_size):
+        yield f"{in_place}&immutable=1"
+    elif shared.exists() if keeps_log else not (journal.exists() and _killed(in_place)):
+        yield in_place
     else:
         with tempfile.TemporaryDirectory() as folder:
-            for each in (path, log):
+            for each in (path, log if keeps_log else journal):
                 shutil.copyfile(each, Path(folder, each.name))
-            yield f"{Path(folder, path.name).as_uri()}?mode=ro"
+            yield f"{Path(folder, path.name).as_uri()}?mode=rw"
+
+
+def _killed(address: str) -> bool:
+    """Is there a write that nobody is at any more? SQLite would undo it first, and may not in a file that it reads."""
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+    return False
 
 
 def _exported(lines: Iterator[str], name: str) -> Iterator[dict[str, Any]]:

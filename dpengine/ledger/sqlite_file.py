@@ -113,7 +113,7 @@ _UNWRITABLE = (
 )
 
 
-_SHARES_MEMORY = bytes((2, 2))  # where SQLite writes down that a file uses WAL
+SHARES_MEMORY = bytes((2, 2))  # where SQLite writes down that a file uses WAL
 _HEAD = "SELECT seq, hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)"
 _HASH = "SELECT hash FROM entries WHERE seq = ?"
 
@@ -281,7 +281,7 @@ def refuse_holes(path: Path) -> None:
     """A file of an earlier version that would share memory on such a disk, and no room for it: not even opened."""
     if small_blocks(path.parent) and nearly_full(path.parent) and path.exists():
         with path.open("rb") as file:
-            if file.read(20)[18:] == _SHARES_MEMORY:
+            if file.read(20)[18:] == SHARES_MEMORY:
                 refuse_full(path.parent)
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +23,10 @@ from typing import Any
 import pytest
 
 import dpengine as dp
+from dpengine.commands import recover
 from dpengine.core import space
+from dpengine.ledger.chain import verify
+from dpengine.ledger.exports import opened
 from dpengine.workspace import Workspace
 from tests.faults.counts import note
 from tests.faults.scenes import A, declare
@@ -163,6 +168,40 @@ def test_on_small_blocks_no_memory_is_shared(place: Path, monkeypatch: pytest.Mo
     for home in (first, second):
         home.close()
     Workspace(place / "var").close()  # nothing in it shares memory: it opens, and can be read
+
+
+def test_a_write_killed_on_small_blocks_is_undone_and_never_in_a_ledger_that_took_its_place(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There SQLite leaves a journal, which belongs to the file it lies beside: a ledger whose write was killed is
+    whole, and one that was recovered must not find an older one's journal."""
+    say_of_the_disk(monkeypatch, block=1024)
+    home = Workspace(place / "var")
+    table = declare(home, "people")
+    for number in range(9):
+        table.ask(count(table), request_id=str(number))
+    head = home.ledger.head()
+    home.close()
+    left = place / "left"
+    with closing(sqlite3.connect(place / "var" / "ledger.sqlite", isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("DROP TRIGGER no_update")
+        writer.execute("PRAGMA cache_size = 1")
+        writer.execute("UPDATE entries SET actor = hex(zeroblob(3000))")
+        shutil.copytree(place / "var", left)  # as a kill leaves it
+    assert (left / "ledger.sqlite-journal").stat().st_size
+    found = sorted(left.iterdir())
+    with opened(left / "ledger.sqlite") as rows:
+        assert verify(rows).head == head
+    assert sorted(left.iterdir()) == found
+    shutil.copytree(left, place / "again")
+    assert recover.look(place / "again").state == "fine" and Workspace(place / "again").ledger.head() == head
+    (left / "ledger.head").write_text("damaged")
+    assert recover.main(["--home", str(left), "--close"]) == 0
+    assert (left / "found-1" / "ledger.sqlite-journal").exists() and not list(left.glob("*-journal"))
+    after = Workspace(left)
+    assert after.ledger.verify().ok and after.ledger.head()[0] == head[0] + 2 and after.ledger.closed()
+    after.close()
 
 
 SCRIPT = """

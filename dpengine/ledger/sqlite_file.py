@@ -182,8 +182,10 @@ class LedgerFile:
             refuse_holes(self.path)
             if not self.path.exists():
                 self._refuse_older(None)  # an empty ledger in its place would be a new, full allowance
-            # Made here and not by SQLite, for its mode; SQLite gives the -wal and -shm files the same one.
-            os.close(os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            # Made here and not by SQLite, for its mode; SQLite gives the -wal and -shm files the same one. Never opened
+            # once it is there: closing it again would drop every lock that SQLite holds on it in this process.
+            with suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         try:
             self._prepare()
         except BaseException:
@@ -279,10 +281,22 @@ def journal(folder: Path) -> str:
 
 def refuse_holes(path: Path) -> None:
     """A file of an earlier version that would share memory on such a disk, and no room for it: not even opened."""
-    if small_blocks(path.parent) and nearly_full(path.parent) and path.exists():
-        with path.open("rb") as file:
-            if file.read(20)[18:] == SHARES_MEMORY:
-                refuse_full(path.parent)
+    risky = small_blocks(path.parent) and nearly_full(path.parent) and path.exists()
+    if risky and os.pread(_seen(path), 20, 0)[18:] == SHARES_MEMORY:
+        refuse_full(path.parent)
+
+
+_open: dict[tuple[int, int], int] = {}
+
+
+def _seen(path: Path) -> int:
+    """The file, open to be looked at, once for all: closing it would drop every lock that SQLite holds on it in this
+    process."""
+    told = path.stat()
+    place = told.st_dev, told.st_ino
+    if place not in _open:
+        _open[place] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    return _open[place]
 
 
 def anchor_path(ledger: Path) -> Path:

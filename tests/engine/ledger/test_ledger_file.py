@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections import Counter
 from functools import partial
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dpengine.ledger import ledger as ledger_module
-from dpengine.ledger import repeats
+from dpengine.ledger import repeats, sqlite_file
 from dpengine.ledger.ledger import Ledger
 from tests.helpers_ledger import WIDE, ask, opened, raises
 
@@ -155,3 +157,43 @@ def test_a_ledger_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         db["_sqlite_migrations"].insert(step)  # type: ignore[union-attr]
     with raises("ledger.newer"):
         Ledger(tmp_path / "ledger.sqlite")
+
+
+OTHER = """
+import sqlite3, sys
+other = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)
+try:
+    other.execute(sys.argv[2]).fetchall()
+    print("done")
+except sqlite3.OperationalError:
+    print("locked")
+other.close()
+"""
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_opening_a_ledger_again_gives_no_lock_of_this_process_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: bool
+) -> None:
+    """A kernel drops a process's locks on a file as soon as it closes that file anywhere. Then another process would
+    write at the same time, or take away the log that this one writes into."""
+    monkeypatch.setattr(sqlite_file, "small_blocks", lambda _: small)
+    monkeypatch.setattr(sqlite_file, "nearly_full", lambda _: small)  # then its beginning is read too
+
+    def of_another_process(act: str) -> str:
+        told = [sys.executable, "-c", OTHER, str(tmp_path / "ledger.sqlite"), act]
+        return subprocess.run(told, capture_output=True, text=True, check=True).stdout.strip()
+
+    with opened(tmp_path) as ledger:
+        with ledger._file.writing():
+            again = threading.Thread(target=lambda: Ledger(ledger.path).close())
+            again.start()
+            again.join()
+            assert of_another_process("BEGIN IMMEDIATE") == "locked"
+        second = Ledger(ledger.path)
+        assert of_another_process("SELECT count(*) FROM entries") == "done"
+        assert small or (tmp_path / "ledger.sqlite-wal").exists()
+        ledger.reserve(**ask("r1"))
+        second.close()
+    with opened(tmp_path) as later:
+        assert later.find("r1") is not None and later.verify().ok

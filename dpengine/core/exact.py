@@ -74,6 +74,8 @@ def _decimal_mark(digits: str, name: str) -> str:
     for grouped, point in ((thousands, decimal), (decimal, thousands)):  # the spoken language's writing first
         groups, _, rest = digits.partition(point)
         good = grouped not in groups or re.fullmatch(rf"[1-9]\d{{0,2}}(\{grouped}\d{{3}})+", groups)
+        if good and point == thousands and re.match(r"0\d", groups):
+            break  # 012,345 has zeros before it, and still a mark between thousands
         if good and (rest.isdecimal() or not rest):
             if point == decimal and re.fullmatch(rf"[1-9]\d{{0,2}}\{decimal}\d\d0", digits):
                 whole, part = int(digits.replace(decimal, "")), Fraction(digits.replace(decimal, "."))

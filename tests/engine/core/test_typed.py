@@ -109,6 +109,15 @@ def test_marks_mean_the_same_between_digits_of_any_script() -> None:
             read_typed(digits, "The error")
 
 
+def test_zeros_before_a_number_do_not_move_its_mark() -> None:
+    for text in ("012,345", "00,500", "001,000"):
+        with pytest.raises(AllowanceError):
+            read_typed(text, "The error")
+        with speaking("sl"), pytest.raises(AllowanceError):
+            read_typed(text.replace(",", "."), "The error")
+    assert read_typed("0,345", "") == Fraction("0.345") and read_typed("007", "") == 7
+
+
 @pytest.mark.parametrize("text", ["5" + " " * 40 + "abc", "1" + " 000" * 14, "5" + " " * 39 + ";7"])
 def test_what_is_too_long_is_not_read_by_its_beginning(text: str) -> None:
     kept = as_typed(text)

@@ -243,3 +243,19 @@ def test_nor_do_notes_of_files_that_found_no_room_pile_up(net: Net) -> None:
     net.files.leave("s")
     net.opens("s")
     assert net.put("s", "new") == 204
+
+
+def test_a_disk_that_lets_nothing_go_does_not_end_the_looking(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be read-only for a while. Whoever leaves then, and later, takes their room with them all the same."""
+    for session in ("s", "t"):
+        net.opens(session, session)
+        assert net.put(session, "f") == net.put(session, "g") == 204
+    net.files.look(lambda _: False, 0.0)
+
+    def fails(path: Path | None) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as read_only:
+        read_only.setattr(incoming.uploads, "drop", fails)
+        net.files.look(lambda _: False, 1000.0)
+    assert not net.files._files and not net.files._visitors

@@ -17,7 +17,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -216,7 +216,8 @@ class Incoming:
                 if (file.session == session and not file.taken) or (last and file.owner == owner)
             ]
         for path in gone:
-            self.forget(path)
+            with suppress(OSError):  # a disk that lets nothing go just now must not end the looking
+                self.forget(path)
 
     # --- what comes over the net
 

@@ -16,6 +16,7 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.intake import marks
 from dpengine.intake.load import load
+from dpengine.storage.registry import Registry
 from dpengine.workspace import Workspace
 
 ROWS = "id,height,town,day\n007,1.50,Kranj,2024-01-05\n008,1.75,Čatež,2024-02-05\n,1.6,NA,2024-02-06\n010,,Ptuj,\n"
@@ -219,3 +220,12 @@ def test_names_are_trimmed_and_told_apart_after_that(home: Workspace) -> None:
     table = add(home, put(home, " id,\theight\u00a0\n1,2\n"), "first")
     assert table.facts.header == ("id", "height")
     assert refusal(home, put(home, "height,\u00a0height\n1,2\n"), "twice") == "load.name_twice"
+
+
+def test_a_folder_of_very_many_files_is_known_by_any_of_them(tmp_path: Path) -> None:
+    """More marks than a statement of SQLite may have values."""
+    known, many = Registry(tmp_path / "registry.sqlite"), [f"part:{place}" for place in range(300_000)]
+    with known.transaction() as rows:
+        known.mark(rows, "people", many[-1:])
+        assert known.of_content(rows, many) == [] and known.marks_of(rows, ["people", *many]) == {many[-1]}
+    known.close()

@@ -157,8 +157,8 @@ class Registry:
         rows.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?)", [(mark, name) for mark in marks])
 
     def marks_of(self, rows: sqlite3.Connection, names: Sequence[str]) -> set[str]:
-        listed = ", ".join("?" for _ in names)
-        return {one["mark"] for one in rows.execute(f"SELECT mark FROM marks WHERE name IN ({listed})", names)}
+        query = "SELECT mark FROM marks WHERE name IN (SELECT value FROM json_each(?))"
+        return {one["mark"] for one in rows.execute(query, [json.dumps(list(names))])}
 
     def unmarked(self, rows: sqlite3.Connection, kind: str) -> list[Record]:
         """Tables without a mark of this kind: those that earlier versions wrote down."""
@@ -169,10 +169,9 @@ class Registry:
     def of_content(self, rows: sqlite3.Connection, marks: Iterable[str]) -> list[Record]:
         """The tables that hold, or held, content with one of these marks, the first first; practice copies have no
         budget to inherit."""
-        given = list(marks)
-        same = f"SELECT name FROM marks WHERE mark IN ({', '.join('?' for _ in given)})"
+        same = "SELECT name FROM marks WHERE mark IN (SELECT value FROM json_each(?))"  # a folder may have many files
         query = f"SELECT * FROM tables WHERE practice = 0 AND name IN ({same}) ORDER BY at, rowid"
-        return [_record(found) for found in rows.execute(query, given)]
+        return [_record(found) for found in rows.execute(query, [json.dumps(list(marks))])]
 
     def kin(self, rows: sqlite3.Connection, names: Sequence[str]) -> list[str]:
         """These tables and all that share content with one of them, or with one that does, and so on."""

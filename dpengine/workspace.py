@@ -171,7 +171,7 @@ class Workspace:
             if known:
                 joined = arrivals.budget_of(known)
                 arrivals.same_terms(self.ledger.budget(str(joined)), new.unit, new.relation)
-                arrivals.same_people(known, new)
+                arrivals.same_people(known, new, len(loaded.columns))
                 if known[0].record.rule != rule:
                     rule = known[0].record.rule
                     loaded = self._load(folder, source, new, bad_records, rule, progress)
@@ -189,10 +189,12 @@ class Workspace:
                         budget_id, opened.rule(), "private", new.actor, new.name, new.unit.as_json(), new.relation
                     )
                 arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation)
+                arrivals.same_people(known, new, len(loaded.columns))  # some may have come in meanwhile
                 arrivals.same_number(known, new, about)
                 if arrivals.sealed(self._registry, rows, known, self.ledger.acts(budget_id)):
                     self.ledger.close_table("seal", budget_id, new.name, new.actor)
                 record = new.record(folder.name, budget_id, about, loaded, rule, _now())
+                arrivals.learnt(self._registry, rows, known, loaded)
                 self._registry.add(rows, record)
                 self._registry.mark(rows, new.name, arrivals.marks_of(loaded))
         except BaseException:
@@ -308,8 +310,9 @@ class Workspace:
         own = self._own(name)
         with self._registry.transaction() as rows:  # nobody brings the same content meanwhile
             for other in self._registry.kin(rows, [name]):
-                if other != name:
-                    self.ledger.close_table("seal", own.budget, other, actor)
+                found = self._registry.find(rows, other)
+                if found is not None and other != name:  # an earlier version may have given it another budget
+                    self.ledger.close_table("seal", found.budget, other, actor)
             return self.ledger.close_table("seal", own.budget, name, actor)
 
     def forget(self, name: str, actor: str = OWNER) -> Act:

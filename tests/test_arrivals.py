@@ -16,6 +16,7 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.intake import marks
 from dpengine.intake.load import load
+from dpengine.storage import registry
 from dpengine.storage.registry import Registry
 from dpengine.workspace import Workspace
 
@@ -78,6 +79,10 @@ def doors(home: Workspace) -> dict[str, tuple[Any, dict[str, Any]]]:
         "a typed frame": (typed, {}),
         "Parquet": (home.folder / "files" / "people.parquet", {}),
         "renamed, with an empty column": (cased, {"schema": dp.Schema({"HEIGHT": dp.Number(0, 3, step="0.01")})}),
+        "quotes that stay in the cells": (
+            put(home, ROWS.replace("Kranj", '"Kranj"').replace("Ptuj", "'Ptuj'"), "quoted.csv"),
+            {"dialect": dp.Dialect(quote="")},
+        ),
         "a folder": (put(home, ROWS, "alone/people.csv").parent, {"dialect": dp.Dialect(quote="")}),
     }
 
@@ -92,6 +97,42 @@ def test_the_same_content_spends_one_allowance_by_every_door(home: Workspace) ->
         again = add(home, source, f"again {number}", **terms)
         assert again.joined and again.budget.id == first.budget.id and again.closed == "seal", name
         assert again.facts.people == 4, name
+
+
+def test_a_moment_is_one_however_a_tool_writes_it(home: Workspace) -> None:
+    """Frames, Parquet and text write what stands in a column of times each in their own way."""
+    texts = ["2024-01-05 10:30:00", "2024-01-06 00:00:00", "2024-01-06 11:00:07"]
+    frame = pd.DataFrame({"at": pd.to_datetime(texts), "height": [1.1, 1.2, 1.3]})
+    first = add(home, frame, "first")
+    files = home.folder / "files"
+    frame.to_csv(files / "times.csv", index=False)
+    frame.to_parquet(files / "times.parquet")
+    zoned = frame.assign(at=frame["at"].dt.tz_localize("UTC"))
+    zoned.to_csv(files / "zoned.csv", index=False)
+    short = frame.assign(at=["2024-01-05T10:30Z", "2024-01-06", "2024-01-06T11:00:07.000Z"])
+    coarse = frame.assign(at=frame["at"].astype("datetime64[s]"))
+    ways = [files / "times.csv", files / "times.parquet", files / "zoned.csv", zoned, short, coarse]
+    for number, source in enumerate(ways):
+        assert add(home, source, f"again {number}").budget.id == first.budget.id, number
+    later = frame.assign(at=frame["at"] + pd.Timedelta(seconds=1))
+    assert not add(home, later, "other times").joined
+
+
+def test_what_a_wrong_quote_left_in_cells_makes_no_new_content(home: Workspace) -> None:
+    path = put(home, 'town,height\n"Kranj",1.5\n"Ptuj ""O\'Hara""",1.6\n')
+    first = add(home, path, "first", dialect=dp.Dialect(quote="'"))
+    assert add(home, pd.read_csv(path), "a frame").budget.id == first.budget.id
+    assert add(home, path, "read rightly").budget.id == first.budget.id
+
+
+@pytest.mark.parametrize("last", ["", "z"])
+def test_a_refusal_does_not_tell_that_the_last_cell_is_empty(home: Workspace, last: str) -> None:
+    """Read with another separator the one column is two, where an empty line is no row at all."""
+    path = put(home, f"a_b\nx\ny\n{last}\n")
+    first = add(home, path, "first", schema=dp.Schema({"a_b": dp.Category(["x"])}))
+    assert first.facts.people == 3
+    otherwise = {"schema": dp.Schema({"a": dp.Category(["x"])}), "dialect": dp.Dialect(separator="_")}
+    assert refusal(home, path, "again", bad_records="empty", **otherwise) == "content.read_otherwise"
 
 
 def test_a_file_of_a_folder_and_a_folder_with_a_file_are_known(home: Workspace) -> None:
@@ -145,6 +186,28 @@ def test_a_seal_goes_through_a_table_between(home: Workspace) -> None:
     home.seal("a")
     assert home.closed() == dict.fromkeys("abc", "seal") and shared.closed is None
     assert add(home, written, "e", schema=category, dialect=semicolon).closed == "seal"
+
+
+def test_a_seal_reaches_the_same_content_on_another_budget(home: Workspace) -> None:
+    """As an earlier version left it, which did not know the second for the first."""
+    frame = pd.read_csv(put(home, ROWS))
+    add(home, put(home, ROWS), "a")
+    kept = _marks_put_away(home)
+    assert not add(home, frame, "b").joined
+    with closing(sqlite3.connect(home.folder / "registry.sqlite")) as rows:
+        rows.executemany("INSERT INTO marks VALUES (?, ?)", kept)
+        rows.commit()
+    home.seal("a")
+    assert home.closed() == dict.fromkeys("ab", "seal")
+
+
+def _marks_put_away(home: Workspace) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(home.folder / "registry.sqlite")) as rows:
+        kept = rows.execute("SELECT mark, name FROM marks").fetchall()
+        rows.execute("DELETE FROM marks")
+        rows.execute("INSERT INTO marks VALUES (?, 'a')", [f"{registry.ROWS}x"])
+        rows.commit()
+    return kept
 
 
 def test_an_edited_copy_has_an_allowance_of_its_own(home: Workspace) -> None:
@@ -207,6 +270,32 @@ def test_what_an_earlier_version_wrote_down_is_known(home: Workspace, forgotten:
         assert add(later, turned, "turned", **terms).budget.id == first.budget.id
     finally:
         later.close()
+
+
+def test_what_came_of_a_forgotten_table_of_an_earlier_version_is_sealed_with_it(home: Workspace) -> None:
+    path = put(home, "who,height\nAna,1.5\nBor,1.7\n")
+    raw = home.folder / "tmp" / "raw.parquet"
+    loaded = load(path, dp.Dialect(), raw, home._secret)
+    older = marks.older_mark(raw, loaded.header, loaded.rows, 0, home._secret)
+    first = add(home, path, "first")
+    home.forget("first")
+    later = _as_an_earlier_version_left_it(home, "first", older, "")
+    try:
+        frame = pd.read_csv(path)
+        assert add(later, frame, "second").budget.id == first.budget.id
+        later.seal("first")
+        assert later.table("second").closed == "seal"
+        assert add(later, frame[["height", "who"]], "third").closed == "seal"
+    finally:
+        later.close()
+
+
+def test_what_was_marked_by_another_rule_is_marked_anew(home: Workspace) -> None:
+    first = add(home, put(home, ROWS), "first")
+    with closing(sqlite3.connect(home.folder / "registry.sqlite")) as rows:
+        rows.execute("UPDATE marks SET mark = replace(mark, 'rows.2:', 'rows:x')")
+        rows.commit()
+    assert add(home, pd.read_csv(put(home, ROWS)), "second").budget.id == first.budget.id
 
 
 def test_one_person_is_one_however_the_id_is_written(home: Workspace) -> None:

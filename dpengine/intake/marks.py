@@ -2,10 +2,11 @@
 
 The mark of rows depends on neither the order of rows, nor the order or names of columns, nor the file's dialect, nor
 on whether the rows came as text, as Parquet or as a frame. A row is the multiset of its cells, a table the multiset of
-its rows. A cell is trimmed, composed and in lower case; empty ones and those that tools read as empty (NA, null, …) do
-not count, nor do rows without any other. A number is its sign and its digits, without zeros at either end and to twelve
-places: 1.5, "1,50", 0015 and 1500 are one. That takes some tables for the same that are not, and errs to the safe side:
-they share an allowance. Without the secret nobody can test a guess for a row.
+its rows. A cell is trimmed, composed, in lower case and without quotes, which a wrong dialect leaves in it; empty ones
+and those that tools read as empty (NA, null, …) do not count, nor do rows without any other. A number is its sign and
+its digits, without zeros at either end and to twelve places: 1.5, "1,50", 0015 and 1500 are one. A time is without its
+zone, without seconds or a fraction of zero, and without midnight. That takes some tables for the same that are not, and
+errs to the safe side: they share an allowance. Without the secret nobody can test a guess for a row.
 """
 
 from __future__ import annotations
@@ -30,9 +31,17 @@ from dpengine.statistics.engines.duck import connect
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
-_PLAIN = r"[!-~]|[!-~][ -~]*[!-~]"  # nothing to trim or to compose
+_PLAIN = r"[!#-&(-~]|[!#-&(-~][ !#-&(-~]*[!#-&(-~]"  # nothing to trim, no quotes, nothing to compose
 _NUMBER = r"[+\-−]?[0-9.,''’ \x{a0}\x{2009}\x{202f}]*[0-9][.,]?(e[+\-]?[0-9]+)?"
 _SIGNS = (".", ",", "''", "’", " ", "\u00a0", "\u2009", "\u202f", "+", "-", "−")  # as SQL writes them
+_TIMES = (  # one moment, however tools write it: 2024-01-05T10:30Z, 2024-01-05 10:30:00.000, 2024-01-05 10:30:00+00:00
+    (r"([0-9])t([0-9])", r"\1 \2"),
+    (r"(:[0-9]{2}([.][0-9]+)?) ?(z|utc|[+\-][0-9]{2}:?([0-9]{2})?)$", r"\1"),
+    (r"(:[0-9]{2})[.]0+$", r"\1"),
+    (r"(:[0-9]{2}[.][0-9]*[1-9])0+$", r"\1"),
+    (r"(:[0-9]{2}):00$", r"\1"),
+    (r" 00:00$", ""),
+)
 _LANES = [f"sum(('0x' || substr(hash, {at}, 16))::UBIGINT)" for at in (1, 17, 33, 49)]
 _BLOCK = 1 << 20
 NARROW, MANY = 60, 500_000  # columns that are worked on side by side, where so many rows make up for planning it
@@ -120,15 +129,18 @@ def _row_marks(raw: Path, width: int, secret: bytes, part: tuple[int, int] | Non
 
 
 def _tidy(cell: str) -> str:
-    return f"lower(CASE WHEN regexp_full_match({cell}, '{_PLAIN}') THEN {cell} ELSE {trimmed_sql(cell)} END)"
+    bare = trimmed_sql(f"""replace(replace({cell}, '"', ''), '''', '')""")
+    return f"lower(CASE WHEN regexp_full_match({cell}, '{_PLAIN}') THEN {cell} ELSE {bare} END)"
 
 
 def _kinds(cell: str) -> str:
-    """#, or - for a number below zero, and its digits from the first that is not 0; else = and the text, a day without
-    its midnight."""
+    """#, or - for a number below zero, and its digits from the first that is not 0; else = and the text."""
     digits = f"split_part({cell}, 'e', 1)"
     for sign in _SIGNS:
         digits = f"replace({digits}, '{sign}', '')"
+    time = cell
+    for written, same in _TIMES:
+        time = f"regexp_replace({time}, '{written}', '{same}')"
     usual = f"replace({cell}, '.', '')"  # quicker, for how most numbers are written
     missing = ", ".join(f"'{one}'" for one in _MISSING)
     return (
@@ -136,7 +148,7 @@ def _kinds(cell: str) -> str:
         f"WHEN regexp_full_match({cell}, '[0-9]+([.][0-9]+)?') THEN '#' || ltrim({usual}, '0') "
         f"WHEN regexp_full_match({cell}, '{_NUMBER}') "
         f"THEN (CASE WHEN left({cell}, 1) IN ('-', '−') THEN '-' ELSE '#' END) || ltrim({digits}, '0') "
-        f"WHEN contains({cell}, ':') THEN '=' || regexp_replace({cell}, '[ t]00:00(:00([.]0+)?)?$', '') "
+        f"WHEN contains({cell}, ':') THEN '=' || {time} "
         f"ELSE '=' || {cell} END"
     )
 

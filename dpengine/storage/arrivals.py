@@ -120,11 +120,23 @@ def same_terms(budget: BudgetRecord, unit: Unit, relation: str) -> None:
         raise AllowanceError("budget.other_terms")
 
 
-def same_people(found: Sequence[Known], new: Arriving) -> None:
-    """Refuses by what was declared, where other people would be made of content that has told their number."""
+def learnt(registry: Registry, rows: sqlite3.Connection, found: Sequence[Known], loaded: Loaded) -> None:
+    """A table whose rows were gone before they could be marked anew is known by these from now on, and sealed with
+    whatever is known by them."""
+    gone = {record.name for record in registry.unmarked(rows, ROWS)}
+    for one in found:
+        if one.whole and loaded.fingerprint and one.record.name in gone:
+            registry.mark(rows, one.record.name, [ROWS + loaded.fingerprint])
+
+
+def same_people(found: Sequence[Known], new: Arriving, columns: int) -> None:
+    """Refuses by what was declared, where other people would be made of content that has told their number. An empty
+    cell is a row in a table of one column and nobody's in a wider one."""
     if new.relation != "replace":
         return
     for one in found:
+        if (one.whole or one.same_bytes) and one.record.header and (len(one.record.header) == 1) != (columns == 1):
+            raise AllowanceError("content.read_otherwise", table=one.record.name)
         old = Dialect.from_json(one.record.dialect)
         parts = ("line_breaks",) if new.unit.id_column is None else ("separator", "quote", "encoding", "line_breaks")
         if one.same_bytes and any(getattr(old, part) != getattr(new.dialect, part) for part in parts):

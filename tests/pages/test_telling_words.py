@@ -18,7 +18,7 @@ from dpengine.table import new_request
 from ui.ledger import report
 from ui.parts.exports import answer_csv
 from ui.pictures import charts, svg
-from ui.words.figures import cut, pictured
+from ui.words.figures import cut, pictured, printed, printed_range
 from ui.words.wording import headline, in_short, promise_words, range_words
 
 JOBS = [f"job {place}" for place in range(14)]
@@ -175,6 +175,27 @@ def home(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     found = dp.open_workspace(tmp_path)
     monkeypatch.setattr(report, "workspace", lambda: found)
     return found
+
+
+def test_found_values_of_a_table_of_secret_size_rest_on_the_declared_one() -> None:
+    facts = Facts("people", SCHEMA, dp.Unit.rows(), "add_remove", 1, ("town",))
+    query = dp.catalogue["find_values"].build(facts, {"epsilon": "1", "column": "town", "delta": "1e-6"})
+    answer = dp.Answer({"Kranj": 15}, {"Kranj": (12, 18)}, query.promise(), {}, query, "request", "now")
+    with speaking("en"):
+        assert range_words(answer).count(" — for a table of the declared size.") == 2
+
+
+@pytest.mark.parametrize("upper", ["12.3454", "3.33333", "0.1234567"])
+def test_a_range_cut_at_a_declared_end_still_holds_it(upper: str) -> None:
+    """12.3454 was printed as 12.345, and ranges ended before they began."""
+    schema = dp.Schema({"x": dp.Number(0, upper, step="0.0000001" if upper[0] == "0" else "0.00001")})
+    facts = Facts("people", schema, dp.Unit.rows(), "replace", 1_000)
+    query = dp.catalogue["median"].build(facts, {"epsilon": "1", "column": "x"})
+    end = float(upper)
+    for half in (end / 3, end / 100, end / 10**5):
+        low, high = printed_range(query, end - half, end)
+        assert float(low) <= end - half < end <= float(high)
+        assert float(low) <= float(printed(query, end, (end - half, end))) <= float(high)
 
 
 def test_the_report_tells_session_answers_with_unit_and_range(home: Any) -> None:

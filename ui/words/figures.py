@@ -22,6 +22,7 @@ from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, local, ungrouped
 
 Range = tuple[Any, Any]
+MOST_DECIMALS = 12
 
 
 def rounded(value: float, low: float, high: float) -> str:
@@ -133,8 +134,17 @@ def _told(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple[
     for one, rounding in ((value, ROUND_HALF_EVEN), (first, ROUND_FLOOR), (last, ROUND_CEILING)):
         whole = _whole(_exact(one), step, rounding) if step else _exact(one)
         kept = _kept(Fraction(whole), least, most)
-        told.append(plain(kept) if kept != Fraction(whole) or not step else _print(_exact(one), step, rounding))
+        told.append(
+            _end(kept, rounding) if kept != Fraction(whole) or not step else _print(_exact(one), step, rounding)
+        )
     return tuple(map(ungrouped, told)) if _in_years(query, part) else tuple(told)  # type: ignore[return-value]
+
+
+def _end(value: Fraction, rounding: str) -> str:
+    """A figure that is not rounded to its range, with all its decimals: cut to three, a range would end before it."""
+    exact = _exact(value)
+    step = Decimal(1).scaleb(-min(_decimals(value), MOST_DECIMALS))
+    return plain(value) if step == 1 else _print(exact, step, rounding)
 
 
 def _drawable(end: Any) -> Any:

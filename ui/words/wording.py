@@ -420,8 +420,10 @@ def _each(answer: dp.Answer, promise: Promise) -> str:
         told = say("answer.within_all", alpha=alpha, of=len(answer.interval), chance=chance(promise.beta))
     elif answer.interval:
         told = say("answer.ranges", of=len(answer.interval), chance=chance(query.beta))
-    if (unseen := query.unseen()) is not None:
-        told += " " + say("answer.unseen", unseen=unseen, unit=unit_words(query))
+    if (unseen := query.unseen()) is not None and isinstance(promise, Within):
+        absent = say("answer.unseen", unseen=unseen, unit=unit_words(query))
+        # Both are for as many values as rows are declared.
+        told = " ".join(one.removesuffix(".") + _guess(promise) + "." for one in (told, absent) if one)
     if few := sum(query.mute(ends, part) for part, ends in answer.interval.items()):
         told += " " + say("answer.few_parts", few=few, of=len(answer.interval))
     return told.strip()

@@ -15,6 +15,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -191,12 +192,13 @@ class Workspace:
                 arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation)
                 arrivals.same_people(known, new, len(loaded.columns))  # some may have come in meanwhile
                 arrivals.same_number(known, new, about)
-                if arrivals.sealed(self._registry, rows, known, self.ledger.acts(budget_id)):
-                    self.ledger.close_table("seal", budget_id, new.name, new.actor)
+                closed = arrivals.sealed(self._registry, rows, known, self.ledger.acts(budget_id))
                 record = new.record(folder.name, budget_id, about, loaded, rule, _now())
                 arrivals.learnt(self._registry, rows, known, loaded)
                 self._registry.add(rows, record)
                 self._registry.mark(rows, new.name, arrivals.marks_of(loaded))
+                if closed:
+                    self._seal(rows, new.name, new.actor)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -309,11 +311,16 @@ class Workspace:
         """No more questions to this table, nor to its content under another name, for good. Its answers stay."""
         own = self._own(name)
         with self._registry.transaction() as rows:  # nobody brings the same content meanwhile
-            for other in self._registry.kin(rows, [name]):
-                found = self._registry.find(rows, other)
-                if found is not None and other != name:  # an earlier version may have given it another budget
-                    self.ledger.close_table("seal", found.budget, other, actor)
+            self._seal(rows, name, actor)
             return self.ledger.close_table("seal", own.budget, name, actor)
+
+    def _seal(self, rows: sqlite3.Connection, name: str, actor: str) -> None:
+        """All that shares content with this table, and last itself; an earlier version may have given one of them
+        another budget."""
+        for other in reversed(self._registry.kin(rows, [name])):
+            found = self._registry.find(rows, other)
+            if found is not None:
+                self.ledger.close_table("seal", found.budget, other, actor)
 
     def forget(self, name: str, actor: str = OWNER) -> Act:
         """Delete a table's rows from disk, for good. The ledger, its answers and the fingerprint stay."""

@@ -188,6 +188,15 @@ def test_a_seal_goes_through_a_table_between(home: Workspace) -> None:
     assert add(home, written, "e", schema=category, dialect=semicolon).closed == "seal"
 
 
+def test_a_seal_reaches_what_is_joined_to_it_afterwards(home: Workspace) -> None:
+    first = add(home, put(home, "x,height\n1,1\n2,2\n", "both/a.csv"), "a")
+    add(home, put(home, "x,height\n3,3\n", "both/b.csv"), "b", budget=first.budget.id)
+    home.seal("a")
+    assert home.closed() == {"a": "seal"}
+    add(home, home.folder / "files" / "both", "both")
+    assert home.closed() == dict.fromkeys(("a", "b", "both"), "seal")
+
+
 def test_a_seal_reaches_the_same_content_on_another_budget(home: Workspace) -> None:
     """As an earlier version left it, which did not know the second for the first."""
     frame = pd.read_csv(put(home, ROWS))

@@ -18,7 +18,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 
 import duckdb
@@ -44,6 +44,7 @@ _TIMES = (  # one moment, however tools write it: 2024-01-05T10:30Z, 2024-01-05 
 )
 _LANES = [f"sum(('0x' || substr(hash, {at}, 16))::UBIGINT)" for at in (1, 17, 33, 49)]
 _BLOCK = 1 << 20
+TOGETHER = 500  # files of a folder that are marked in one reading
 NARROW, MANY = 60, 500_000  # columns that are worked on side by side, where so many rows make up for planning it
 
 
@@ -97,35 +98,49 @@ def _block(file: object) -> bytes:
 
 
 def content_marks(raw: Path, width: int, parts: Sequence[int], secret: bytes) -> list[str]:
-    """The mark of all rows of a raw table; where it came in several files, of so many rows each, that of each too."""
-    found = [_row_marks(raw, width, secret, None)]
-    if len(parts) > 1:
-        ends = [0, *accumulate(parts)]
-        found += [_row_marks(raw, width, secret, part) for part in pairwise(ends)]
-    return list(dict.fromkeys(mark for mark in found if mark))
+    """The mark of all rows of a raw table; where it came in several files, of so many rows each, that of each too. The
+    table is read once, however many files there were; of thousands, once for every TOGETHER of them."""
+    several = len(parts) > 1
+    ends = [0, *accumulate(parts)] if several else [0, pq.read_metadata(raw).num_rows]
+    sums: list[list[int]] = []
+    for first in range(0, len(ends) - 1, TOGETHER):
+        sums += _row_sums(raw, width, secret, ends[first : first + TOGETHER + 1])
+    whole = [sum(lane) for lane in zip(*sums, strict=True)]
+    found = [_mark(one, secret) for one in (whole, *(sums if several else ())) if one[0]]
+    return list(dict.fromkeys(found))
 
 
-def _row_marks(raw: Path, width: int, secret: bytes, part: tuple[int, int] | None) -> str:
+def _mark(sums: list[int], secret: bytes) -> str:
+    return hmac.new(secret, b"allowance: content" + json.dumps(sums).encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def _row_sums(raw: Path, width: int, secret: bytes, ends: Sequence[int]) -> list[list[int]]:
+    """How many rows that hold something lie between each two of these places, and the sums of their hashes."""
     key = hmac.new(secret, b"allowance: rows in any order", hashlib.sha256).hexdigest()
     columns = [f"c{place}" for place in range(width)]
-    rows = f"SELECT * FROM read_parquet(?, file_row_number = true) AS t({', '.join(columns)}, place)"
-    if part is not None:
-        rows += f" WHERE place >= {part[0]} AND place < {part[1]}"
+    table = f"read_parquet(?, file_row_number = true) AS t({', '.join(columns)}, place)"
+    which, within = _part(ends, 0, len(ends) - 1), f"place >= {ends[0]} AND place < {ends[-1]}"
+    rows = f"SELECT *, {which} AS part FROM {table} WHERE {within}"
     cells = f"[{', '.join(columns)}]"
     side_by_side = width <= NARROW and pq.read_metadata(raw).num_rows >= MANY
     for step in (_tidy, _kinds, _rounded, _sized):
         if side_by_side:
-            rows = f"SELECT {', '.join(f'{step(c)} AS {c}' for c in columns)} FROM ({rows})"
+            rows = f"SELECT part, {', '.join(f'{step(c)} AS {c}' for c in columns)} FROM ({rows})"
         else:  # slower for many rows, and a thousand columns take no more memory than one
             cells = f"list_transform({cells}, lambda one: {step('one')})"
-    told = f"SELECT array_to_string(list_sort({cells}), '') AS told FROM ({rows})"
-    hashes = f"SELECT told = '' AS blank, sha256(concat(?, told)) AS hash FROM ({told})"
-    sums = ", ".join(f"{one} FILTER (WHERE NOT blank)" for one in ("count(*)", *_LANES))
-    found = _summed(raw, f"SELECT {sums} FROM ({hashes})", [key, str(raw)])
-    if not found[0]:
-        return ""
-    text = json.dumps(found)
-    return hmac.new(secret, b"allowance: content" + text.encode("ascii"), hashlib.sha256).hexdigest()
+    told = f"SELECT part, array_to_string(list_sort({cells}), '') AS told FROM ({rows})"
+    hashes = f"SELECT part, sha256(concat(?, told)) AS hash FROM ({told}) WHERE told <> ''"
+    query = f"SELECT part, count(*), {', '.join(_LANES)} FROM ({hashes}) GROUP BY part"
+    found = {part: sums for part, *sums in _summed(raw, query, [key, str(raw)])}
+    return [found.get(part, [0] * (1 + len(_LANES))) for part in range(len(ends) - 1)]
+
+
+def _part(ends: Sequence[int], first: int, last: int) -> str:
+    """Between which two ends a place lies, by halves."""
+    if last - first == 1:
+        return str(first)
+    middle = (first + last) // 2
+    return f"CASE WHEN place < {ends[middle]} THEN {_part(ends, first, middle)} ELSE {_part(ends, middle, last)} END"
 
 
 def _tidy(cell: str) -> str:
@@ -170,7 +185,7 @@ def older_mark(raw: Path, names: Sequence[str], rows: int, blank: int, secret: b
     columns = [f"c{place}" for place, _ in enumerate(names)]
     cells = ", ".join(f"CASE WHEN {c} IS NULL THEN '-' ELSE strlen({c}) || ':' || {c} END" for c in columns)
     hashes = f"SELECT sha256(concat(?, {cells})) AS hash FROM read_parquet(?) AS t({', '.join(columns)})"
-    found = _summed(raw, f"SELECT count(*), {', '.join(_LANES)} FROM ({hashes})", [key, str(raw)])
+    (found,) = _summed(raw, f"SELECT count(*), {', '.join(_LANES)} FROM ({hashes})", [key, str(raw)])
     if found[0] != rows:
         raise AllowanceError("load.unreadable")
     empty = hashlib.sha256((key + "-" * len(columns)).encode()).hexdigest()
@@ -179,10 +194,10 @@ def older_mark(raw: Path, names: Sequence[str], rows: int, blank: int, secret: b
     return hmac.new(secret, b"allowance: table" + told.encode("ascii"), hashlib.sha256).hexdigest()
 
 
-def _summed(raw: Path, query: str, values: list[str]) -> list[int]:
+def _summed(raw: Path, query: str, values: list[str]) -> list[list[int]]:
     try:
         with connect(raw.parent) as connection:
-            found = connection.execute(query, values).fetchone()
+            found = connection.execute(query, values).fetchall()
     except duckdb.Error:
         raise AllowanceError("load.unreadable") from None
-    return [int(one or 0) for one in found or (0,)]
+    return [[int(one or 0) for one in row] for row in found]

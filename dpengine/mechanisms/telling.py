@@ -5,7 +5,9 @@ Groups      cannot be told apart where one figure lies in the ranges of all of t
 A name      is drawn from |R| candidates, with a promised gap g to the best. If n rows share |R| values the best one has
             at least n/|R| of them. Where g is at most a tenth of that the chosen one has at least nine tenths of what
             the best one has; elsewhere the name alone says little. How many rows a condition leaves is not public, so
-            under one a name alone is never certain.
+            under one a name alone is never certain. That n rows share the values is taken from the declaration: where
+            nearly nobody has an answer, or nobody meets any of the conditions, the name may be another. “None is ahead
+            of it by more than g”, which stands beside every name, holds on every table.
 """
 
 from __future__ import annotations

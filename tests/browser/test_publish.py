@@ -22,6 +22,7 @@ def taken(page: Any, button: str, folder: Path) -> Path:
     return target
 
 
+@pytest.mark.long
 def test_a_table_is_published_taken_away_and_asked_of(page: Any, phone: Any, server: Any, tmp_path: Path) -> None:
     go(page, WANTED)
     page.get_by_role("heading", name="Publish a table that may be given away").wait_for()

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+import pytest
 from browser.journeys import download, kind, meter, no_sideways_scrolling, table_of
 from browser.steps import go, settled, shot
 
 WANTED = "/synthetic?table=town&columns=%5B%22has_car%22%2C%20%22way_to_work%22%5D&epsilon=0.7"
 
 
+@pytest.mark.long
 def test_a_synthetic_table_is_made_and_asked_of(page: Any, phone: Any, server: Any, tmp_path: Path) -> None:
     go(page, WANTED)
     page.get_by_role("heading", name="Make a synthetic table").wait_for()

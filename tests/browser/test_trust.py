@@ -12,6 +12,7 @@ from browser.steps import go, settled, shot
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
+@pytest.mark.long
 def test_one_question_four_ways(page: Any, server: Any) -> None:
     go(page, "/trust")
     page.get_by_role("heading", name="Who could learn what").wait_for()

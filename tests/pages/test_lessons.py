@@ -76,7 +76,13 @@ def ends(lesson: Lesson) -> list[dict[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+# A third of them, and the others in `make audit`.
+some_lessons = pytest.mark.parametrize(
+    "number", [pytest.param(number, marks=[pytest.mark.long] * (number % 3 > 0)) for number in NUMBERS]
+)
+
+
+@some_lessons
 def test_every_setting_at_its_ends_has_a_picture_and_words(number: int) -> None:
     lesson = lessons.lesson(number)
     for given in ends(lesson):
@@ -104,7 +110,7 @@ def test_a_link_brings_a_lesson_back(number: int) -> None:
         break
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@some_lessons
 def test_whatever_stands_in_the_address_the_lesson_stands(number: int) -> None:
     wrong = {one.name: "<script>" + "9" * 99 for one in lessons.lesson(number).settings}
     page = opened(lesson=str(number), **wrong)

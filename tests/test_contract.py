@@ -126,7 +126,7 @@ def test_the_pure_price_is_the_chosen_epsilon(case: tuple[str, dict[str, Any]], 
         assert told is not None and Fraction(epsilon) <= told <= Fraction(epsilon) + Fraction(3, 10**12)
 
 
-@every_public_case_and_relation
+@in_each_relation(PUBLIC_SUPPORT, long=("add_remove",))  # the law itself is held to both
 def test_samples_follow_the_law(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
     check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=500)

@@ -7,10 +7,12 @@ import io
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
 from browser.journeys import download
 from browser.steps import go, settled, shot
 
 
+@pytest.mark.long
 def test_a_curve_then_the_synthetic_column_beside_it(page: Any) -> None:
     go(page, f"/ask?{urlencode({'table': 'town', 'q': 'cdf_tree', 'column': 'age', 'epsilon': '0.5'})}")
     assert "within" in page.locator('[role="note"]').inner_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from browser.journeys import asked_in_url, kind, meter, read_text, table_of, words
 from browser.steps import go, settled, shot
 
@@ -45,6 +46,7 @@ def test_the_first_answer_takes_one_click_and_few_words(page: Any, server: Any) 
     assert [row["kind"] for row in rows] == ["budget", "charge", "answer"]
 
 
+@pytest.mark.long
 def test_the_answer_is_a_link_and_leads_on(page: Any, server: Any) -> None:
     """Its address shows it again after a reload and in a second tab, for nothing; a next question has its price."""
     go(page)

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pandas as pd
+import pytest
 from browser.journeys import meter, read_text
 from browser.steps import go, settled, shot
 
@@ -73,6 +74,7 @@ def test_a_wrong_name_deletes_nothing_and_says_so_and_a_forgotten_table_is_not_o
     shot(page, "data-forgotten")
 
 
+@pytest.mark.long
 def test_the_reserve_has_a_name(page: Any, server: Any) -> None:
     table = own_table(server, "reserved people")
     table.ask(table.query("find_values", column="town", epsilon="0.5", delta="4e-8"))
@@ -83,6 +85,7 @@ def test_the_reserve_has_a_name(page: Any, server: Any) -> None:
     shot(page, "meter-reserve")
 
 
+@pytest.mark.long
 def test_an_empty_plan_says_how_to_fill_it(phone: Any, server: Any) -> None:
     own_table(server, "days alone", {"age": dp.Date("2000-01-01", "2000-12-31", "dmy")})
     for table in ("town", "days alone"):

@@ -12,6 +12,7 @@ from browser.steps import go, settled, shot
 from browser.test_axe import violations
 
 
+@pytest.mark.long
 def test_a_model_is_trained_tried_out_and_taken_away(page: Any, server: Any, tmp_path: Path) -> None:
     go(page, "/train?table=clinic&share=75&steps=10")
     page.get_by_role("heading", name="Predict one column from others").wait_for()

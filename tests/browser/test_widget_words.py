@@ -101,6 +101,7 @@ def walk(page: Any, addresses: dict[str, str], lang: str) -> dict[str, set[str]]
     return {name: said for name, said in found.items() if said}
 
 
+@pytest.mark.long
 def test_the_pages_with_most_widgets_speak_slovene(page: Any) -> None:
     go(page, "/publish?lang=en")
     wrong = {"Open", "Clear all", "Selected values", "Skip to main content", "Select all", "No results"}

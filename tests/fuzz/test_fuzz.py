@@ -29,7 +29,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.workspace import Workspace
 
 # How many of each: in `make test`, and in `make audit`.
-FILES, SCHEMAS, QUESTIONS, LINKS, FORMS = (30, 4_000), (150, 10_000), (60, 5_000), (10, 600), (5, 400)
+FILES, SCHEMAS, QUESTIONS, LINKS, FORMS = (20, 4_000), (100, 10_000), (30, 5_000), (6, 600), (3, 400)
 QUIET = list(HealthCheck)
 SECRET, SCAN = bench.secret()
 

@@ -78,3 +78,18 @@ def test_another_kind_of_question_starts_at_its_own_usual_spend() -> None:
     assert not app.exception
     spent = app.query_params["epsilon"]
     assert spent not in ("0.7", ["0.7"]) and app.session_state["ask-epsilon"] in spent
+
+
+def test_a_condition_on_numbers_beyond_what_a_browser_counts_has_its_fields() -> None:
+    """Streamlit refuses whole numbers beyond 2^53 in a number field, and the page failed."""
+    from unittest import mock
+
+    import dpengine as dp
+    from ui.parts import form
+
+    column = dp.Number(0, 10**18, 10**15)
+    where = mock.Mock()
+    where.number_input.return_value = 5e17
+    assert form._numbers(column, "<", None, "size", "0", where) is not None
+    given = where.number_input.call_args.args[1:]
+    assert all(isinstance(one, float) for one in given)

@@ -408,6 +408,7 @@ def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -
 
 def _numbers(column: Number, op: str, now: Any, name: str, place: str, where: Any) -> Any:
     whole = column.step.denominator == 1 and column.lower.denominator == 1
+    whole = whole and max(abs(column.lower), abs(column.upper)) < 2**53  # a browser counts no further
     kind: type[int] | type[float] = int if whole else float  # a whole number is not shown as 65.00
     bounds = (kind(column.lower), kind(column.upper), kind(column.step))
     if op == "between":

@@ -39,7 +39,7 @@ from bench.accuracy import (
 )
 from bench.tasks import EPSILON, GRID
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
 

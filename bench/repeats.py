@@ -22,7 +22,7 @@ from dpengine.accountant.filter import price
 from dpengine.asking.answers import claim_of, drawn_as_json
 from dpengine.core.canonical import canonical
 from dpengine.ledger.rows import Standing, charge_body, charge_totals
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.messages import plain
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,7 +16,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Relation, Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 
 SCHEMA = Schema(
     {

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Column, Number
-from dpengine.mechanisms.contract import Query, Released
+from dpengine.mechanisms.query import Query, Released
 from dpengine.noise.coins import SystemCoins
 
 _DATA = Path(__file__).resolve().parent.parent / "data"

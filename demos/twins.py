@@ -24,7 +24,6 @@ from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.choices.quantile import Blocks, Median, Quantile
 from dpengine.mechanisms.choices.top_item import TopItem
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.fit_check import FitCheck
 from dpengine.mechanisms.counts.histogram import Histogram
@@ -33,6 +32,7 @@ from dpengine.mechanisms.counts.proportion import Proportion
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.sums.mean import Mean
 from dpengine.mechanisms.sums.sum import Sum
 from dpengine.mechanisms.synthetic.mwem import Mwem

@@ -25,10 +25,10 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Gaussian
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.choices.find_values import FindValues, Found
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.fit_check import FitCheck
 from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.sums.sum import Sum
 from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.noise.coins import Coins, SystemCoins

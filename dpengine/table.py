@@ -40,9 +40,10 @@ from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, Standing
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query, Released, Stepwise, least_epsilon
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.query import Query, Released, least_epsilon
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.stepwise import Stepwise
 from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.noise.coins import Coins
 from dpengine.planning import rehearsal

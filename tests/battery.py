@@ -29,7 +29,7 @@ from dpengine.audit.world import (
 )
 from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance
 

@@ -17,8 +17,8 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.cuts import EMPTY, FILLED, ITEMS, LOWER, OUTSIDE, UPPER
+from dpengine.mechanisms.query import Query
 from dpengine.statistics.counts import cut
 from dpengine.statistics.need import Spread
 

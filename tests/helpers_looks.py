@@ -15,7 +15,7 @@ from dpengine.asking.answers import Answer
 from dpengine.asking.repeated_answers import Reading, read_together
 from dpengine.core.amounts import BETA
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import SystemCoins
 
 SCHEMA = dp.Schema({"salary": dp.Number(0, 100), "state": dp.Category(["TX", "CA", "NY"])})

@@ -26,7 +26,7 @@ from dpengine.audit.world import CASES, SEVERAL, build, key_of
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.messages import CATALOGUES
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance

@@ -33,11 +33,11 @@ from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.choices.top_item import TopItem
-from dpengine.mechanisms.contract import Query, least_epsilon
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.counts.proportion import Proportion
 from dpengine.mechanisms.promises import Blurred
+from dpengine.mechanisms.query import Query, least_epsilon
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread

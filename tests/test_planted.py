@@ -19,7 +19,7 @@ from battery import PUBLIC_SUPPORT, build, case_name
 from dpengine.audit.sections import ROOT
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Averaged
+from dpengine.mechanisms.query import Averaged
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Laplace, Normal
 from tests.planted import registry

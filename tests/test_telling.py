@@ -17,7 +17,8 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue, telling
-from dpengine.mechanisms.contract import Query, Stepwise
+from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.stepwise import Stepwise
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
 

@@ -12,8 +12,9 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
 from dpengine.core.exact import text_of
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
-from dpengine.mechanisms.contract import Averaged, Path, Query, Released, Stepwise
 from dpengine.mechanisms.promises import Blurred, Promise
+from dpengine.mechanisms.query import Averaged, Query, Released
+from dpengine.mechanisms.stepwise import Path, Stepwise
 from dpengine.messages.language import stored
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md

@@ -21,8 +21,8 @@ from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of, up
 from dpengine.ledger.rows import Entry
-from dpengine.mechanisms.contract import Query, least_epsilon
 from dpengine.mechanisms.promises import NoPromise, Promise
+from dpengine.mechanisms.query import Query, least_epsilon
 
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000

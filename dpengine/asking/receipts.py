@@ -26,7 +26,7 @@ from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.chain import verify
 from dpengine.ledger.rows import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.messages import known, plain, say
 
 MOST_BYTES = 50 * 2**20

@@ -40,7 +40,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.asking.answers import Answer
-from dpengine.mechanisms.contract import Averaged, Query
+from dpengine.mechanisms.query import Averaged, Query
 
 Interval = tuple[Any, Any]
 MOST_AVERAGED = 12  # looks at one ε: β/2^m falls so fast that later ones hardly narrow the range

@@ -30,7 +30,7 @@ from dpengine.declared.facts import Facts
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Burned, Entry
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.session.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins

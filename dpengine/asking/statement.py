@@ -22,7 +22,7 @@ from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.ledger import Act, Ledger
 from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
 from dpengine.mechanisms import catalogue, cuts
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import STORED, current, stored

@@ -29,8 +29,8 @@ from dpengine.accountant.loss import loss_from_json
 from dpengine.audit.exact import ORDER, hockey_stick, laws_of
 from dpengine.audit.recorder import WHOLE, Event, Finding, Run
 from dpengine.core.exact import decimal_of
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import Integers
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, max_divergence, renyi
 

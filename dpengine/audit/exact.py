@@ -34,7 +34,7 @@ from dpengine.accountant.costs import cost
 from dpengine.audit.world import key_of, neighbours
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.mechanisms.choices.find_values import FindValues, Found
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
 
 TOLERANCE = Decimal("1e-20")

@@ -35,7 +35,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Ledger
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.noise.laws import chance
 from dpengine.table import Table
 from dpengine.workspace import Workspace

@@ -22,7 +22,7 @@ from dpengine.audit.world import CASES, SEVERAL, build
 from dpengine.core.exact import text_of
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, SystemCoins
 

@@ -29,11 +29,11 @@ import numpy.typing as npt
 from dpengine.asking.answers import Answer
 from dpengine.core.canonical import canonical
 from dpengine.mechanisms.choices.find_values import FindValues
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import Coins, Integers, SystemCoins
 from dpengine.table import Table
 from dpengine.workspace import Workspace

@@ -18,7 +18,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.statistics.counts import cut
 from dpengine.statistics.need import Spread
 

@@ -9,7 +9,6 @@ from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.choices.quantile import Median, Quantile
 from dpengine.mechanisms.choices.top_item import TopItem
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.crosstab import Crosstab
 from dpengine.mechanisms.counts.fit_check import FitCheck
@@ -27,6 +26,7 @@ from dpengine.mechanisms.models.train_logistic import TrainLogistic
 from dpengine.mechanisms.publish.publish_category import PublishCategory
 from dpengine.mechanisms.publish.publish_number import PublishNumber
 from dpengine.mechanisms.publish.publish_table import PublishTable
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.sums.mean import Mean
 from dpengine.mechanisms.sums.sum import Sum

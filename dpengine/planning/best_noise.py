@@ -22,7 +22,7 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 
 GRAIN = 10**6  # ε is tried in millionths
 WORTH_SAYING = Fraction(9, 10)  # an offer must promise at least a tenth better

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
+from dpengine.mechanisms.query import Query
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Number
-from dpengine.mechanisms.contract import Query, Released
+from dpengine.mechanisms.query import Query, Released
 from dpengine.noise.coins import Coins, SystemCoins
 
 

@@ -9,7 +9,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5

@@ -13,9 +13,9 @@ from dpengine.accountant.how_many_fit import largest
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.models.excess import COORDINATE
 from dpengine.mechanisms.models.of_gradients import OfGradients
+from dpengine.mechanisms.query import Query
 
 _GRAIN = 10**6  # ε is tried in millionths
 

@@ -26,11 +26,11 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.local.local_count import LocalCount
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import SOLUTIONS, ShuffleHistogram
 from dpengine.mechanisms.promises import Blurred, Within
+from dpengine.mechanisms.query import Query
 from dpengine.noise import binomial
 
 MODELS = ("central", "lecture", "tight", "local")

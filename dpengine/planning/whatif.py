@@ -31,8 +31,8 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query, least_epsilon
 from dpengine.mechanisms.promises import NoPromise, Promise, Rank
+from dpengine.mechanisms.query import Query, least_epsilon
 from dpengine.messages import say
 from dpengine.messages.language import stored
 

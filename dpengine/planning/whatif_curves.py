@@ -14,8 +14,8 @@ from dpengine.accountant.filter import Rule
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.exact import exp_decimal, up
 from dpengine.mechanisms.choices.quantile import Median
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.promises import Promise, Rank
+from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import SystemCoins
 from dpengine.planning.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
 from dpengine.statistics.distributions import Distribution

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.declared.schema import Category
-from dpengine.mechanisms.contract import Told
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.query import Told
 from dpengine.noise.coins import Coins
 from dpengine.noise.row_noise import Blur
 

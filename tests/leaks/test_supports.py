@@ -18,8 +18,8 @@ from battery import CASES, DATA_SUPPORT, build, case_name, neighbours
 from leaks import stage, tally
 
 import dpengine as dp
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.statistics.need import Spread

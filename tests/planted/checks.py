@@ -27,7 +27,7 @@ from dpengine.audit.empirical import lower_bound
 from dpengine.audit.exact import ORDER
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import MISSING, Number, Schema
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.sums.sum import Sum
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite, Laplace, Normal, chance

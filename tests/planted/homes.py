@@ -21,7 +21,7 @@ from dpengine.intake.marks import older_mark
 from dpengine.ledger import exports
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Burned
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.noise.coins import SystemCoins
 from dpengine.workspace import Workspace

@@ -9,9 +9,9 @@ from typing import Any
 from battery import SEVERAL, check_law_against_loss, check_sensitivity
 
 from dpengine.audit.world import HALF, model
-from dpengine.mechanisms.contract import Sensitivity
 from dpengine.mechanisms.models.check_chances import CheckChances
 from dpengine.mechanisms.models.check_errors import CheckErrors
+from dpengine.mechanisms.query import Sensitivity
 from dpengine.statistics.model_checks import HitsByMargin
 from tests.planted.questions import made
 from tests.planted.registry import Planted

@@ -16,9 +16,9 @@ from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.quantile import Blocks, Median
 from dpengine.mechanisms.choices.top_item import TopItem
-from dpengine.mechanisms.contract import Query, Released
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.query import Query, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.session.asks import Average
 from dpengine.mechanisms.sums.mean import Mean

@@ -23,9 +23,9 @@ from dpengine.accountant.loss import Loss, Pure
 from dpengine.asking import jobs
 from dpengine.intake import encode, rows_per_person
 from dpengine.ledger.ledger import Ledger
-from dpengine.mechanisms.contract import Query, Released
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.query import Query, Released
 from dpengine.mechanisms.sums.sum import Sum
 from dpengine.noise.coins import Coins
 from tests.planted.registry import Planted

@@ -10,10 +10,10 @@ from typing import Any
 from battery import check_law_against_loss, check_sensitivity, facts, neighbours
 
 from dpengine.accountant.loss import Gaussian, Pure, Repeated
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.mechanisms.models.train_linear import TrainLinear
 from dpengine.mechanisms.models.train_logistic import TrainLogistic
+from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import Coins
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Weights
 from dpengine.statistics.gradient import GradientSum

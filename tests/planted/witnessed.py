@@ -10,9 +10,9 @@ from battery import FALSE_ALARM, facts
 from dpengine.accountant.costs import cost
 from dpengine.audit import divergence
 from dpengine.audit.exact import ORDER
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
+from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import Coins
 from tests.planted.checks import Pooled
 from tests.planted.registry import Planted

@@ -22,7 +22,7 @@ from dpengine.audit.compared import compare
 from dpengine.audit.recorder import Finding, Run, converse, release
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.exports import export_lines
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.workspace import Workspace
 from ui.ledger import report

@@ -14,7 +14,7 @@ import dpengine as dp
 from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Column, ItemSet, Number
-from dpengine.mechanisms.contract import Parameter
+from dpengine.mechanisms.card import Parameter
 from dpengine.messages import say
 from ui.parts import density, number_field
 from ui.shell.language import IN_ADDRESS, address, day_format

@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.repeated_answers import MOST_AVERAGED, Reading, foreseen
 from dpengine.core.amounts import MOST_EPSILON
-from dpengine.mechanisms.contract import Averaged
+from dpengine.mechanisms.query import Averaged
 from dpengine.messages import plain, say
 from ui.parts import answer as answers
 from ui.parts import counted, job

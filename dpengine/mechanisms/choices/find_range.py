@@ -21,8 +21,9 @@ from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FOUND
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

@@ -39,8 +39,9 @@ from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.amounts import read_delta
 from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FOUND
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, laplace_scale

@@ -23,8 +23,9 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, first_is_certain
 from dpengine.messages import say
 from dpengine.messages.language import stored

@@ -32,8 +32,9 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Rank
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW, fills
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored

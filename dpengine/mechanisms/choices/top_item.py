@@ -31,8 +31,9 @@ from dpengine.core.exact import read_number
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, first_is_certain
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.messages import say

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say

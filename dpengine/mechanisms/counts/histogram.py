@@ -25,9 +25,10 @@ from dpengine.core.exact import floor, read_number
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Ordered
-from dpengine.mechanisms.contract import Card, Parameter, Released
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
+from dpengine.mechanisms.query import Released
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored

@@ -20,8 +20,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
-from dpengine.mechanisms.contract import Averaged, Released, Sensitivity
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Averaged, Released, Sensitivity
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach

@@ -21,8 +21,9 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Averaged, Card, Parameter, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Averaged, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

@@ -36,9 +36,10 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.curves import band_floats, bands
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

@@ -23,9 +23,10 @@ from typing import Any, ClassVar
 
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter, Released
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Released
 from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.messages import say
 from dpengine.noise.tails import gaussian_mean_reach, sum_reach, total_reach

@@ -42,8 +42,9 @@ from dpengine.core.exact import ceiling, float_above, read_number, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Band
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import SHAPE
 from dpengine.messages import say
 from dpengine.noise import density_table

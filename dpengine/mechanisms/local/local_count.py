@@ -24,9 +24,10 @@ from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.exact import ceiling
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter, Released
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Released
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.noise import shuffle_model

@@ -11,7 +11,7 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
-from dpengine.mechanisms.contract import Query, Sensitivity
+from dpengine.mechanisms.query import Query, Sensitivity
 from dpengine.noise import binomial
 from dpengine.statistics.counts import RowCount
 

@@ -25,9 +25,10 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter, Released
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Released
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.noise import binomial, shuffle_model

@@ -29,10 +29,11 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.messages import say
 from dpengine.noise import binomial, shuffle_model

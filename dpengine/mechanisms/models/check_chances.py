@@ -26,10 +26,10 @@ from typing import Any
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Released
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.models.of_models import OfModel, of_sums
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Released
 from dpengine.messages import say
 from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
 from dpengine.noise.tails import gaussian_mean_reach, total_reach

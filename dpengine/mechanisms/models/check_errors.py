@@ -29,10 +29,10 @@ from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Released, Sensitivity
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.models.of_models import OfModel, of_sums
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace

@@ -62,10 +62,12 @@ from dpengine.core.exact import ceiling, floor, read_number, text_of, up
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
-from dpengine.mechanisms.contract import Parameter, Path, Released, Sensitivity, Stepwise, Told
+from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, Setting
 from dpengine.mechanisms.promises import Excess
+from dpengine.mechanisms.query import Released, Sensitivity, Told
+from dpengine.mechanisms.stepwise import Path, Stepwise
 from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

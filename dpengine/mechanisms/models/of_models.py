@@ -22,7 +22,8 @@ from dpengine.core.exact import read_number
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
-from dpengine.mechanisms.contract import Averaged, Card, Parameter, Released
+from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.query import Averaged, Released
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.messages.language import stored

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
 from dpengine.mechanisms.telling import NOISE
 from dpengine.statistics.features import Layout

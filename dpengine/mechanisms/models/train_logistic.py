@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
-from dpengine.mechanisms.contract import Card, Parameter
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
 from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say

@@ -34,8 +34,9 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Number
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Blurred
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.coins import Coins

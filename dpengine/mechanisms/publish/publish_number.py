@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpengine.declared.schema import Category, Number
-from dpengine.mechanisms.contract import Card
+from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.publish.of_rows import OfRows, card
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpengine.mechanisms.contract import Card
+from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.publish.of_rows import OfRows, card
 
 

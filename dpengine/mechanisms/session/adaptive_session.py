@@ -36,9 +36,10 @@ from dpengine.core.exact import ceiling, ln_above, read_number, text_of
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
-from dpengine.mechanisms.contract import Card, Parameter, Query, Released, Sensitivity
 from dpengine.mechanisms.promises import NearBest, Within
+from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.telling import APART, FEW, NEARLY
 from dpengine.messages import say

@@ -23,8 +23,9 @@ from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.declared.condition_words import who
-from dpengine.mechanisms.contract import Card, Parameter, Released, Sensitivity
+from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.sums.of_numbers import OfNumbers
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.messages import say

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Averaged
+from dpengine.mechanisms.query import Averaged
 
 MOST_ROWS = 10**10
 MOST_SUM = 2**62  # declared bounds times MOST_ROWS stay below it, so that no table can make a sum overflow

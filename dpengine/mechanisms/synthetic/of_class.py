@@ -31,8 +31,8 @@ from dpengine.core.exact import ceiling, read_number
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.contract import Query
 from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.tails import least_count_error, total_reach

@@ -18,7 +18,7 @@ import dpengine as dp
 from dpengine.asking.answers import Answer, claim_of, drawn_as_json
 from dpengine.asking.repeated_answers import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
 from dpengine.core.amounts import BETA
-from dpengine.mechanisms.contract import Averaged
+from dpengine.mechanisms.query import Averaged
 from dpengine.messages import say
 from dpengine.noise.laws import Laplace, Normal, chance
 from dpengine.noise.tails import gaussian_mean_reach, laplace_reach, mean_reach, sum_reach, sum_tail

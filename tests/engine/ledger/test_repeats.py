@@ -19,7 +19,7 @@ from dpengine.asking.repeated_answers import MOST_AVERAGED
 from dpengine.ledger import repeats, sqlite_file
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Charge
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.storage import registry
 
 

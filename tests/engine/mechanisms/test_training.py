@@ -24,10 +24,10 @@ from dpengine.accountant.loss import Gaussian
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import RELATIONS, Unit
-from dpengine.mechanisms.contract import Path as Walk
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS
 from dpengine.mechanisms.models.of_gradients import OfGradients, spread
+from dpengine.mechanisms.stepwise import Path as Walk
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout, Model, centred, model_from_json

@@ -15,7 +15,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.planning.best_noise import cheapest, closing
 
 SCHEMA = Schema({"state": Category([f"s{place}" for place in range(51)])})

@@ -15,7 +15,7 @@ from dpengine.accountant.filter import Rule
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Exponential, Pure
 from dpengine.core.errors import AllowanceError
-from dpengine.mechanisms.contract import Query
+from dpengine.mechanisms.query import Query
 from dpengine.messages import known
 from dpengine.noise.laws import Laplace, chance
 from dpengine.planning import whatif, whatif_curves

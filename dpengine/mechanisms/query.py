@@ -21,7 +21,8 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.conditions import EVERYONE, Predicate, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.declared.unit import RELATIONS, Relation, Unit
+from dpengine.declared.unit import Unit
+from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.cuts import Cut, of_question
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.telling import APART, FEW, alike, fills
@@ -32,55 +33,6 @@ from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 
 Told = Callable[[int, int], None]  # so many of so many
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One field of a form. `kind` says which picker draws it; the words are in the catalogue."""
-
-    name: str
-    kind: str  # column.number, .ordered, .category, .listed (or sets), .any, .file, share, bins, where, epsilon, …
-    default: Any = None
-    required: bool = False
-
-    @property
-    def label(self) -> str:
-        return say(f"param.{self.name}.label")
-
-    @property
-    def help(self) -> str:
-        return say(f"param.{self.name}.help")
-
-
-@dataclass(frozen=True)
-class Card:
-    """What a person reads about a question before asking it."""
-
-    key: str
-    version: int
-    parameters: tuple[Parameter, ...]
-    picture: str  # number, bars, point or label: how the answer is drawn
-    states: tuple[str, ...]  # those of `telling` in which its answer says nothing
-    trust: str = "central"
-    relations: tuple[Relation, ...] = RELATIONS
-    several: bool = True  # may a person have several rows?
-    caveats: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        return say(f"card.{self.key}.title")
-
-    @property
-    def plain(self) -> str:
-        return say(f"card.{self.key}.plain")
-
-    @property
-    def theorem(self) -> str:
-        return say(f"card.{self.key}.theorem")
-
-    @property
-    def caveat_texts(self) -> tuple[str, ...]:
-        return tuple(say(f"card.{self.key}.caveat.{name}") for name in self.caveats)
 
 
 @dataclass(frozen=True)
@@ -336,43 +288,6 @@ class Averaged(Query):
 
     def finish(self, raw: tuple[Any, ...]) -> Released:
         return self.around(raw, 1)
-
-
-@dataclass(frozen=True)
-class Path:
-    """How a training went: every point of it was drawn with noise that was paid for. Integers on the public
-    lattice."""
-
-    steps: int  # done
-    of: int
-    weights: tuple[int, ...]  # the model
-    points: tuple[tuple[int, tuple[int, ...]], ...]  # some of the iterates, each with its step
-
-    @property
-    def stopped(self) -> bool:
-        return self.steps < self.of
-
-    def as_json(self) -> dict[str, Any]:
-        points = [[step, list(point)] for step, point in self.points]
-        return {"steps": self.steps, "of": self.of, "weights": list(self.weights), "points": points}
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Path:
-        points = tuple((step, tuple(point)) for step, point in data["points"])
-        return Path(data["steps"], data["of"], tuple(data["weights"]), points)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stepwise(Query):
-    """A question that reads, draws, and reads again where the draw led it. The whole loss is charged before the first
-    step; whoever stops it early gets what was drawn so far. `need` and `draw` are those of its first step."""
-
-    @abstractmethod
-    def descend(self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]) -> Path:
-        """All steps, or those done when `stopped` first said so; both numbers told are public."""
-
-    @abstractmethod
-    def ended(self, path: Path) -> Released: ...
 
 
 def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:

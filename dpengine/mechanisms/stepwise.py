@@ -1,0 +1,49 @@
+"""A question that reads, draws, and reads again where the draw led it, and the way it went."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpengine.mechanisms.query import Query, Released, Told
+from dpengine.noise.coins import Coins
+from dpengine.statistics.need import AnyNeed
+
+
+@dataclass(frozen=True)
+class Path:
+    """How a training went: every point of it was drawn with noise that was paid for. Integers on the public
+    lattice."""
+
+    steps: int  # done
+    of: int
+    weights: tuple[int, ...]  # the model
+    points: tuple[tuple[int, tuple[int, ...]], ...]  # some of the iterates, each with its step
+
+    @property
+    def stopped(self) -> bool:
+        return self.steps < self.of
+
+    def as_json(self) -> dict[str, Any]:
+        points = [[step, list(point)] for step, point in self.points]
+        return {"steps": self.steps, "of": self.of, "weights": list(self.weights), "points": points}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Path:
+        points = tuple((step, tuple(point)) for step, point in data["points"])
+        return Path(data["steps"], data["of"], tuple(data["weights"]), points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stepwise(Query):
+    """A question that reads, draws, and reads again where the draw led it. The whole loss is charged before the first
+    step; whoever stops it early gets what was drawn so far. `need` and `draw` are those of its first step."""
+
+    @abstractmethod
+    def descend(self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]) -> Path:
+        """All steps, or those done when `stopped` first said so; both numbers told are public."""
+
+    @abstractmethod
+    def ended(self, path: Path) -> Released: ...

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Entry, Ledger
-from dpengine.ledger.rows import read_request
+from dpengine.ledger.rows import Reservation, read_request
 from dpengine.messages.language import carried as in_words_of_caller
 from dpengine.storage.workers import Worker, carried, in_hand
 
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 def carry_release(
     ledger: Ledger,
-    reserve_args: dict[str, Any],
+    reserve_args: Reservation,
     read: Callable[[], Statistic],
     draw: Callable[[Statistic], dict[str, Any]],
     patience: float = PATIENCE,
@@ -58,7 +58,7 @@ def carry_release(
 class Step:
     """One question of a plan: what to charge, how to read its statistic and how to draw its answer."""
 
-    reserve_args: dict[str, Any]
+    reserve_args: Reservation
     read: Callable[[], Any]
     draw: Callable[[Any], dict[str, Any]]
 

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired, TypedDict
 
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
@@ -80,6 +80,21 @@ class Standing:
 
 
 Standing.NOTHING = Standing(Totals.NOTHING, History.NOTHING)
+
+
+class Reservation(TypedDict):
+    """What is to be charged: which question, to which budget, by whom."""
+
+    budget: str
+    table: str
+    actor: str
+    request: str
+    claim: dict[str, Any]
+    loss: Loss
+    worker: str
+    # The last row that whoever asks knew of. Where this very question was charged after it, by another tab or another
+    # person, it is not charged again until they know.
+    seen: NotRequired[int | None]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, fits, price, spent
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
 from dpengine.core.errors import BudgetExceeded
-from dpengine.ledger import ledger as ledger_module
+from dpengine.ledger import reader as reader_module
 from dpengine.ledger.chain import START, hash_of
 from dpengine.ledger.ledger import Standing
 from dpengine.ledger.rows import Charge, is_request
@@ -237,7 +237,7 @@ def test_lists_are_newest_first_and_recall_finds_paid_answers(tmp_path: Path) ->
 
 
 def test_exported_rows_are_enough_to_recompute_every_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_module, "_PAGE", 3)  # several pages
+    monkeypatch.setattr(reader_module, "_PAGE", 3)  # several pages
     with opened(tmp_path) as ledger:
         for i in range(5):
             ledger.reserve(**ask(f"r{i}", "0.01"))
@@ -255,7 +255,7 @@ def test_exported_rows_are_enough_to_recompute_every_hash(tmp_path: Path, monkey
 
 def test_clocks_that_jump_back_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     years = iter(range(2040, 2000, -1))
-    monkeypatch.setattr(ledger_module, "_now", lambda: datetime(next(years), 1, 1, tzinfo=UTC).isoformat())
+    monkeypatch.setattr("dpengine.ledger.ledger._now", lambda: datetime(next(years), 1, 1, tzinfo=UTC).isoformat())
     with opened(tmp_path) as ledger:
         for i in range(10):
             ledger.reserve(**ask(f"r{i}"))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpengine.ledger import ledger as ledger_module
+from dpengine.ledger import reader as reader_module
 from dpengine.ledger import repeats, sqlite_file
 from dpengine.ledger.ledger import Ledger
 from tests.helpers_ledger import WIDE, ask, opened, raises
@@ -74,7 +74,7 @@ def test_after_a_hundred_thousand_rows_the_meter_reads_as_much_as_after_ten(tmp_
 
 def test_recall_is_indexed(tmp_path: Path) -> None:
     asked = {repeats._OF_LAW: ["q", "l"], repeats._FIRST: ["q"], repeats._NEWEST: ["q"], repeats._NUMBER: ["q"]}
-    asked[ledger_module._THESE] = ["[1]"]
+    asked[reader_module._THESE] = ["[1]"]
     with opened(tmp_path) as ledger, ledger._file.reading() as db:
         plan = [row["detail"] for sql, given in asked.items() for row in db.query(f"EXPLAIN QUERY PLAN {sql}", given)]
     searched = [line for line in plan if "looks" in line or "entries" in line]
@@ -92,7 +92,7 @@ def test_a_picture_of_very_many_charges_searches_for_each_of_its_points(tmp_path
         assert few[0] == 1 and few[-1] == 40 and few == sorted(set(few)) and len(few) == 7
         assert ledger.spread("nobody", 7) == []
         with ledger._file.reading() as db:
-            plan = [row["detail"] for row in db.query("EXPLAIN QUERY PLAN " + ledger_module._NEAREST, ["b", "[1]"])]
+            plan = [row["detail"] for row in db.query("EXPLAIN QUERY PLAN " + reader_module._NEAREST, ["b", "[1]"])]
     assert "SEARCH entries USING INDEX charges_of (budget=? AND seq<?)" in plan
     assert not any("SCAN entries" in line or "TEMP B-TREE" in line for line in plan), plan
 

@@ -1,0 +1,247 @@
+"""Reading the ledger: budgets, charges with their outcomes, the steps of sessions, and the check of every row.
+
+Nothing here writes. `Ledger` in ledger.py adds what does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from dpengine.core.errors import AllowanceError
+from dpengine.ledger import owner_rows, repeats, session_rows
+from dpengine.ledger.chain import START, Verdict, verify
+from dpengine.ledger.owner_rows import Act
+from dpengine.ledger.rows import BudgetRecord, Burned, Charge, Entry, Looked, Outcome, Standing, is_request
+from dpengine.ledger.sqlite_file import SCHEMA, LedgerFile, head_of, sound_rows
+
+_PAGE = 500
+_BUDGET = "SELECT * FROM entries WHERE kind = 'budget' AND budget = ?"
+_CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND request = ?"
+_LAST_CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq DESC LIMIT 1"
+_NEXT_CHARGES = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq > ? ORDER BY seq LIMIT ?"
+_NEAREST = (  # for each of several row numbers the last charge up to it
+    "SELECT * FROM entries WHERE seq IN (SELECT (SELECT seq FROM entries WHERE kind = 'charge' AND budget = ?"
+    " AND seq <= place.value ORDER BY seq DESC LIMIT 1) FROM json_each(?) AS place) ORDER BY seq"
+)
+_OUTCOMES = "SELECT * FROM entries WHERE kind IN ('answer', 'failed') AND request IN (SELECT value FROM json_each(?))"
+_THESE = "SELECT * FROM entries WHERE kind = 'charge' AND seq IN (SELECT value FROM json_each(?))"
+_NEWEST = (
+    "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND json_extract(body, '$.table') = ?"
+    " AND json_extract(body, '$.claim.digest') = ? ORDER BY seq DESC LIMIT 1"
+)
+_FIRST = "SELECT hash FROM entries WHERE seq = 1"
+_HASHED = "SELECT seq FROM entries WHERE substr(hash, 1, ?) = ? ORDER BY seq DESC LIMIT 1"
+_SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('entries', 'looks') AND sql IS NOT NULL"
+
+
+class LedgerReader:
+    """What a ledger tells, in any number of threads and processes."""
+
+    def __init__(self, path: Path, wait: float = 5.0) -> None:
+        self._file = LedgerFile(Path(path), wait)
+        self.path = self._file.path
+
+    def close(self) -> None:
+        self._file.close()
+
+    def budget(self, budget_id: str) -> BudgetRecord:
+        with self._file.reading() as db:
+            record = self._budget(db, budget_id)
+            if record is None:
+                owner_rows.refuse_budget_closed(db, budget_id)  # its own rows are lost
+        if record is None:
+            raise AllowanceError("budget.unknown")
+        return record
+
+    def standing(self, budget: str) -> Standing:
+        """Running sums of a budget; nothing where nothing was charged yet."""
+        with self._file.reading() as db:
+            return self._standing(db, budget)
+
+    def acts(self, budget: str) -> list[Act]:
+        """What its owner did, newest first."""
+        with self._file.reading() as db:
+            return owner_rows.of_budget(db, budget)
+
+    def closed(self) -> dict[tuple[str, str], str]:
+        """(budget, table) → `seal` or `forget`; (budget, "") → `close`."""
+        with self._file.reading() as db:
+            return owner_rows.all_closed(db)
+
+    def find(self, request: str) -> Entry | None:
+        if not is_request(request):
+            return None  # typed into an address by hand
+        with self._file.reading() as db:
+            found = self._entries(db, self._charge_rows(db, request))
+        return found[0] if found else None
+
+    def charges(
+        self,
+        budget: str | None = None,
+        table: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        key: str | None = None,
+    ) -> list[Entry]:
+        """Newest first, `offset` of them passed over; `key` is what was asked."""
+        wanted, values = ["kind = 'charge'"], []
+        for expression, value in (("budget", budget), ("json_extract(body, '$.table')", table)):
+            if value is not None:
+                wanted.append(f"{expression} = ?")
+                values.append(value)
+        if key is not None:
+            wanted.append("json_extract(body, '$.claim.key') = ?")
+            values.append(key)
+        sql = f"SELECT * FROM entries WHERE {' AND '.join(wanted)} ORDER BY seq DESC LIMIT ? OFFSET ?"
+        with self._file.reading() as db:
+            return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
+
+    def walk(self, budget: str) -> Iterator[Entry]:
+        """Every charge of a budget with its outcome, oldest first, read in pages like `export_rows`."""
+        after = 0
+        while True:
+            with self._file.reading() as db:
+                page = self._entries(db, sound_rows(db, _NEXT_CHARGES, [budget, after, _PAGE]))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].charge.seq
+
+    def spread(self, budget: str, most: int) -> list[Charge]:
+        """At most `most` charges of a budget, oldest first, the first and the last among them: all, or those that stand
+        about evenly apart in the ledger. Reads as much after a hundred thousand as after a thousand."""
+        with self._file.reading() as db:
+            newest = sound_rows(db, _LAST_CHARGE, [budget])
+            if not newest or Charge.from_row(newest[0]).history.count <= most:
+                rows = sound_rows(db, _NEXT_CHARGES, [budget, 0, most])
+            else:
+                [first], last = sound_rows(db, _NEXT_CHARGES, [budget, 0, 1]), newest[0]["seq"]
+                apart = [first["seq"] + (last - first["seq"]) * place // (most - 1) for place in range(most)]
+                rows = sound_rows(db, _NEAREST, [budget, json.dumps(apart)])
+        return [Charge.from_row(row) for row in rows]
+
+    def answers_to(self, budget: str, table: str, claim: dict[str, Any], noises: Sequence[str] = ("",)) -> list[Entry]:
+        """The latest answers already paid for to one question, oldest first, whichever of `noises` they have."""
+        laws = [repeats.law_of(claim, noise) for noise in noises]
+        with self._file.reading() as db:
+            found = repeats.of_laws(db, repeats.question_of(budget, table, claim), laws)
+            return self._answered(db, found)[-repeats.MOST_NEWEST :]
+
+    def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
+        """The last time one question was charged, whatever became of it."""
+        with self._file.reading() as db:
+            found = self._entries(db, self._newest_to(db, budget, table, claim_digest))
+        return found[0] if found else None
+
+    def looks_at(self, budget: str, table: str, claim: dict[str, Any]) -> Looked:
+        """The answers to one question at whatever ε and with whatever noise: how many there are, the first of each
+        law, and the latest. Reads as much after ten thousand as after a hundred."""
+        question = repeats.question_of(budget, table, claim)
+        with self._file.reading() as db:
+            count = repeats.number(db, question)
+            first, newest = (self._answered(db, each(db, question)) for each in (repeats.first, repeats.newest))
+        return Looked(count, tuple(first), tuple(newest))
+
+    def steps(self, session: str, newest: int | None = None) -> list[Burned]:
+        """The steps of a session in order with what became of them: all, or the newest."""
+        with self._file.reading() as db:
+            after = 0 if newest is None else max(session_rows.asked(db, session) - newest, 0)
+            return session_rows.of_session(db, session, after)
+
+    def progress(self, session: str) -> tuple[int, bool, bool]:
+        """How many steps were burned, whether the session was ended, and whether a choice was asked for in it."""
+        with self._file.reading() as db:
+            return session_rows.asked(db, session), session_rows.ended(db, session), session_rows.chose(db, session)
+
+    def step(self, session: str, step: str) -> Burned | None:
+        """One of them by its own id."""
+        with self._file.reading() as db:
+            return session_rows.find(db, session, step)
+
+    def export_rows(self, budget: str | None = None) -> Iterator[dict[str, Any]]:
+        """Every row, or those of a budget, as it is stored, oldest first: enough to recompute each hash."""
+        return self._pages("", []) if budget is None else self._pages("budget = ? AND", [budget])
+
+    def head(self) -> tuple[int, str]:
+        """The last row's number and hash: the one thing worth keeping elsewhere, for it changes with any cut."""
+        with self._file.reading() as db:
+            return head_of(db)
+
+    def row_of(self, start_of_hash: str) -> int | None:
+        """The number of the last row whose hash starts like this."""
+        with self._file.reading() as db:
+            found = list(db.query(_HASHED, [len(start_of_hash), start_of_hash]))
+        return found[0]["seq"] if found else None
+
+    def verify(self) -> Verdict:
+        """Recompute everything from the first row on, and name the first row that does not hold."""
+        try:
+            verdict = verify(self._pages("", []))
+            with self._file.reading() as db:
+                schema = {row["sql"] for row in db.query(_SCHEMA)}
+                same = schema == SCHEMA and repeats.tells_the_same(db)
+                whole = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"  # do the indexes tell the same?
+        except AllowanceError as error:
+            if error.code != "ledger.damaged":
+                raise
+            return Verdict(False, 0, (0, START), None, error.code)
+        if not verdict.ok or (schema == SCHEMA and same and whole):
+            return verdict
+        return replace(verdict, ok=False, why="chain.guards" if whole else "ledger.damaged")
+
+    def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
+        rows = sound_rows(db, _BUDGET, [budget_id])
+        return owner_rows.raised(db, BudgetRecord.from_row(rows[0])) if rows else None
+
+    def _standing(self, db: Database, budget: str) -> Standing:
+        rows = sound_rows(db, _LAST_CHARGE, [budget])
+        return Charge.from_row(rows[0]).standing if rows else Standing.NOTHING
+
+    def _known_budget(self, db: Database, budget: str) -> BudgetRecord:
+        record = self._budget(db, budget)
+        if record is None:
+            raise AllowanceError("budget.unknown")
+        return record
+
+    def _charge_rows(self, db: Database, request: str) -> list[dict[str, Any]]:
+        return sound_rows(db, _CHARGE, [request])
+
+    def _newest_to(self, db: Database, budget: str, table: str, claim_digest: str | None) -> list[dict[str, Any]]:
+        return sound_rows(db, _NEWEST, [budget, table, claim_digest])
+
+    def _ended(self, db: Database, request: str) -> bool:
+        return bool(list(db.query(_OUTCOMES, [json.dumps([request])])))
+
+    def _charge(self, db: Database, request: str) -> Charge | None:
+        rows = self._charge_rows(db, request)
+        return Charge.from_row(rows[0]) if rows else None
+
+    def _entries(self, db: Database, charges: list[dict[str, Any]]) -> list[Entry]:
+        origin = next((row["hash"] for row in db.query(_FIRST)), "")
+        requests = json.dumps([row["request"] for row in charges])
+        outcomes = {row["request"]: Outcome.from_row(row) for row in sound_rows(db, _OUTCOMES, [requests])}
+        return [Entry(Charge.from_row(row), outcomes.get(row["request"]), origin) for row in charges]
+
+    def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
+        """Those of some charges that were answered, in the order of the answers."""
+        found = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
+        told = [(entry.outcome.seq, entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
+        return [entry for _, entry in sorted(told, key=lambda one: one[0])]
+
+    def _pages(self, where: str, values: list[Any]) -> Iterator[dict[str, Any]]:
+        """In pages, each its own read: a long look holds no old snapshot that later writes would trip over."""
+        after = -(2**63)  # a row numbered below 1 by hand must be seen too
+        while True:
+            with self._file.reading() as db:
+                sql = f"SELECT * FROM entries WHERE {where} seq > ? ORDER BY seq LIMIT {_PAGE}"
+                page = list(db.query(sql, [*values, after]))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1]["seq"]

@@ -104,6 +104,22 @@ def test_ui_imports_no_page(path: Path) -> None:
     assert not any(name.split(".")[0] == "pages" for name in imports(path))
 
 
+def decisions(path: Path) -> list[str]:
+    """Where a page decides by something that only the question knows."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(isinstance(side, ast.Attribute) and side.attr == "picture" for side in sides):
+                found.append(f"{path.name}:{node.lineno} decides by a picture")
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_ui_asks_the_question(path: Path) -> None:
+    assert decisions(path) == []
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "demos").rglob("*.py")), ids=lambda path: path.name)
 def test_demonstrations_touch_no_table(path: Path) -> None:
     """They draw for made-up tables, so they may know the formulas and the coins, and nothing that holds a table."""

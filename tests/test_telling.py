@@ -34,7 +34,7 @@ in_each_relation = pytest.mark.parametrize(
 
 def state_of(query: Query, people: int) -> str:
     """The state of one answer on a made-up table of so many people, whose groups differ."""
-    if isinstance(query, Stepwise) or query.card.picture == "file":  # decided by the promise
+    if isinstance(query, Stepwise) or query.answer_kind == "file":  # decided by the promise
         return query.state(None, None)
     released = query.release(query.need().imagine(people, "bell"), SystemCoins())
     return query.state(released.value, released.interval)
@@ -185,3 +185,27 @@ def test_limits_are_what_is_sure_where_the_size_is_public() -> None:
     assert build("sum", {"column": "z"}, "replace", about=50).sure() == (-200, 100)
     assert build("sum", {"column": "x"}, "add_remove", about=50).sure() == (0, None)
     assert build("sum", {"column": "z"}, "add_remove", about=50).sure() == (None, None)
+
+
+def test_limits_follow_from_what_an_answer_is() -> None:
+    """A distance is not a place: neither figure nor range of one is cut at the ends of its column."""
+    pay = Number(1_200, 3_000, step=100)
+    facts = Facts("t", Schema({"pay": pay, "sex": Category(["a", "b"])}), Unit.rows(), "replace", 100)
+    where = {"where": [["sex", "in", ["a"]]]}
+    asked = {
+        "count": where,
+        "proportion": {"of": [["sex", "in", ["a"]]]},
+        "mean": {"column": "pay"},
+        "median": {"column": "pay"},
+        "variance": {"column": "pay"},
+        "top_item": {"column": "sex"},
+    }
+    found = {key: catalogue[key].build(facts, {"epsilon": "1"} | given) for key, given in asked.items()}
+    assert {key: query.limits() for key, query in found.items()} == {
+        "count": (0, 100),
+        "proportion": (0, 100),
+        "mean": (1_200, 3_000),
+        "median": (1_200, 3_000),
+        "variance": (0, 900),
+        "top_item": None,
+    }

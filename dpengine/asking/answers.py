@@ -202,7 +202,7 @@ def make_answer(query: Query, entry: Entry) -> Answer:
     body = entry.outcome.body
     value = body["value"]
     labels: list[str] = []
-    if isinstance(value, dict) and query.card.picture != "file":  # the ledger sorts names
+    if isinstance(value, dict) and query.answer_kind != "file":  # the ledger sorts names
         labels = query.listed(value)
         value = {label: value[label] for label in labels}
     return Answer(

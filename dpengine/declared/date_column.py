@@ -55,6 +55,10 @@ class Date:
         return False
 
     @property
+    def ends(self) -> tuple[str, str]:
+        return self.value(0), self.value(self.size - 1)
+
+    @property
     def diameter(self) -> Fraction:
         return Fraction(self.size - 1)
 

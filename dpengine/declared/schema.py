@@ -86,6 +86,10 @@ class Number:
         return whole and self.lower >= 1000 and self.upper < 3000
 
     @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        return self.lower, self.upper
+
+    @property
     def diameter(self) -> Fraction:
         return self.upper - self.lower
 

@@ -3,10 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, Literal
 
 from dpengine.declared.unit import RELATIONS, Relation
 from dpengine.messages import say
+
+# What an answer is. Its limits, its unit, its words and how it is drawn follow from this.
+AnswerKind = Literal[
+    "count",  # a number of people or rows, or several
+    "share",  # of people or rows, in percent
+    "place",  # on a column: an average, a median
+    "distance",  # on a column: how far values are apart
+    "amount",  # in a column's unit, whatever its range: a total
+    "label",  # a name, or several in order
+    "curve",  # numbers along a column that never fall
+    "density",  # a smooth curve over a column, or a map over two
+    "range",  # two ends in a column of the file
+    "check",  # how good a model is, in several figures
+    "table",  # made-up rows
+    "file",  # published rows
+    "model",
+    "session",  # answers that are asked for one by one
+]
+WHOLE: tuple[AnswerKind, ...] = ("table", "file", "model")  # no figure: each has a page of its own
+ON_COLUMN: tuple[AnswerKind, ...] = ("place", "distance", "amount")  # told in the unit of one column
+ALL = Fraction(100)  # every share, in percent
 
 
 @dataclass(frozen=True)
@@ -34,7 +56,7 @@ class Card:
     key: str
     version: int
     parameters: tuple[Parameter, ...]
-    picture: str  # number, bars, point or label: how the answer is drawn
+    answer: AnswerKind
     states: tuple[str, ...]  # those of `telling` in which its answer says nothing
     trust: str = "central"
     relations: tuple[Relation, ...] = RELATIONS

@@ -22,7 +22,7 @@ from dpengine.core.exact import text_of
 from dpengine.declared.conditions import EVERYONE, Predicate, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.card import Card
+from dpengine.mechanisms.card import ALL, AnswerKind, Card
 from dpengine.mechanisms.cuts import Cut, of_question
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.telling import APART, FEW, alike, fills
@@ -108,6 +108,15 @@ class Query(ABC):
     def own_json(self) -> dict[str, Any]:
         """The inverse of `read`."""
 
+    @property
+    def answer_kind(self) -> AnswerKind:
+        return self.card.answer
+
+    @property
+    def answer_column(self) -> str:
+        """The column an answer lies on or is in the unit of; "" where there is none."""
+        return str(getattr(self, "column", ""))
+
     @abstractmethod
     def sentence(self) -> str:
         """The question as words, the same in form, answer, history and receipt."""
@@ -152,11 +161,26 @@ class Query(ABC):
     def limits(self, part: str = "") -> tuple[Any, Any] | None:
         """Between which numbers an answer, or a part of it, lies by declaration; the declared number of people stands
         for one that is not public. None where it is no number."""
+        match self.answer_kind:
+            case "count":
+                return 0, self.most
+            case "share":
+                return Fraction(0), ALL
+            case "place":
+                return self.facts.schema.ordered(self.answer_column).ends
+            case "distance":
+                return Fraction(0), self.facts.schema[self.answer_column].diameter
         return None
+
+    @property
+    def most(self) -> int:
+        """How many people or rows can be counted; about so many where that is not public."""
+        return self.facts.about * self.facts.unit.at_most
 
     def sure(self, part: str = "") -> tuple[Any, Any]:
         """Beyond which numbers the truth cannot be, whatever the table holds; None where nothing is sure."""
-        return self.limits(part) or (None, None)
+        least, most = self.limits(part) or (None, None)
+        return least, None if self.answer_kind == "count" and self.facts.people is None else most
 
     def mute(self, interval: Any, part: str = "") -> bool:
         """Does a figure with this range say nothing?"""

@@ -59,7 +59,7 @@ class Way:
 
     @property
     def asked_here(self) -> bool:
-        return self.query is not None and self.query.card.picture != "file"
+        return self.query is not None and self.query.answer_kind != "file"
 
     @property
     def error(self) -> Fraction | None:

@@ -55,7 +55,7 @@ def offered() -> tuple[str, ...]:
         key
         for key, query in catalogue.items()
         if any(parameter.kind == "where" for parameter in query.card.parameters)
-        and query.card.picture != "curve"
+        and query.card.answer != "curve"
         and all(one.kind in _FILLED | _TYPED.keys() for one in query.card.parameters if one.required)
     )
 

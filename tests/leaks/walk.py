@@ -82,7 +82,7 @@ def downloads(table: dp.Table, workspace: Any, answers: list[dp.Answer]) -> Iter
     for answer in answers:
         yield "answer as CSV", exports.answer_csv(answer)
         yield "receipts", json.dumps(answer.receipt)
-        if answer.query.card.picture == "file":
+        if answer.query.answer_kind == "file":
             yield "published table", exports.table_csv(table.published(answer).table()).decode()
         if isinstance(answer.query, OfGradients) and answer.path is not None:
             model = answer.query.model(answer.path.weights)

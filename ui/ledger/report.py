@@ -104,9 +104,9 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
     if answer.query.card.key == SESSION:
         return _session(number, answer, share)
     figures = ""
-    if answer.query.card.picture == "file":
+    if answer.query.answer_kind == "file":
         figures = _p(say("answer.file_full", sha=answer.value["sha256"]), "muted")
-    elif isinstance(answer.value, dict) and answer.query.card.picture not in ("label", "rows", "density"):
+    elif isinstance(answer.value, dict) and answer.query.answer_kind not in ("label", "table", "density"):
         shown = " open" if answer.interval is None else ""
         rows = bars_table(answer, islice(answer.value, many.PAGE)) + _p(_rest(len(answer.value)), "muted")
         figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{rows}</details>"
@@ -159,12 +159,12 @@ def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) ->
 def picture(answer: dp.Answer) -> str:
     """As on the page of the answer: bars, ranges or a point; a name alone has no picture."""
     title = axis(answer.query)
-    if answer.query.card.picture == "label":
+    if answer.query.answer_kind == "label":
         code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
         return _p(say(code), "muted")
-    if answer.query.card.picture == "density":
+    if answer.query.answer_kind == "density":
         return density_svg.standing(answer)
-    if answer.query.card.picture == "curve":
+    if answer.query.answer_kind == "curve":
         return curve_answer.standing(answer)
     if isinstance(answer.value, dict) and answer.interval is None:
         return ""  # two ends of a range: the figures say it

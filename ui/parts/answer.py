@@ -10,6 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.ledger.rows import SESSION
+from dpengine.mechanisms.card import WHOLE
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
 from ui.parts import counted, curve_answer, density, exports
@@ -37,17 +38,17 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f"{counted.html(answer.query)}"
     )
     steer.arrived(answer.request_id)
-    if answer.query.card.picture == "file":
+    if answer.query.answer_kind == "file":
         where = {"table": table, "published": answer.request_id}
         st.page_link(nav.page("publish"), label=say("publish_page.open"), query_params=where)
         receipt(answer, key)
         return
-    if answer.query.card.picture == "rows":
+    if answer.query.answer_kind == "table":
         where = {"table": table, "made": answer.request_id}
         st.page_link(nav.page("synthetic"), label=say("synthetic_page.open"), query_params=where)
         receipt(answer, key)
         return
-    if answer.query.card.picture == "model":
+    if answer.query.answer_kind == "model":
         where = {"table": table, "trained": answer.request_id}
         st.page_link(nav.page("train"), label=say("train_page.open"), query_params=where)
         receipt(answer, key)
@@ -58,7 +59,7 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
 
 
 def picture(answer: dp.Answer, key: str) -> None:
-    kind, title = answer.query.card.picture, axis(answer.query)
+    kind, title = answer.query.answer_kind, axis(answer.query)
     if kind == "label":
         code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
         st.html(f'<p class="lead">{escape(say(code))}</p>')
@@ -148,10 +149,10 @@ def receipt(answer: dp.Answer, key: str) -> None:
 
 
 def _full(answer: dp.Answer) -> str:
-    if answer.query.card.picture == "file":
+    if answer.query.answer_kind == "file":
         return say("answer.file_full", sha=answer.value["sha256"])
     if isinstance(answer.value, dict):
-        made = answer.query.card.picture in ("rows", "model")
+        made = answer.query.answer_kind in WHOLE
         return headline(answer) if made else say("answer.bars", bars=len(answer.value))
     if answer.interval is None:
         return plain(answer.value)

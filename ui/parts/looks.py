@@ -10,6 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.repeated_answers import MOST_AVERAGED, Reading, foreseen
 from dpengine.core.amounts import MOST_EPSILON
+from dpengine.mechanisms.card import WHOLE
 from dpengine.mechanisms.query import Averaged
 from dpengine.messages import plain, say
 from ui.parts import answer as answers
@@ -21,7 +22,7 @@ from ui.words.wording import as_one, chance, headline, in_short, percent, range_
 
 
 def show(table: dp.Table, answer: dp.Answer) -> None:
-    if answer.query.card.picture in ("file", "rows", "model"):  # another draw is another one, from its own page
+    if answer.query.answer_kind in WHOLE:  # another draw is another one, from its own page
         return
     if isinstance(answer.value, dict) and len(answer.value) > many.MOST_REHEARSED:
         return  # so many means are not worked out while somebody waits; Ask and the CSV have each answer

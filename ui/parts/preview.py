@@ -44,7 +44,7 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
         density.draw(query, heights(query, value), interval, f"chart-{key}", simulated=True)
         return
-    if query.card.picture == "curve":
+    if query.answer_kind == "curve":
         if getattr(query, "points", 0) > MOST_REHEARSED:
             st.html(f'<p class="lead">{escape(say("preview.curve_long"))}</p>')
             return
@@ -60,7 +60,7 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
         draw(*pictured(query, value, interval), title, alt, f"chart-{key}", simulated=True)
         return
     drawn = [value for value, _ in _rehearsed(_public(table, query), 50, table, query)]
-    if query.card.picture == "label":
+    if query.answer_kind == "label":
         names = [name for value in drawn for name in ([value] if isinstance(value, str) else value)]
         told = query.shown()
         ranked = dict.fromkeys(sorted(names, key=names.count, reverse=True))

@@ -12,6 +12,7 @@ from typing import Any
 import dpengine as dp
 from dpengine.asking.repeated_answers import Reading
 from dpengine.core.exact import decimal_of, text_of
+from dpengine.mechanisms.card import WHOLE
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.mechanisms.curves.density import Density
@@ -66,7 +67,7 @@ def promise_words(promise: Promise, query: dp.Query | None = None) -> str:
         return say("promise.found", unit=unit_words(query), chance=chance(promise.beta), **facts) + _guess(promise)
     if isinstance(promise, Within):
         code = "promise.within" if promise.of == 1 else "promise.within_all"
-        if query is not None and query.card.picture == "curve":
+        if query is not None and query.answer_kind == "curve":
             code = "promise.curve"
         told = say(code, alpha=amount(promise, query), of=promise.of, chance=chance(promise.beta))
         return told + _guess(promise, query)
@@ -228,9 +229,9 @@ def headline(answer: dp.Answer) -> str:
     """The finding in a few words."""
     query, value = answer.query, answer.value
     state = query.state(value, answer.interval)
-    if query.card.picture in _WHOLE:
+    if query.answer_kind in WHOLE:
         return say("answer.noise", what=_whole(answer)) if state else _whole(answer)
-    if query.card.picture == "range":
+    if query.answer_kind == "range":
         return say("answer.no_range") if state else say("answer.found_range", **value)
     if isinstance(query, Density):
         return say("answer.density_flat") if state else density_words.headline(query, value)
@@ -242,7 +243,7 @@ def headline(answer: dp.Answer) -> str:
         return names_of(answer)
     if state and state != APART:
         return say("answer.nothing")
-    if query.card.picture == "curve":
+    if query.answer_kind == "curve":
         if isinstance(query, Cdf):
             return say("answer.made_up", points=query.points)
         half = halfway_words(answer)
@@ -258,15 +259,14 @@ def headline(answer: dp.Answer) -> str:
     return _about(answer, printed(query, value, answer.interval))
 
 
-_WHOLE = ("file", "rows", "model")  # the answer is a table, or a model
 _LISTED = 3  # figures that a headline names
 
 
 def _whole(answer: dp.Answer) -> str:
     query, value = answer.query, answer.value
-    if query.card.picture == "file":
+    if query.answer_kind == "file":
         return say("answer.file", rows=value["rows"], columns=len(value["columns"]))
-    if query.card.picture == "rows":
+    if query.answer_kind == "table":
         return say("answer.made", rows=sum(value.values()))
     return say("answer.model", target=query.target, columns=len(query.features))  # type: ignore[attr-defined]
 
@@ -356,10 +356,10 @@ def from_zero(query: dp.Query) -> bool:
 
 def range_words(answer: dp.Answer) -> str:
     """How far the truth may be, in the promise's own kind."""
-    if answer.query.card.picture == "rows":
+    if answer.query.answer_kind == "table":
         promised = promise_words(answer.promise, answer.query)
         return say("answer.made_within", promise=promised[:1].upper() + promised[1:])
-    if answer.query.card.picture == "range":
+    if answer.query.answer_kind == "range":
         return say("answer.range_means")
     if isinstance(answer.interval, tuple):
         if answer.query.mute(answer.interval):
@@ -370,7 +370,7 @@ def range_words(answer: dp.Answer) -> str:
             return say("answer.misfits", high=high, chance=chance(answer.query.beta))
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
     promise = answer.promise
-    if answer.query.card.picture == "curve" and isinstance(promise, Within):
+    if answer.query.answer_kind == "curve" and isinstance(promise, Within):
         told = {"alpha": amount(promise, answer.query), "chance": chance(promise.beta)}
         rows = answer.query.facts.about
         if promise.nominal:

@@ -38,7 +38,7 @@ class FindRange(Query):
     card: ClassVar[Card] = Card(
         key="find_range",
         version=1,
-        picture="range",
+        answer="range",
         states=(FOUND,),
         caveats=("bands", "nothing"),
         parameters=(

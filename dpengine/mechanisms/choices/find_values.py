@@ -59,7 +59,7 @@ class FindValues(Query):
     card: ClassVar[Card] = Card(
         key="find_values",
         version=1,
-        picture="bars",
+        answer="count",
         states=(FOUND,),
         caveats=("rare", "delta", "spelling"),
         parameters=(
@@ -121,12 +121,6 @@ class FindValues(Query):
     def promise(self) -> Within:
         most, guess = self.facts.about * self.facts.unit.at_most, self.facts.people is None
         return Within(Fraction(self.threshold + self.reach), most, self.beta, Fraction(0), nominal=guess)
-
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
-        return 0, self.facts.about * self.facts.unit.at_most
-
-    def sure(self, part: str = "") -> tuple[Any, Any]:
-        return 0, None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
 
     def off(self) -> Fraction:
         """A figure that is shown; what is not shown may be off by T more."""

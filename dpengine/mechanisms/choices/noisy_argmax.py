@@ -42,7 +42,7 @@ class NoisyArgmax(Query):
     card: ClassVar[Card] = Card(
         key="noisy_argmax",
         version=1,
-        picture="label",
+        answer="label",
         states=(APART,),
         caveats=("ties",),
         parameters=(

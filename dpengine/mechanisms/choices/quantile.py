@@ -63,7 +63,7 @@ class Quantile(Query):
     card: ClassVar[Card] = Card(
         key="quantile",
         version=1,
-        picture="point",
+        answer="place",
         states=(FEW, APART),
         caveats=("rank",),
         parameters=(
@@ -227,10 +227,6 @@ class Quantile(Query):
         floor = least_rank_error(self.epsilon, size, self.beta)
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
-
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
-        column = self.facts.schema.ordered(self.column)
-        return column.value(0), column.value(column.size - 1)
 
     def mute(self, interval: Any, part: str = "") -> bool:
         """Nearly the whole grid, or a range whose ends are both drawn from beyond all people there are; where no range

@@ -51,7 +51,7 @@ class TopItem(Query):
     card: ClassVar[Card] = Card(
         key="top_item",
         version=1,
-        picture="label",
+        answer="label",
         states=(APART,),
         caveats=("ties",),
         parameters=(

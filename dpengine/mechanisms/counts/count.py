@@ -31,7 +31,7 @@ class Count(OfCounts):
     card: ClassVar[Card] = Card(
         key="count",
         version=1,
-        picture="number",
+        answer="count",
         states=(FEW, APART),
         parameters=(
             Parameter("people", "people", default=True),

@@ -35,7 +35,7 @@ class Crosstab(Histogram):
     card: ClassVar[Card] = Card(
         key="crosstab",
         version=2,
-        picture="bars",
+        answer="count",
         states=(FEW, APART),
         caveats=("bins",),
         parameters=(

@@ -29,7 +29,7 @@ class FitCheck(OfCounts):
     card: ClassVar[Card] = Card(
         key="fit_check",
         version=1,
-        picture="number",
+        answer="count",
         states=(FEW,),
         caveats=("empty",),
         parameters=(

@@ -43,7 +43,7 @@ class Histogram(OfCounts):
     card: ClassVar[Card] = Card(
         key="histogram",
         version=2,
-        picture="bars",
+        answer="count",
         states=(FEW, APART),
         caveats=("bins",),
         parameters=(

@@ -84,12 +84,6 @@ class OfCounts(Averaged):
         """How many can be counted; about so many where that is not public."""
         return self.facts.about * self.moves[1]
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
-        return 0, self.most
-
-    def sure(self, part: str = "") -> tuple[Any, Any]:
-        return 0, None if self.facts.people is None else self.most
-
     def promise(self) -> Within:
         # Gaussian noise has no ε, so no bound from below is known.
         least = Fraction(0) if self.noise else least_count_error(self.epsilon, self.beta)

@@ -40,7 +40,7 @@ class Proportion(Averaged):
     card: ClassVar[Card] = Card(
         key="proportion",
         version=1,
-        picture="point",
+        answer="share",
         states=(FEW, APART),
         parameters=(
             Parameter("of", "of", required=True),
@@ -100,9 +100,6 @@ class Proportion(Averaged):
         if self.known is not None:
             least = min(100 * least_count_error(self.epsilon, self.beta) / people, ALL)
         return Within(alpha, self.groups, self.beta, least, "percent", nominal=self.known is None)
-
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
-        return NOBODY, ALL
 
     def coarse(self) -> Fraction:
         return ALL / 8

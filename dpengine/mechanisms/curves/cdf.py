@@ -60,7 +60,7 @@ class Cdf(Query):
     card: ClassVar[Card] = Card(
         key="cdf",
         version=1,
-        picture="curve",
+        answer="curve",
         states=(FEW,),
         caveats=("made_up", "rival"),
         parameters=(

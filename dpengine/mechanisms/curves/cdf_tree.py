@@ -41,7 +41,7 @@ class CdfTree(OfCounts):
     card: ClassVar[Card] = Card(
         key="cdf_tree",
         version=1,
-        picture="curve",
+        answer="curve",
         states=(FEW,),
         caveats=("falls",),
         parameters=(

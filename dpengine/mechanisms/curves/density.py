@@ -67,7 +67,7 @@ class Density(Query):
     card: ClassVar[Card] = Card(
         key="density",
         version=1,
-        picture="density",
+        answer="density",
         states=(SHAPE,),
         caveats=("bandwidth", "ends", "delta"),
         parameters=(

@@ -42,7 +42,7 @@ class LocalCount(OfBits):
     card: ClassVar[Card] = Card(
         key="local_count",
         version=1,
-        picture="number",
+        answer="count",
         states=(FEW,),
         trust="local",
         relations=("replace",),

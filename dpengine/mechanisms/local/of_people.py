@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import comb
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
@@ -32,9 +31,6 @@ class OfBits(Query):
     def sensitivity(self) -> Sensitivity:
         return Sensitivity("l1", 1)
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
-        return 0, self.facts.about
-
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, 4)
 
@@ -42,7 +38,7 @@ class OfBits(Query):
 def check_people(query: Query) -> None:
     if query.facts.about > MOST_PEOPLE:
         raise AllowanceError("shuffle.large", most=MOST_PEOPLE)
-    if query.where.everyone and query.card.picture == "number":
+    if query.where.everyone and not query.labels():
         raise AllowanceError("count.public", people=query.facts.about)
 
 

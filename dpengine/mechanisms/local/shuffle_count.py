@@ -43,7 +43,7 @@ class ShuffleCount(OfBits):
     card: ClassVar[Card] = Card(
         key="shuffle_count",
         version=1,
-        picture="number",
+        answer="count",
         states=(FEW,),
         trust="shuffle",
         relations=("replace",),

@@ -51,7 +51,7 @@ class ShuffleHistogram(Query):
     card: ClassVar[Card] = Card(
         key="shuffle_histogram",
         version=1,
-        picture="bars",
+        answer="count",
         states=(FEW, APART),
         trust="shuffle",
         relations=("replace",),
@@ -146,9 +146,6 @@ class ShuffleHistogram(Query):
         off = Fraction(ceiling(max(middle - low, high - middle)))
         off = max(off, Fraction(self.rare)) if self.solution == "second" else off
         return Within(off, self.size, self.beta, Fraction(0))
-
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
-        return 0, self.facts.about
 
     @property
     def compared(self) -> bool:

@@ -41,7 +41,7 @@ class OfModel(Averaged):
     card: ClassVar[Card] = Card(
         key="check_model",
         version=1,
-        picture="point",
+        answer="check",
         states=(FEW,),
         caveats=("same", "rows", "first", "cut"),
         parameters=(

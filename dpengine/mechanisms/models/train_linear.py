@@ -24,7 +24,7 @@ class TrainLinear(OfGradients):
     card: ClassVar[Card] = Card(
         key="train_linear",
         version=1,
-        picture="model",
+        answer="model",
         states=(NOISE,),
         caveats=("noise", "bounds"),
         parameters=(

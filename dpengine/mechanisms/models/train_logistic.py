@@ -26,7 +26,7 @@ class TrainLogistic(OfGradients):
     card: ClassVar[Card] = Card(
         key="train_logistic",
         version=1,
-        picture="model",
+        answer="model",
         states=(NOISE,),
         caveats=("noise", "bounds"),
         parameters=(

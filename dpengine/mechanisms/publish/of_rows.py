@@ -224,7 +224,7 @@ def card(key: str, caveats: tuple[str, ...]) -> Card:
     return Card(
         key=key,
         version=1,
-        picture="file",
+        answer="file",
         states=(NOISE,),
         trust="local",
         relations=("replace",),

@@ -36,7 +36,7 @@ from dpengine.core.exact import ceiling, ln_above, read_number, text_of
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
-from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.card import AnswerKind, Card, Parameter
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.promises import NearBest, Within
 from dpengine.mechanisms.query import Query, Released, Sensitivity
@@ -88,7 +88,7 @@ class AdaptiveSession(Query):
     card: ClassVar[Card] = Card(
         key="adaptive_session",
         version=1,
-        picture="point",
+        answer="session",
         states=(FEW, APART),
         caveats=("kept", "adaptive"),
         parameters=(
@@ -132,6 +132,12 @@ class AdaptiveSession(Query):
         if self.delta is not None:
             told["delta"] = text_of(self.delta)
         return told if self.ask is None else told | {"ask": self.ask.as_json()}
+
+    @property
+    def answer_kind(self) -> AnswerKind:
+        if self.ask is None:
+            return self.card.answer
+        return "label" if isinstance(self.ask, Largest) else "share" if isinstance(self.ask, Share) else "place"
 
     def valued(self) -> set[str]:
         return {self.ask.column} if isinstance(self.ask, Average) else set()

@@ -41,7 +41,7 @@ class Mean(OfNumbers):
     card: ClassVar[Card] = Card(
         key="mean",
         version=1,
-        picture="point",
+        answer="place",
         states=(FEW, APART),
         caveats=("bounds",),
         parameters=(

@@ -25,10 +25,6 @@ class OfNumbers(Averaged):
     def own_json(self) -> dict[str, Any]:
         return {"column": self.column}
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
-        column = self.facts.schema.number(self.column)
-        return column.lower, column.upper
-
     @property
     def half(self) -> int:
         """h: how far a doubled code can be from the middle of the grid."""

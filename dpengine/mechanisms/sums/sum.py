@@ -38,7 +38,7 @@ class Sum(OfNumbers):
     card: ClassVar[Card] = Card(
         key="sum",
         version=1,
-        picture="number",
+        answer="amount",
         states=(FEW, APART),
         caveats=("bounds",),
         parameters=(

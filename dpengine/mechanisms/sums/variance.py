@@ -39,7 +39,7 @@ class Variance(OfNumbers):
     card: ClassVar[Card] = Card(
         key="variance",
         version=1,
-        picture="point",
+        answer="distance",
         states=(FEW,),
         caveats=("bounds",),
         parameters=(

@@ -56,7 +56,7 @@ class Mwem(OfClass):
     card: ClassVar[Card] = Card(
         key="mwem",
         version=1,
-        picture="rows",
+        answer="table",
         states=(NOISE,),
         caveats=("loose", "class"),
         parameters=(

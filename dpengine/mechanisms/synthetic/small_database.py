@@ -57,7 +57,7 @@ class SmallDatabase(OfClass):
     card: ClassVar[Card] = Card(
         key="small_database",
         version=1,
-        picture="rows",
+        answer="table",
         states=(NOISE,),
         caveats=("rows", "class"),
         parameters=(

@@ -9,22 +9,16 @@ of it may be shown.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Relation, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.trial import CLUB
+from dpengine.mechanisms.trial import Example as Asked
 
-SCHEMA = Schema(
-    {
-        "town": Category(["North", "South", "West"], unknown="North", missing="North"),
-        "member": Category(["yes", "no"], unknown="no", missing="no"),
-        "visits": Number(0, 6, missing=0),
-    }
-)
+SCHEMA = CLUB
 HEADER = (*SCHEMA.columns, "street", "spent")
 UNITS = {"one": Unit.rows(), "two": Unit.column("name", at_most=2)}
 ANA = "Ana"
@@ -57,81 +51,35 @@ def _others(*visits: int, towns: tuple[str, ...] = _TOWNS) -> Table:
     return tuple(_row(name, town, member, many, "High Street", paid) for name, town, member, many, paid in told)
 
 
-OTHERS = _others(1, 1, 1, 2, 6)
-ALIKE = _others(1, 1, 1, 1, 1)  # beside whom Ana moves the upper quarter most
-EVEN = _others(1, 1, 1, 2, 6, towns=("North", "North", "South", "West", "West"))  # beside whom Ana decides
-BESIDE = {"quantile": ALIKE, "top_item": EVEN, "flip": EVEN, "noisy_argmax": EVEN}
+_OTHERS = {
+    "usual": _others(1, 1, 1, 2, 6),
+    "alike": _others(1, 1, 1, 1, 1),  # beside whom Ana moves the upper quarter most
+    "even": _others(1, 1, 1, 2, 6, towns=("North", "North", "South", "West", "West")),  # beside whom Ana decides
+}
 WITH = _row(ANA, "West", "yes", 60, "Mill Lane", "4000")
-INSTEAD = _row(ANA, "North", "no", 0, "High Street", "10")
-NEARER = _row(ANA, "North", "no", 2, "High Street", "10")  # what moves a spread most is not the far end
+INSTEAD = {
+    "far": _row(ANA, "North", "no", 0, "High Street", "10"),
+    "near": _row(ANA, "North", "no", 2, "High Street", "10"),  # what moves a spread most is not the far end
+}
 
 
-def tables(key: str, relation: Relation, unit: str) -> tuple[Table, Table]:
+# One question of every kind, about West or visits, so that Ana matters to all; some with their other noise too.
+QUESTION_OF = {name: key for key, found in catalogue.items() for name in (key, *found.trial.with_noise)}
+EXAMPLES: dict[str, Asked] = {
+    name: catalogue[key].trial.with_noise.get(name, catalogue[key].trial.example) for name, key in QUESTION_OF.items()
+}
+
+
+def tables(name: str, relation: Relation, unit: str) -> tuple[Table, Table]:
     """The two neighbours: Ana as she is, and another Ana or none."""
-    others, instead = BESIDE.get(key, OTHERS), NEARER if key in ("variance", "train_logistic") else INSTEAD
+    others, instead = _OTHERS[EXAMPLES[name].others], INSTEAD[EXAMPLES[name].instead]
     rows = UNITS[unit].at_most
     return others + (WITH,) * rows, others + ((instead,) * rows if relation == "replace" else ())
 
 
-MODEL = {  # a released model that says: who comes often is a member
-    "kind": "logistic",
-    "features": [["visits", SCHEMA["visits"].as_json()]],
-    "target": ["member", SCHEMA["member"].as_json()],
-    "yes": [0],
-    "no": [1],
-    "bits": 24,
-    "weights": [0, 2**24],
-}
-
-# One question of every kind, about West or about visits, so that Ana matters to all of them.
-WEST: list[Any] = [["town", "in", ["West"]]]
-NORTH: list[Any] = [["town", "in", ["North"]]]
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "count": {"where": WEST},
-    "proportion": {"of": WEST},
-    "sum": {"column": "visits"},
-    "mean": {"column": "visits"},
-    "variance": {"column": "visits"},
-    "median": {"column": "visits", "with_range": False},
-    "quantile": {"column": "visits", "share": "0.75", "with_range": False},
-    "histogram": {"column": "town"},
-    "crosstab": {"columns": ["town", "member"]},
-    "density": {"columns": ["visits"], "resolution": 2, "bandwidth": 3},
-    "top_item": {"column": "town"},
-    "noisy_argmax": {"options": [WEST, NORTH]},
-    "fit_check": {"column": "visits"},
-    "find_range": {"column": "spent"},
-    "find_values": {"column": "street", "delta": "0.01"},
-    "adaptive_session": {"questions": 2, "ask": {"share": WEST}},
-    "gaussian": {"where": WEST, "noise": "gaussian"},
-    "flip": {"column": "town", "noise": "permute_and_flip"},
-    "publish_number": {"columns": ["visits"]},
-    "publish_category": {"columns": ["town"]},
-    "publish_table": {"columns": ["town", "visits"]},
-    "local_count": {"where": WEST},
-    "shuffle_count": {"where": WEST, "delta": "0.35"},  # six people hide each other at no smaller δ
-    "shuffle_histogram": {"column": "town", "delta": "0.5"},
-    "cdf": {"column": "visits", "points": 2},
-    "cdf_tree": {"column": "visits"},
-    "small_database": {"columns": ["town"], "size": 2},
-    "mwem": {"columns": ["town"], "queries": [WEST, NORTH], "rounds": 1},
-    "train_linear": {"target": "visits", "features": ["member"], "calibration": "coordinate", "steps": 1, "lattice": 4},
-    "train_logistic": {
-        "target": "member",
-        "features": ["visits"],
-        "calibration": "coordinate",
-        "steps": 1,
-        "lattice": 4,
-        "clip": "0.5",
-    },
-    "check_model": {"parts": 2, "model": MODEL},
-}
-OTHER_NOISE = {"gaussian": "count", "flip": "top_item"}  # questions with their other noise
-
-
 def settings(key: str) -> tuple[tuple[Relation, str], ...]:
     """The relations and units of which a question may be asked; some are for one row per person alone."""
-    card = catalogue[OTHER_NOISE.get(key, key)].card
+    card = catalogue[QUESTION_OF[key]].card
     units = [unit for unit in UNITS if card.several or UNITS[unit] == Unit.rows()]
     return tuple((relation, unit) for relation in card.relations for unit in units)
 
@@ -155,6 +103,5 @@ class Example:
 
     @property
     def query(self) -> Query:
-        facts = Facts("club", SCHEMA, UNITS[self.unit], self.relation, len(OTHERS) + 1, HEADER)
-        kind = catalogue[OTHER_NOISE.get(self.key, self.key)]
-        return kind.build(facts, {"epsilon": self.epsilon} | EXAMPLES[self.key])
+        facts = Facts("club", SCHEMA, UNITS[self.unit], self.relation, len(_OTHERS["usual"]) + 1, HEADER)
+        return catalogue[QUESTION_OF[self.key]].build(facts, {"epsilon": self.epsilon} | dict(EXAMPLES[self.key].given))

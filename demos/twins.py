@@ -19,24 +19,14 @@ from demos.neighbours import Example
 from demos.watching import Cell, View, Watched, WatchedValues, watch
 from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
-from dpengine.mechanisms.choices.find_range import FindRange
+from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.choices.find_values import FindValues, Found
-from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
-from dpengine.mechanisms.choices.quantile import Blocks, Median, Quantile
-from dpengine.mechanisms.choices.top_item import TopItem
-from dpengine.mechanisms.counts.count import Count
-from dpengine.mechanisms.counts.fit_check import FitCheck
-from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.choices.quantile import Blocks, Median
 from dpengine.mechanisms.counts.of_counts import OfCounts
-from dpengine.mechanisms.counts.proportion import Proportion
-from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.query import Query
-from dpengine.mechanisms.sums.mean import Mean
 from dpengine.mechanisms.sums.sum import Sum
-from dpengine.mechanisms.synthetic.mwem import Mwem
-from dpengine.mechanisms.synthetic.small_database import SmallDatabase
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
 from dpengine.statistics.need import Spread
@@ -188,8 +178,6 @@ class SharedCoin(Watched):
         return Independent(laws) if isinstance(value, tuple) else laws[0]
 
 
-_CHOICES = Quantile | TopItem | NoisyArgmax | Cdf | SmallDatabase | Mwem
-
 # --- which twin of which question -------------------------------------------------------------------------------------
 
 
@@ -208,68 +196,64 @@ def _moved(example: Example) -> list[int]:
     return [at for at, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
 
 
-def half(example: Example) -> Watched | None:
-    query = example.query
-    other = FindValues | ShuffleCount | ShuffleHistogram | _CHOICES
-    return None if isinstance(query, other) else OtherNoise(query, query.at(2 * query.epsilon))
+def half(example: Example) -> Watched:
+    return OtherNoise(example.query, example.query.at(2 * example.query.epsilon))
 
 
-def quarter(example: Example) -> Watched | None:
+def quarter(example: Example) -> Watched:
     """Of a choice: what it loses on a table is often little more than half of what can be claimed for all of them."""
-    query = example.query
-    return OtherNoise(query, query.at(4 * query.epsilon)) if isinstance(query, _CHOICES) else None
+    return OtherNoise(example.query, example.query.at(4 * example.query.epsilon))
 
 
 def small(example: Example) -> Watched | None:
     """Δ one too small; where Δ is large that is nearly right, and not shown."""
     query, bound = example.query, example.query.sensitivity().bound
-    if not isinstance(query, OfCounts | Proportion) or not 2 <= bound <= 4:
-        return None
-    return OtherNoise(query, query.at(query.epsilon * bound / (bound - 1)))
+    return OtherNoise(query, query.at(query.epsilon * bound / (bound - 1))) if 2 <= bound <= 4 else None
 
 
 def relation(example: Example) -> Watched | None:
     """The noise of the other relation."""
     query = example.query
-    if example.relation != "replace" or not isinstance(query, Histogram | FindRange):
+    if example.relation != "replace":
         return None
     return OtherNoise(query, replace(query, facts=replace(query.facts, relation="add_remove")))
 
 
 def bare(example: Example) -> Watched | None:
+    """Where the answer is not one number alone: of a mean over a public number of people the sum is all there is."""
     moved = _moved(example)
-    query = example.query
-    fits = isinstance(query, Count | Histogram) or (isinstance(query, Mean) and query.known is None)
-    return OneBare(query, moved[0]) if moved and fits else None
+    return OneBare(example.query, moved[0]) if moved and getattr(example.query, "known", None) is None else None
 
 
-def nonempty(example: Example) -> Watched | None:
-    return OnlyNonEmpty(example.query) if isinstance(example.query, Histogram) else None
+def nonempty(example: Example) -> Watched:
+    return OnlyNonEmpty(example.query)
 
 
 def uncapped(example: Example) -> Watched | None:
     query = example.query
-    if type(query) is not Median or example.relation != "replace":
+    if example.relation != "replace":
         return None
-    return OtherNoise(query, UncappedMedian(**{one.name: getattr(query, one.name) for one in fields(query)}))
+    return OtherNoise(query, UncappedMedian(**{each.name: getattr(query, each.name) for each in fields(query)}))
 
 
-def unclipped(example: Example) -> Watched | None:
-    return Unclipped(example.query) if isinstance(example.query, Sum) else None
+def unclipped(example: Example) -> Watched:
+    assert isinstance(example.query, Sum)
+    return Unclipped(example.query)
 
 
 def floating(example: Example) -> Watched | None:
-    query = example.query
-    return FloatNoise(query) if isinstance(query, Count | FitCheck) and not query.noise else None
+    assert isinstance(example.query, OfCounts)
+    return None if example.query.noise else FloatNoise(example.query)
 
 
-def threshold(example: Example) -> Watched | None:
-    return OtherThreshold(example.query, 1) if isinstance(example.query, FindValues) else None
+def threshold(example: Example) -> Watched:
+    assert isinstance(example.query, FindValues)
+    return OtherThreshold(example.query, 1)
 
 
-def shared(example: Example) -> Watched | None:
-    query = example.query
-    return SharedCoin(query) if isinstance(query, ShuffleCount | ShuffleHistogram) else None
+def shared(example: Example) -> Watched:
+    assert isinstance(example.query, ShuffleCount | ShuffleHistogram)
+    return SharedCoin(example.query)
 
 
 TWINS: dict[str, Callable[[Example], Watched | None]] = {
@@ -288,8 +272,9 @@ TWINS: dict[str, Callable[[Example], Watched | None]] = {
 
 
 def twins(example: Example) -> dict[str, Watched]:
-    """The broken twins of a question on these two tables, the plainest first."""
-    made = {name: make(example) for name, make in TWINS.items()}
+    """The broken twins that a question names, as far as they are broken on these two tables, the plainest first."""
+    named = catalogue[example.query.card.key].trial.twins
+    made = {name: make(example) for name, make in TWINS.items() if name in named}
     return {name: twin for name, twin in made.items() if twin is not None}
 
 

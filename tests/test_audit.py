@@ -22,7 +22,7 @@ from dpengine.audit.events import plain
 from dpengine.audit.exact import Span, epsilon_at, hockey_stick, laws_of, pairs, worst
 from dpengine.audit.ledger_game import CAP, NAMES, STRATEGIES, exact_game, play, two_tables
 from dpengine.audit.lines import audited, spots
-from dpengine.audit.world import CASES, SEVERAL, build, key_of
+from dpengine.audit.world import SEVERAL, build, key_of, named
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms import catalogue
@@ -98,13 +98,15 @@ def test_epsilon_at_is_the_inverse() -> None:
     assert hockey_stick(one, other, Fraction(found.high) - 2 * grain).low > Decimal("0.001")
 
 
-HANDFUL = [CASES[place] for place in (0, 16, 18, 24, 31)]  # a count, the largest, bars, a median, the most common
+A_COUNT, BARS, TOP = (named(name) for name in ("count: of some", "histogram: of a list", "top_item: of a list"))
+HANDFUL = [A_COUNT, named("noisy_argmax: of two groups"), BARS, named("median: of some"), TOP]
+FOUND = named("find_values: of a column")
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_every_pair_is_tried_both_ways(relation: str) -> None:
     """Divergences are not symmetric, so an auditor of one direction would miss half of the errors."""
-    for key, given in [*HANDFUL, CASES[41]]:
+    for key, given in [*HANDFUL, FOUND]:
         found = {(key_of(one), key_of(other)) for one, other in pairs(build(key, given, relation, unit=SEVERAL))}
         assert found and {(other, one) for one, other in found} == found, key
 
@@ -120,7 +122,7 @@ def test_exact_losses_of_a_handful(relation: str) -> None:
         at = Fraction(found.epsilon)
         assert hockey_stick(first, second, at).high < Decimal("1e-18")
         assert hockey_stick(first, second, at - Fraction(1, 10**6)).low > 0
-    found = worst(build(*CASES[41], relation))
+    found = worst(build(*FOUND, relation))
     assert found.epsilon == Decimal("Infinity") and found.delta is not None and found.delta.high <= Decimal("1e-6")
 
 
@@ -211,7 +213,7 @@ def test_a_claim_of_half_the_true_loss_is_refuted() -> None:
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_honest_claim_is_refuted(relation: str) -> None:
     """At an ε so small that any bound from 100 draws would be above it; each is with chance at most 1e-6."""
-    for key, given in (CASES[0], CASES[18], CASES[31]):
+    for key, given in (A_COUNT, BARS, TOP):
         query = build(key, given, relation, "0.01")
         assert lower_bound(*drawn(query, worst(query).pair, 100)).epsilon <= 0.01
 

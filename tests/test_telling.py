@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from battery import CASES, allowed_failures, build, case_name
 
-from dpengine.audit.world import model
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue, telling
 from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.stepwise import Stepwise
+from dpengine.mechanisms.trial import WORLD, model
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
 
@@ -64,22 +64,11 @@ def test_a_small_spend_on_a_small_table_says_nothing(case: tuple[str, dict[str, 
     assert small.state(released.value, released.interval) in catalogue[key].card.states
 
 
-ON_LARGE = {  # those of the small world are made to be listed, not to learn
-    "mwem": {"columns": ["c", "d"]},
-    "train_linear": {"target": "z", "features": ["x"]},
-    "train_logistic": {"target": "c", "features": ["x"]},
-    "density": {"columns": ["z"], "resolution": 8},
-    "mean": {"column": "x"},
-    "sum": {"column": "x"},
-    "top_item": {"column": "c"},
-    "small_database": {"columns": ["t"]},
-}
-
-
 @pytest.mark.parametrize("key", catalogue)
 def test_a_large_spend_on_a_large_table_tells(key: str) -> None:
     for relation in catalogue[key].card.relations:
-        given = ON_LARGE.get(key) or next(given for name, given in CASES if name == key)
+        trial = catalogue[key].trial  # some cases are made to be listed, not to learn
+        given = dict(trial.large or next(iter(trial.cases.values())))
         assert state_of(build(key, given, relation, "8", about=200_000), 200_000) == ""
 
 
@@ -91,7 +80,9 @@ def test_a_state_is_a_function_of_promise_public_facts_and_answer_alone() -> Non
     assert by.state({}, {"a": (0.0, 1.0), "b": (1.0, 2.0)}) == "apart"
     assert by.state({}, {"a": (0.0, 0.9), "b": (1.0, 2.0)}) == ""
     assert by.state({}, {"a": (0.0, 0.9), "b": (0.0, 3.0)}) == ""  # one of them tells
-    checked = build("check_model", {"parts": 2, "error_steps": 2, "model": model("z", "c", (), (), 0, 1, 1)}, "replace")
+    checked = build(
+        "check_model", {"parts": 2, "error_steps": 2, "model": model(WORLD, "z", "c", (), (), 0, 1, 1)}, "replace"
+    )
     typical, leaning, *_ = checked.labels()
     assert checked.mute((0, 3), typical) and not checked.mute((0, 3), leaning)  # a typical error has no sign
 

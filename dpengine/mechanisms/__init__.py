@@ -1,72 +1,29 @@
-"""The catalogue: every question, by its key. Adding a line here puts it under the whole battery of tests."""
+"""The catalogue: every question, by its key.
+
+A question is found by standing in a file of one of the folders here: every class that says how it is tried (`trial`) is
+one, in the order that its card names. That puts it on its pages, into the audit and under the whole battery of tests.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import walk_packages
 from types import MappingProxyType
 
-from dpengine.mechanisms.choices.find_range import FindRange
-from dpengine.mechanisms.choices.find_values import FindValues
-from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
-from dpengine.mechanisms.choices.quantile import Median, Quantile
-from dpengine.mechanisms.choices.top_item import TopItem
-from dpengine.mechanisms.counts.count import Count
-from dpengine.mechanisms.counts.crosstab import Crosstab
-from dpengine.mechanisms.counts.fit_check import FitCheck
-from dpengine.mechanisms.counts.histogram import Histogram
-from dpengine.mechanisms.counts.proportion import Proportion
-from dpengine.mechanisms.curves.cdf import Cdf
-from dpengine.mechanisms.curves.cdf_tree import CdfTree
-from dpengine.mechanisms.curves.density import Density
-from dpengine.mechanisms.local.local_count import LocalCount
-from dpengine.mechanisms.local.shuffle_count import ShuffleCount
-from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
-from dpengine.mechanisms.models.check_model import CheckModel
-from dpengine.mechanisms.models.train_linear import TrainLinear
-from dpengine.mechanisms.models.train_logistic import TrainLogistic
-from dpengine.mechanisms.publish.publish_category import PublishCategory
-from dpengine.mechanisms.publish.publish_number import PublishNumber
-from dpengine.mechanisms.publish.publish_table import PublishTable
 from dpengine.mechanisms.query import Query
-from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.mechanisms.sums.mean import Mean
-from dpengine.mechanisms.sums.sum import Sum
-from dpengine.mechanisms.sums.variance import Variance
-from dpengine.mechanisms.synthetic.mwem import Mwem
-from dpengine.mechanisms.synthetic.small_database import SmallDatabase
 
-catalogue: MappingProxyType[str, type[Query]] = MappingProxyType(
-    {
-        query.card.key: query
-        for query in (
-            Count,
-            Proportion,
-            Median,
-            Mean,
-            Sum,
-            Variance,
-            Quantile,
-            Histogram,
-            Crosstab,
-            TopItem,
-            NoisyArgmax,
-            FitCheck,
-            FindRange,
-            FindValues,
-            AdaptiveSession,
-            PublishNumber,
-            PublishCategory,
-            PublishTable,
-            LocalCount,
-            ShuffleCount,
-            ShuffleHistogram,
-            Cdf,
-            CdfTree,
-            SmallDatabase,
-            Mwem,
-            Density,
-            TrainLinear,
-            TrainLogistic,
-            CheckModel,
-        )
-    }
-)
+
+def _questions() -> list[type[Query]]:
+    modules = [import_module(module.name) for module in walk_packages(__path__, f"{__name__}.") if not module.ispkg]
+    classes = {each for module in modules for each in vars(module).values() if isinstance(each, type)}
+    return sorted(
+        (each for each in classes if "trial" in vars(each)), key=lambda each: (each.card.order, each.card.key)
+    )
+
+
+catalogue: MappingProxyType[str, type[Query]] = MappingProxyType({each.card.key: each for each in _questions()})
+
+
+def asked_on(page: str) -> tuple[str, ...]:
+    """The keys of the questions that a page asks, in the order in which it offers them."""
+    return tuple(key for key, question in catalogue.items() if page in question.card.asked_on)

@@ -39,6 +39,11 @@ class Parameter:
     kind: str  # column.number, .ordered, .category, .listed (or sets), .any, .file, share, bins, where, epsilon, …
     default: Any = None
     required: bool = False
+    words: str = ""  # where the form's words around it are not the usual ones: form.of.<words>, form.for.<words>
+
+    def around(self, code: str) -> str:
+        """What the form says beside this field."""
+        return say(f"{code}.{self.words}" if self.words else code)
 
     @property
     def label(self) -> str:
@@ -55,6 +60,8 @@ class Card:
 
     key: str
     version: int
+    asked_on: tuple[str, ...]  # the pages that ask it: ask, whatif, data, session, publish, synthetic, train, trust
+    order: int  # among the questions of a page, in the audit's report and in the catalogue
     parameters: tuple[Parameter, ...]
     answer: AnswerKind
     states: tuple[str, ...]  # those of `telling` in which its answer says nothing
@@ -62,6 +69,11 @@ class Card:
     relations: tuple[Relation, ...] = RELATIONS
     several: bool = True  # may a person have several rows?
     caveats: tuple[str, ...] = ()
+
+    @property
+    def noun(self) -> str:
+        """What it asks for, inside a sentence: “the [spread] of [age]”."""
+        return say(f"card.{self.key}.noun")
 
     @property
     def title(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -19,13 +19,14 @@ from dpengine.core.amounts import BETA, LEAST_EPSILON, MOST_EPSILON, read_beta, 
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.declared.conditions import EVERYONE, Predicate, read_predicate
+from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.card import ALL, AnswerKind, Card
 from dpengine.mechanisms.cuts import Cut, of_question
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.telling import APART, FEW, alike, fills
+from dpengine.mechanisms.trial import Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Law
@@ -57,6 +58,7 @@ class Query(ABC):
     """One question with all its parameters. Subclasses add their own fields and read like their theorem."""
 
     card: ClassVar[Card]
+    trial: ClassVar[Trial]  # a class that has one of its own is in the catalogue
 
     facts: Facts
     epsilon: Fraction
@@ -103,6 +105,11 @@ class Query(ABC):
     @abstractmethod
     def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
         """This question's own fields from the rest of the form."""
+
+    @classmethod
+    def known_of_everyone(cls, facts: Facts) -> bool:
+        """Is the answer public already where no condition is set?"""
+        return False
 
     @abstractmethod
     def own_json(self) -> dict[str, Any]:
@@ -154,6 +161,12 @@ class Query(ABC):
     @abstractmethod
     def law(self, value: Any) -> Law | None:
         """The exact law of `draw`."""
+
+    def truth(self, rows: Sequence[Row]) -> Any:
+        """The plain answer over coded rows of a made-up table, all of which count, as one group: a number, a pair
+        between which every number is right, or one by label. The tests hold the ranges of drawn answers against it;
+        a question that has none names a test of its own (`Trial.covered`)."""
+        raise NotImplementedError
 
     @abstractmethod
     def finish(self, raw: Any) -> Released: ...

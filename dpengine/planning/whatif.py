@@ -30,7 +30,7 @@ from dpengine.core.exact import ceiling, read_typed, up
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.mechanisms import catalogue
+from dpengine.mechanisms import asked_on, catalogue
 from dpengine.mechanisms.promises import NoPromise, Promise, Rank
 from dpengine.mechanisms.query import Query, least_epsilon
 from dpengine.messages import say
@@ -46,18 +46,11 @@ _TYPED = {  # what a person types in place of a column, and the column it become
     "column.listed": "values",
     "column.any": "values",
 }
-_FILLED = {"share", "of", "epsilon"}
 
 
 def offered() -> tuple[str, ...]:
     """The questions about people that need no more of a column than its public size. Curves are told apart on Ask."""
-    return tuple(
-        key
-        for key, query in catalogue.items()
-        if any(parameter.kind == "where" for parameter in query.card.parameters)
-        and query.card.answer != "curve"
-        and all(one.kind in _FILLED | _TYPED.keys() for one in query.card.parameters if one.required)
-    )
+    return asked_on("whatif")
 
 
 def typed(key: str) -> set[str]:

@@ -17,7 +17,7 @@ from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
-from demos.neighbours import EXAMPLES, OTHER_NOISE, Example, settings
+from demos.neighbours import EXAMPLES, QUESTION_OF, Example, settings
 from demos.twins import TWINS, FloatNoise, twins, watched
 from demos.watching import BulkCoins, claimed
 from dpengine.audit.exact import hockey_stick
@@ -44,8 +44,8 @@ def subjects(key: str, relation: Any, unit: str, epsilon: str) -> list[tuple[Exa
 
 def test_every_question_of_the_catalogue_has_an_example() -> None:
     assert all(known(f"check.gave.{twin}") and known(f"check.twin.{twin}") for twin in TWINS)
-    assert all(known(f"check.kind.{key}") for key in EXAMPLES)
-    assert {OTHER_NOISE.get(key, key) for key in EXAMPLES} == set(catalogue)
+    assert all(known(f"card.{key}.noun") for key in EXAMPLES)
+    assert set(QUESTION_OF.values()) == set(catalogue)
     offered = {twin for key, relation, unit in EVERY for _, twin in subjects(key, relation, unit, "1") if twin}
     assert offered == set(TWINS)
 

@@ -85,11 +85,11 @@ def test_a_condition_on_numbers_beyond_what_a_browser_counts_has_its_fields() ->
     from unittest import mock
 
     import dpengine as dp
-    from ui.parts import form
+    from ui.parts import conditions
 
     column = dp.Number(0, 10**18, 10**15)
     where = mock.Mock()
     where.number_input.return_value = 5e17
-    assert form._numbers(column, "<", None, "size", "0", where) is not None
+    assert conditions._numbers(column, "<", None, "size", "0", where) is not None
     given = where.number_input.call_args.args[1:]
     assert all(isinstance(one, float) for one in given)

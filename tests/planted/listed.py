@@ -20,12 +20,14 @@ from tests.planted import (
     told,
     trained,
     trusts,
+    twinned,
     witnessed,
 )
 from tests.planted.registry import Planted
 
 PARTS = (
     questions,
+    twinned,
     published,
     synthetics,
     trusts,

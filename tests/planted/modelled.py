@@ -8,16 +8,16 @@ from typing import Any
 
 from battery import SEVERAL, check_law_against_loss, check_sensitivity
 
-from dpengine.audit.world import HALF, model
 from dpengine.mechanisms.models.check_chances import CheckChances
 from dpengine.mechanisms.models.check_errors import CheckErrors
 from dpengine.mechanisms.query import Sensitivity
+from dpengine.mechanisms.trial import HALF, WORLD, model
 from dpengine.statistics.model_checks import HitsByMargin
 from tests.planted.questions import made
 from tests.planted.registry import Planted
 
-ERRORS: dict[str, Any] = {"parts": 2, "error_steps": 2, "model": model("z", "c", (), (), 0, -HALF, HALF)}
-CHANCES: dict[str, Any] = {"parts": 2, "model": model("c", "x", (0,), (1,), 0, HALF)}
+ERRORS: dict[str, Any] = {"parts": 2, "error_steps": 2, "model": model(WORLD, "z", "c", (), (), 0, -HALF, HALF)}
+CHANCES: dict[str, Any] = {"parts": 2, "model": model(WORLD, "c", "x", (0,), (1,), 0, HALF)}
 
 
 class NotCut(CheckErrors):

@@ -48,7 +48,7 @@ def controls(given: dict[str, str]) -> dict[str, str]:
             CHOICES["q"],
             CHOICES["q"].index(given["q"]),
             key=audit_state.widget("q"),
-            format_func=lambda one: say(f"check.kind.{one}"),
+            format_func=lambda one: say(f"card.{one}.noun"),
         )
     with right:
         care = st.select_slider(

@@ -16,7 +16,7 @@ from dpengine.declared.schema import Number
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.messages import say
 from dpengine.table import new_request
-from ui.parts import counted, form, job, owner
+from ui.parts import conditions, counted, job, owner, pickers
 from ui.session import session_outward, session_said
 from ui.shell import frame, nav
 from ui.words.wording import chance, percent, promise_words
@@ -117,14 +117,14 @@ def _sentence(table: dp.Table, session: Session) -> dict[str, Any]:
         kinds.append("largest")
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
-        kind = form.picker("session.kind", kinds, "share", lambda one: say(f"session.kind.{one}"), "session-kind")
+        kind = pickers.pick("session.kind", kinds, "share", lambda one: say(f"session.kind.{one}"), "session-kind")
         if kind == "average":
             st.markdown(say("session.of"), width="content")
-            return {"average": form.picker("form.column", numbers, numbers[0], str, "session-column")}
+            return {"average": pickers.pick("form.column", numbers, numbers[0], str, "session-column")}
         st.markdown(say(f"session.where.{kind}"), width="content")
     if kind == "largest":
-        return {"largest": form.compare(table, [])}
-    return {"share": form.conditions(table, [], "session")}
+        return {"largest": conditions.compare(table, [])}
+    return {"share": conditions.conditions(table, [], "session")}
 
 
 def _ask(session: Session, ask: dict[str, Any], step: str) -> None:

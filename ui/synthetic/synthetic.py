@@ -13,7 +13,7 @@ from dpengine.declared.schema import Category
 from dpengine.mechanisms.synthetic.of_class import MOST_COLUMNS, OfClass
 from dpengine.messages import say
 from dpengine.released.synthetic import KEYS
-from ui.parts import addressed, form, history, job, number_field, owner, spend
+from ui.parts import addressed, conditions, history, job, number_field, owner, pickers, spend
 from ui.shell import frame
 from ui.synthetic import synthetic_preview, synthetic_result
 from ui.words.wording import percent, short_promise
@@ -53,7 +53,7 @@ def _earlier(table: dp.Table, but: str = "") -> None:
 def _form(table: dp.Table) -> None:
     given, arrived = addressed.given(table, PLACE, NAMES, lambda told: _filled(table, told))
     if arrived:
-        form.forget_pickers()
+        pickers.forget_pickers()
     both: dict[str, OfClass | str] = {}
     key = KEYS[0]
     with st.container(key="card-synthetic-what"):
@@ -145,13 +145,13 @@ def _queries(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list
     if len(known) > MOST_DRAWN:
         st.html(f'<p class="muted">{escape(say("form.where_from_link"))}</p>')
         return known
-    lists = form.Lists(table.name, dp.Schema({name: table.schema[name] for name in columns}))
+    lists = conditions.Lists(table.name, dp.Schema({name: table.schema[name] for name in columns}))
     counter = addressed.widget(PLACE, "many")
     count = st.session_state.setdefault(counter, max(len(known), 1))
     built = []
     for place in range(count):
         st.html(f'<p class="muted">{escape(say("synthetic_page.condition", number=place + 1))}</p>')
-        built.append(form.conditions(lists, known[place] if place < len(known) else [], f"synthetic{place}"))
+        built.append(conditions.conditions(lists, known[place] if place < len(known) else [], f"synthetic{place}"))
     with st.container(horizontal=True):
         if count < MOST_DRAWN:
             st.button(say("synthetic_page.add"), key="synthetic-add", on_click=_count, args=(counter, 1))
@@ -179,7 +179,7 @@ def _more(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     where = given.get("where")
     with st.expander(say("synthetic_page.more"), expanded=bool(where)):
         on = st.toggle(say("synthetic_page.some"), bool(where), key=addressed.widget(PLACE, "some"))
-        rows = form.conditions(table, where if isinstance(where, list) else [], "synthetic-where") if on else []
+        rows = conditions.conditions(table, where if isinstance(where, list) else [], "synthetic-where") if on else []
         typed = {
             name: number_field.field(
                 say(f"param.{name}.label"),

@@ -13,7 +13,7 @@ from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import say
 from dpengine.released.synthetic import Share, Synthetic
-from ui.parts import addressed, counted, exports, form
+from ui.parts import addressed, conditions, counted, exports
 from ui.parts import answer as answers
 from ui.pictures import charts, many
 from ui.publish.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
@@ -94,7 +94,9 @@ def _condition(made: Synthetic) -> None:
     """The share of the rows that meet a condition; the address keeps it."""
     schema = dp.Schema({name: made.query.facts.schema[name] for name in made.query.columns})
     known = addressed.read(st.query_params.get("if"))
-    rows = form.conditions(form.Lists(made.query.facts.table, schema), known if isinstance(known, list) else [], "made")
+    rows = conditions.conditions(
+        conditions.Lists(made.query.facts.table, schema), known if isinstance(known, list) else [], "made"
+    )
     if not rows:
         return
     try:

@@ -13,7 +13,7 @@ from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.models.of_gradients import REGIONS, OfGradients
 from dpengine.messages import say
-from ui.parts import addressed, counted, entry, form, history, job, number_field, owner
+from ui.parts import addressed, counted, entry, history, job, number_field, owner, pickers
 from ui.shell import frame
 from ui.shell.state import workspace
 from ui.train import train_preview, train_result, train_state
@@ -104,13 +104,13 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     positive = ""
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("train_page.predict"), width="content")
-        target = form.picker("train_page.target", offered, given["target"], str, train_state.widget("target"))
+        target = pickers.pick("train_page.target", offered, given["target"], str, train_state.widget("target"))
         goal = table.schema[target]
         if isinstance(goal, Category):
             st.markdown(say("train_page.is"), width="content")
             usual = given["positive"] if given["positive"] in goal.values else train_state.usual_positive(goal)
             key = train_state.widget(f"positive-{target}")
-            positive = form.picker("train_page.value", list(goal.values), usual, str, key)
+            positive = pickers.pick("train_page.value", list(goal.values), usual, str, key)
         st.markdown(say("train_page.from"), width="content")
     others = train_state.others(table, target)
     kept = [name for name in given["features"] if name in others]

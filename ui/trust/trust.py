@@ -19,7 +19,7 @@ from dpengine.messages.numbers import local
 from dpengine.planning import trust_models
 from dpengine.planning.trust_models import Way
 from ui.learn import lessons
-from ui.parts import form, job, number_field, owner
+from ui.parts import conditions, job, number_field, owner
 from ui.parts.history import answer_address
 from ui.pictures import many
 from ui.pictures.trust_pictures import bars
@@ -102,7 +102,7 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     given = given | {"kind": str(kind or given["kind"])}
     if given["kind"] == "count":
         st.html(f'<p class="muted">{escape(say("trust.where"))}</p>')
-        given["where"] = form.conditions(table, given["where"], trust_state.widget("where"))
+        given["where"] = conditions.conditions(table, given["where"], trust_state.widget("where"))
     else:
         given = given | _bars(table, given)
     steps = trust_state.spend_steps(table)

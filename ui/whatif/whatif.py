@@ -185,7 +185,7 @@ def _same_unit(one: whatif.Solved, other: whatif.Solved) -> bool:
 def compare(found: whatif.Solved, first: whatif.Solved) -> None:
     """A and B, line by line."""
     rows = [
-        ("whatif.row.question", [say(f"form.kind.{one.query.card.key}") for one in (first, found)]),
+        ("whatif.row.question", [one.query.card.noun for one in (first, found)]),
         ("whatif.field.people", [plain(one.people) for one in (first, found)]),
         ("whatif.field.epsilon", [whatif_form.said(one, "epsilon") for one in (first, found)]),
         ("whatif.field.questions", [plain(one.questions) for one in (first, found)]),

@@ -19,7 +19,7 @@ from dpengine.messages.numbers import local
 from dpengine.planning import whatif
 from dpengine.planning.whatif_curves import shown
 from ui.data.declare_draft import CARE
-from ui.parts import form, number_field
+from ui.parts import form, number_field, pickers
 from ui.shell.state import choose_table, open_table, table_names
 from ui.whatif.whatif_state import FIELDS, USUAL, change, from_table, widget
 from ui.words.wording import amount, percent
@@ -28,20 +28,20 @@ from ui.words.wording import amount, percent
 def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     """“The [median] among [people I describe here]”, or of a column of the open table."""
     own = given["from"] == "table"
-    keys = [key for key in form.ORDER if key in whatif.offered() and (not own or form.choices(table, key))]
+    keys = [key for key in whatif.offered() if not own or form.choices(table, key)]
     now = given["q"] if given["q"] in keys else keys[0]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
-        key = form.picker("form.kind", keys, now, lambda one: say(f"form.kind.{one}"), widget("q"))
+        key = pickers.pick("form.kind", keys, now, lambda one: dp.catalogue[one].card.noun, widget("q"))
         column = ""
         if own and whatif.typed(key) - {"share"}:
             columns = form.choices(table, key)
-            st.markdown(say(f"form.of.{key}"), width="content")
+            st.markdown(say("form.of"), width="content")
             first = given["column"] if given["column"] in columns else columns[0]
-            column = form.picker("form.column", columns, first, str, widget(f"column-{key}"))
+            column = pickers.pick("form.column", columns, first, str, widget(f"column-{key}"))
         st.markdown(say(_middle(key, column)), width="content")
         here = table.name if own else ""
-        picked = form.picker("whatif.source", ["", *table_names()], here, _source, widget("from"))
+        picked = pickers.pick("whatif.source", ["", *table_names()], here, _source, widget("from"))
     asked = given | {"q": key, "column": column, "from": "table" if picked else "typed"}
     if picked in ("", here):
         return asked

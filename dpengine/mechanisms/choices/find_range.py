@@ -25,6 +25,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FOUND
+from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace
@@ -37,6 +38,8 @@ from dpengine.statistics.raw_needs import Bands
 class FindRange(Query):
     card: ClassVar[Card] = Card(
         key="find_range",
+        asked_on=("data",),
+        order=200,
         version=1,
         answer="range",
         states=(FOUND,),
@@ -45,6 +48,12 @@ class FindRange(Query):
             Parameter("column", "column.file", required=True),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={"of a column": {"column": "raw number"}},
+        example=Example({"column": "spent"}),
+        twins=("half", "relation"),
+        covered="tests/engine/intake/test_misfits.py::test_the_range_keeps_its_promise",
     )
 
     column: str

@@ -43,6 +43,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FOUND
+from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, laplace_scale
 from dpengine.noise.tails import laplace_reach
@@ -58,6 +59,8 @@ Found = tuple[tuple[str, int], ...]
 class FindValues(Query):
     card: ClassVar[Card] = Card(
         key="find_values",
+        asked_on=("data",),
+        order=210,
         version=1,
         answer="count",
         states=(FOUND,),
@@ -67,6 +70,13 @@ class FindValues(Query):
             Parameter("delta", "delta", required=True),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={"of a column": {"column": "raw text", "delta": "1e-6"}},
+        example=Example({"column": "street", "delta": "0.01"}),
+        twins=("threshold",),
+        covered="tests/engine/mechanisms/test_find_values.py::test_the_promise_holds_for_released_and_for_missing_values",
+        data_support="tests/engine/mechanisms/test_find_values.py",
     )
 
     column: str

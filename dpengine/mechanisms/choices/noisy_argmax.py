@@ -27,6 +27,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, first_is_certain
+from dpengine.mechanisms.trial import IN_A, NORTH, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
@@ -41,6 +42,8 @@ MOST_OPTIONS = 50
 class NoisyArgmax(Query):
     card: ClassVar[Card] = Card(
         key="noisy_argmax",
+        asked_on=("ask",),
+        order=120,
         version=1,
         answer="label",
         states=(APART,),
@@ -50,6 +53,12 @@ class NoisyArgmax(Query):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={"of two groups": {"options": [IN_A, [SOME]]}},
+        example=Example({"options": [WEST, NORTH]}, others="even"),
+        twins=("quarter",),
+        covered="tests/test_contract.py::test_a_choice_keeps_its_promise",
     )
 
     options: tuple[Predicate, ...]

@@ -36,6 +36,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW, fills
+from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
@@ -62,6 +63,8 @@ class Blocks:
 class Quantile(Query):
     card: ClassVar[Card] = Card(
         key="quantile",
+        asked_on=("ask", "whatif"),
+        order=80,
         version=1,
         answer="place",
         states=(FEW, APART),
@@ -74,6 +77,18 @@ class Quantile(Query):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "with a range": {"column": "x", "share": "0.9"},
+            "a quarter": {"column": "x", "share": "0.25", "with_range": False},
+            "two at once": {"column": "x", "share": ["0.25", "0.75"], "with_range": False},
+            "a third of some": {"column": "x", "share": "0.333", "with_range": False, "where": [["x", "<=", 1]]},
+            "of days": {"column": "b", "share": "0.9", "where": [["b", "between", ["1989-12-31", "1990-01-02"]]]},
+        },
+        example=Example({"column": "visits", "share": "0.75", "with_range": False}, others="alike"),
+        twins=("quarter",),
+        covered="tests/test_contract.py::test_quantile_keeps_rank_promise_and_range_covers",
     )
 
     column: str
@@ -306,7 +321,21 @@ class Median(Quantile):
     card: ClassVar[Card] = replace(
         Quantile.card,
         key="median",
+        asked_on=("ask", "whatif"),
+        order=10,
         parameters=tuple(parameter for parameter in Quantile.card.parameters if parameter.name != "share"),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "with a range": {"column": "x"},
+            "of some": {"column": "x", "with_range": False, "where": IN_A},
+            "by group": {"column": "x", "by": "c", "with_range": False},
+            "by group with a range": {"column": "z", "by": "d"},
+            "of days": {"column": "b", "with_range": False},
+        },
+        example=Example({"column": "visits", "with_range": False}),
+        twins=("uncapped", "quarter"),
+        covered="tests/test_contract.py::test_quantile_keeps_rank_promise_and_range_covers",
     )
 
     def own_json(self) -> dict[str, Any]:

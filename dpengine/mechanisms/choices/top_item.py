@@ -35,6 +35,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, first_is_certain
+from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, flipped, weighted
@@ -50,6 +51,8 @@ MOST_FLIPPED = 60  # candidates: the law of permute-and-flip takes their cube
 class TopItem(Query):
     card: ClassVar[Card] = Card(
         key="top_item",
+        asked_on=("ask", "whatif"),
+        order=60,
         version=1,
         answer="label",
         states=(APART,),
@@ -60,6 +63,22 @@ class TopItem(Query):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of a list": {"column": "c"},
+            "of some": {"column": "c", "where": [["x", ">=", 1]]},
+            "the first two": {"column": "t", "how_many": 2},
+            "of sets": {"column": "s"},
+            "permute-and-flip": {"column": "t", "noise": "permute_and_flip"},
+            "the first two, permute-and-flip": {"column": "t", "how_many": 2, "noise": "permute_and_flip"},
+            "of sets, permute-and-flip": {"column": "s", "noise": "permute_and_flip", "where": [["x", ">=", 1]]},
+            "the first two of sets": {"column": "s", "how_many": 2, "where": [["x", ">=", 1]]},
+        },
+        example=Example({"column": "town"}, others="even"),
+        twins=("quarter",),
+        covered="tests/test_contract.py::test_a_choice_keeps_its_promise",
+        with_noise={"flip": Example({"column": "town", "noise": "permute_and_flip"}, others="even")},
     )
 
     noises: ClassVar[tuple[str, ...]] = ("permute_and_flip",)

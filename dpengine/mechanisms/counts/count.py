@@ -12,16 +12,19 @@ Cost        one scan.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.telling import APART, FEW
+from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import CellCounts, RowCount
 
@@ -30,15 +33,32 @@ from dpengine.statistics.counts import CellCounts, RowCount
 class Count(OfCounts):
     card: ClassVar[Card] = Card(
         key="count",
+        asked_on=("ask", "whatif"),
+        order=30,
         version=1,
         answer="count",
         states=(FEW, APART),
         parameters=(
             Parameter("people", "people", default=True),
             Parameter("by", "by"),
-            Parameter("where", "where"),
+            Parameter("where", "where", words="count"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of some": {"where": IN_A},
+            "of either": {"where": [["any", [["x", ">", 1], ["c", "in", ["b"]]]]]},
+            "by group": {"by": "c", "where": [["x", ">=", 1]]},
+            "of sets": {"where": [["s", "has", ["p", "r"]]]},
+            "of people": {"people": True, "where": [["x", ">=", 1]]},
+            "of days": {"where": [["b", ">", "1990-01-01"]]},
+            "by group, Gaussian": {"by": "c", "where": [["x", ">=", 1]], "noise": "gaussian"},
+            "of some, Gaussian": {"where": IN_A, "noise": "gaussian"},
+        },
+        example=Example({"where": WEST}),
+        twins=("half", "floating", "small", "bare"),
+        with_noise={"gaussian": Example({"where": WEST, "noise": "gaussian"})},
     )
 
     people: bool = False  # where a person may have several rows: count people, not rows
@@ -57,12 +77,19 @@ class Count(OfCounts):
             raise AllowanceError("query.switch", name=say("param.people.label"))
         return {"people": people and facts.unit.id_column is not None}
 
+    @classmethod
+    def known_of_everyone(cls, facts: Facts) -> bool:
+        return facts.people is not None
+
     def own_json(self) -> dict[str, Any]:
         return {"people": True} if self.people else {}
 
     def sentence(self) -> str:
         rows = self.facts.unit.id_column is not None and not self.people
         return say("sentence.count", who=who(self.where, self.by, rows))
+
+    def truth(self, rows: Sequence[Row]) -> int:
+        return len(rows)
 
     def need(self) -> RowCount | CellCounts:
         if self.by is None:

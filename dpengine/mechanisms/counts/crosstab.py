@@ -22,6 +22,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.telling import APART, FEW
+from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import CellCounts
 
@@ -34,6 +35,8 @@ class Crosstab(Histogram):
 
     card: ClassVar[Card] = Card(
         key="crosstab",
+        asked_on=("ask",),
+        order=110,
         version=2,
         answer="count",
         states=(FEW, APART),
@@ -43,6 +46,14 @@ class Crosstab(Histogram):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of two lists": {"columns": ["c", "d"]},
+            "of two lists, Gaussian": {"columns": ["c", "d"], "noise": "gaussian"},
+        },
+        example=Example({"columns": ["town", "member"]}),
+        twins=("nonempty", "half", "relation", "small", "bare"),
     )
 
     columns: tuple[str, ...]

@@ -12,14 +12,17 @@ Cost        one scan of one small column, written when the table was coded.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import MisfitCount
 
@@ -28,14 +31,24 @@ from dpengine.statistics.counts import MisfitCount
 class FitCheck(OfCounts):
     card: ClassVar[Card] = Card(
         key="fit_check",
+        asked_on=("ask", "data"),
+        order=160,
         version=1,
         answer="count",
         states=(FEW,),
         caveats=("empty",),
         parameters=(
-            Parameter("column", "column.any"),
+            Parameter("column", "column.any", words="fit"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of the table": {},
+            "of a column": {"column": "x"},
+        },
+        example=Example({"column": "visits"}),
+        twins=("half", "floating", "small"),
     )
 
     column: str | None = None
@@ -61,6 +74,9 @@ class FitCheck(OfCounts):
 
     def sentence(self) -> str:
         return say("sentence.fit_check" if self.column is None else "sentence.fit_check_column", column=self.column)
+
+    def truth(self, rows: Sequence[Row]) -> int:
+        return sum(row["fault" if self.column is None else f"fault {self.column}"] for row in rows)
 
     def need(self) -> MisfitCount:
         return MisfitCount(self.column)

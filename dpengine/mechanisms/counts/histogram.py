@@ -15,6 +15,7 @@ Cost        one scan.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -23,6 +24,7 @@ from typing import Any, ClassVar
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_number
 from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Ordered
 from dpengine.mechanisms.card import Card, Parameter
@@ -30,6 +32,7 @@ from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.query import Released
 from dpengine.mechanisms.telling import APART, FEW
+from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
 from dpengine.statistics.counts import BinCounts, ItemCounts
@@ -42,6 +45,8 @@ MOST_BINS = 1_000
 class Histogram(OfCounts):
     card: ClassVar[Card] = Card(
         key="histogram",
+        asked_on=("ask", "whatif"),
+        order=50,
         version=2,
         answer="count",
         states=(FEW, APART),
@@ -52,6 +57,20 @@ class Histogram(OfCounts):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of a list": {"column": "c"},
+            "of sets": {"column": "s"},
+            "of sets of some": {"column": "s", "where": [["x", "=", 0]]},
+            "of a number": {"column": "x", "bins": 4},
+            "between given edges": {"column": "x", "bins": [0, 2], "where": IN_A},
+            "of days": {"column": "b", "bins": ["1990-01-01", "1990-01-03"]},
+            "of a list, Gaussian": {"column": "c", "noise": "gaussian"},
+            "of sets, Gaussian": {"column": "s", "noise": "gaussian"},
+        },
+        example=Example({"column": "town"}),
+        twins=("nonempty", "half", "relation", "small", "bare"),
     )
 
     column: str
@@ -111,6 +130,9 @@ class Histogram(OfCounts):
     def cuts(self) -> tuple[Cut, ...]:
         found, most = super().cuts(), self.set_size
         return found if most is None else (*found, cut("set", column=self.column, most=most))
+
+    def truth(self, rows: Sequence[Row]) -> dict[str, int]:
+        return dict(zip(self.labels(), self.need().of(rows), strict=True))
 
     def need(self) -> BinCounts | ItemCounts:
         if self.set_size is not None:

@@ -12,6 +12,7 @@ Cost        one scan.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -19,12 +20,13 @@ from typing import Any, ClassVar
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import conditions, who
-from dpengine.declared.conditions import Predicate, read_predicate
+from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Averaged, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW
+from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace
@@ -39,6 +41,8 @@ NOBODY, ALL = Fraction(0), Fraction(100)
 class Proportion(Averaged):
     card: ClassVar[Card] = Card(
         key="proportion",
+        asked_on=("ask", "whatif"),
+        order=40,
         version=1,
         answer="share",
         states=(FEW, APART),
@@ -48,6 +52,15 @@ class Proportion(Averaged):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of everybody": {"of": IN_A},
+            "of some": {"of": [SOME], "where": IN_A},
+            "by group": {"of": [SOME], "by": "c"},
+        },
+        example=Example({"of": WEST}),
+        twins=("half", "small"),
     )
 
     of: Predicate
@@ -109,6 +122,9 @@ class Proportion(Averaged):
 
     def law(self, value: tuple[int, ...]) -> Independent:
         return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
+
+    def truth(self, rows: Sequence[Row]) -> float:
+        return 100 * sum(self.of.holds(row) for row in rows) / len(rows)
 
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         """Of several draws hits and misses are averaged, not their ratios."""

@@ -41,6 +41,7 @@ from dpengine.mechanisms.curves import band_floats, bands
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite
@@ -59,6 +60,8 @@ ALL = Fraction(100)
 class Cdf(Query):
     card: ClassVar[Card] = Card(
         key="cdf",
+        asked_on=("ask",),
+        order=150,
         version=1,
         answer="curve",
         states=(FEW,),
@@ -69,6 +72,15 @@ class Cdf(Query):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of two values": {"column": "x", "points": 2},
+            "of three values of some": {"column": "z", "points": 3, "where": IN_A},
+        },
+        example=Example({"column": "visits", "points": 2}),
+        twins=("quarter",),
+        covered="tests/engine/mechanisms/test_cdf.py::test_the_error_keeps_the_bound_of_the_exponential_mechanism",
     )
 
     column: str

@@ -28,6 +28,7 @@ from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released
 from dpengine.mechanisms.telling import FEW, NEARLY
+from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.tails import gaussian_mean_reach, sum_reach, total_reach
 from dpengine.statistics.counts import BinCounts
@@ -40,6 +41,8 @@ EXACT_SUMS = 12  # noises whose sum is bounded by its exact law; more by Chernof
 class CdfTree(OfCounts):
     card: ClassVar[Card] = Card(
         key="cdf_tree",
+        asked_on=("ask",),
+        order=140,
         version=1,
         answer="curve",
         states=(FEW,),
@@ -49,6 +52,15 @@ class CdfTree(OfCounts):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of a number": {"column": "x"},
+            "of days of some, Gaussian": {"column": "b", "where": IN_A, "noise": "gaussian"},
+        },
+        example=Example({"column": "visits"}),
+        twins=("half", "small"),
+        covered="tests/engine/mechanisms/test_cdf.py::test_the_tree_keeps_its_band_also_when_averaged",
     )
 
     column: str

@@ -46,6 +46,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Band
 from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import SHAPE
+from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import density_table
 from dpengine.noise.coins import Coins
@@ -66,6 +67,8 @@ _ROOM = 57  # bits of σ: a sampler's integers have 63
 class Density(Query):
     card: ClassVar[Card] = Card(
         key="density",
+        asked_on=("ask",),
+        order=130,
         version=1,
         answer="density",
         states=(SHAPE,),
@@ -77,6 +80,17 @@ class Density(Query):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of a column": {"columns": ["x"], "resolution": 2, "bandwidth": 2},
+            "of everybody": {"columns": ["z"], "resolution": 4, "bandwidth": "2.5"},
+            "of two columns": {"columns": ["x", "z"], "resolution": 2, "bandwidth": ["1.8", 4], "where": IN_A},
+        },
+        example=Example({"columns": ["visits"], "resolution": 2, "bandwidth": 3}),
+        twins=("half",),
+        covered="tests/engine/mechanisms/test_density.py::test_the_band_holds_the_whole_curve",
+        large={"columns": ["z"], "resolution": 8},
     )
 
     columns: tuple[str, ...]

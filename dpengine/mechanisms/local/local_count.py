@@ -29,6 +29,7 @@ from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_co
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released
 from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import shuffle_model
 from dpengine.noise.coins import Coins
@@ -41,6 +42,8 @@ from dpengine.noise.tails import swap_reach
 class LocalCount(OfBits):
     card: ClassVar[Card] = Card(
         key="local_count",
+        asked_on=("trust",),
+        order=500,
         version=1,
         answer="count",
         states=(FEW,),
@@ -49,6 +52,12 @@ class LocalCount(OfBits):
         several=False,
         caveats=("honest",),
         parameters=(Parameter("where", "where", required=True), Parameter("epsilon", "epsilon", required=True)),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={"of some": {"where": IN_A}},
+        example=Example({"where": WEST}),
+        twins=("half",),
+        covered="tests/engine/mechanisms/test_shuffle.py::test_counts_have_no_bias_and_ranges_that_hold",
     )
 
     def __post_init__(self) -> None:

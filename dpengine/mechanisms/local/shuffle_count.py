@@ -30,6 +30,7 @@ from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_co
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released
 from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise import binomial, shuffle_model
 from dpengine.noise.coins import Coins
@@ -42,6 +43,8 @@ CALIBRATIONS = ("tight", "lecture")
 class ShuffleCount(OfBits):
     card: ClassVar[Card] = Card(
         key="shuffle_count",
+        asked_on=("trust",),
+        order=510,
         version=1,
         answer="count",
         states=(FEW,),
@@ -55,6 +58,12 @@ class ShuffleCount(OfBits):
             Parameter("delta", "delta", required=True),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={"of some": {"where": IN_A, "delta": "0.5"}},
+        example=Example({"where": WEST, "delta": "0.35"}),
+        twins=("shared",),
+        covered="tests/engine/mechanisms/test_shuffle.py::test_counts_have_no_bias_and_ranges_that_hold",
     )
 
     delta: Fraction

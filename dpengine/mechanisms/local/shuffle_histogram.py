@@ -35,6 +35,7 @@ from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW
+from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise import binomial, shuffle_model
 from dpengine.noise.coins import Coins
@@ -50,6 +51,8 @@ MOST_MESSAGES = 400_000_000
 class ShuffleHistogram(Query):
     card: ClassVar[Card] = Card(
         key="shuffle_histogram",
+        asked_on=("trust",),
+        order=520,
         version=1,
         answer="count",
         states=(FEW, APART),
@@ -65,6 +68,16 @@ class ShuffleHistogram(Query):
             Parameter("delta", "delta", required=True),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of a list": {"column": "t", "delta": "0.7"},
+            "the second solution": {"column": "t", "delta": "0.7", "solution": "second"},
+            "halved": {"column": "c", "delta": "0.8", "calibration": "halved"},
+        },
+        example=Example({"column": "town", "delta": "0.5"}),
+        twins=("shared",),
+        covered="tests/engine/mechanisms/test_shuffle.py::test_bars_and_what_a_zero_may_hide",
     )
 
     column: str

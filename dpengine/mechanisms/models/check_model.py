@@ -3,18 +3,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.models.check_chances import CheckChances
 from dpengine.mechanisms.models.check_errors import CheckErrors
 from dpengine.mechanisms.models.of_models import OfModel, read_model
+from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model
 from dpengine.statistics.features import LINEAR
 
 
 class CheckModel(OfModel):
     """What the catalogue holds; questions are of one of the two kinds."""
 
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of yes and no": {"parts": 2, "model": model(WORLD, "c", "x", (0,), (1,), 0, HALF)},
+            "of yes and no, Gaussian": {
+                "parts": 2,
+                "model": model(WORLD, "d", "z", (0,), (1,), 0, HALF),
+                "noise": "gaussian",
+            },
+            "of a number": {"parts": 2, "error_steps": 2, "model": model(WORLD, "z", "c", (), (), 0, -HALF, HALF)},
+        },
+        example=Example({"parts": 2, "model": model(CLUB, "member", "visits", (0,), (1,), 0, 2**24)}),
+        twins=("half", "small"),
+        covered="tests/engine/mechanisms/test_check_model.py::test_a_first_figure_keeps_its_promise",
+    )
     noises = CheckChances.noises
 
     @classmethod

@@ -40,6 +40,8 @@ EXACT_DRAWS = 20  # sums of more draws are bounded by Chernoff
 class OfModel(Averaged):
     card: ClassVar[Card] = Card(
         key="check_model",
+        asked_on=("train",),
+        order=720,
         version=1,
         answer="check",
         states=(FEW,),

@@ -16,6 +16,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
 from dpengine.mechanisms.telling import NOISE
+from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 from dpengine.statistics.features import Layout
 
 
@@ -23,6 +24,8 @@ from dpengine.statistics.features import Layout
 class TrainLinear(OfGradients):
     card: ClassVar[Card] = Card(
         key="train_linear",
+        asked_on=("train",),
+        order=700,
         version=1,
         answer="model",
         states=(NOISE,),
@@ -32,6 +35,19 @@ class TrainLinear(OfGradients):
             Parameter("features", "columns.features", required=True),
             *SHARED,
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "from a list": {"target": "z", "features": ["c"], **ONE_STEP},
+            "in a box": {"target": "z", "features": ["x"], "calibration": "l2_laplace", "region": "box", **ONE_STEP},
+            "weight by weight": {"target": "x", "features": ["c"], "calibration": "coordinate", **ONE_STEP},
+        },
+        example=Example(
+            {"target": "visits", "features": ["member"], "calibration": "coordinate", "steps": 1, "lattice": 4}
+        ),
+        twins=("half",),
+        covered="tests/engine/mechanisms/test_training.py::test_intervals_hold_the_model_without_noise",
+        large={"target": "z", "features": ["x"]},
     )
     smooth: ClassVar[Fraction] = Fraction(1)
     usual_clip: ClassVar[Fraction] = Fraction(3, 4)

@@ -17,6 +17,7 @@ from dpengine.declared.schema import Category
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
 from dpengine.mechanisms.telling import NOISE
+from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.features import Layout
 
@@ -25,6 +26,8 @@ from dpengine.statistics.features import Layout
 class TrainLogistic(OfGradients):
     card: ClassVar[Card] = Card(
         key="train_logistic",
+        asked_on=("train",),
+        order=710,
         version=1,
         answer="model",
         states=(NOISE,),
@@ -36,6 +39,20 @@ class TrainLogistic(OfGradients):
             Parameter("features", "columns.features", required=True),
             *SHARED,
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "from a number": {"target": "c", "features": ["x"], **ONE_STEP},
+            "from days": {"target": "t", "features": ["b"], "calibration": "l2_laplace", **ONE_STEP},
+            "weight by weight": {"target": "c", "features": ["z"], "calibration": "coordinate", **ONE_STEP},
+        },
+        example=Example(
+            {"target": "member", "features": ["visits"], "calibration": "coordinate", **ONE_STEP, "lattice": 4},
+            instead="near",
+        ),
+        twins=("half",),
+        covered="tests/engine/mechanisms/test_training.py::test_intervals_hold_the_model_without_noise",
+        large={"target": "c", "features": ["x"]},
     )
     smooth: ClassVar[Fraction] = Fraction(1, 4)
     usual_clip: ClassVar[Fraction] = Fraction(1)

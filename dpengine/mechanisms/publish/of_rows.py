@@ -220,11 +220,13 @@ def _grid(given: dict[str, Any]) -> int | None:
     return int(steps)
 
 
-def card(key: str, caveats: tuple[str, ...]) -> Card:
+def card(key: str, caveats: tuple[str, ...], order: int) -> Card:
     return Card(
         key=key,
         version=1,
         answer="file",
+        asked_on=("publish",),
+        order=order,
         states=(NOISE,),
         trust="local",
         relations=("replace",),

@@ -15,9 +15,19 @@ from typing import ClassVar
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.publish.of_rows import OfRows, card
+from dpengine.mechanisms.trial import Example, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishCategory(OfRows):
-    card: ClassVar[Card] = card("publish_category", ("lies",))
+    card: ClassVar[Card] = card("publish_category", ("lies",), 410)
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "two lists": {"columns": ["t", "c"]},
+            "a list with δ": {"columns": ["t"], "delta": "0.2"},
+        },
+        example=Example({"columns": ["town"]}),
+        twins=("half",),
+        covered="tests/engine/mechanisms/test_publish.py::test_what_is_read_off_has_no_bias_and_holds_the_truth",
+    )
     kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Category,)

@@ -16,9 +16,20 @@ from typing import ClassVar
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.publish.of_rows import OfRows, card
+from dpengine.mechanisms.trial import Example, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishNumber(OfRows):
-    card: ClassVar[Card] = card("publish_number", ("range", "empty"))
+    card: ClassVar[Card] = card("publish_number", ("range", "empty"), 400)
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "a column": {"columns": ["z"]},
+            "two columns on a coarser grid": {"columns": ["x", "z"], "grid": 2},
+            "a column with δ": {"columns": ["x"], "delta": "0.1"},
+        },
+        example=Example({"columns": ["visits"]}),
+        twins=("half",),
+        covered="tests/engine/mechanisms/test_publish.py::test_what_is_read_off_has_no_bias_and_holds_the_truth",
+    )
     kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Number,)

@@ -12,8 +12,15 @@ from typing import ClassVar
 
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.publish.of_rows import OfRows, card
+from dpengine.mechanisms.trial import Example, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishTable(OfRows):
-    card: ClassVar[Card] = card("publish_table", ("range", "empty", "lies"))
+    card: ClassVar[Card] = card("publish_table", ("range", "empty", "lies"), 420)
+    trial: ClassVar[Trial] = Trial(
+        cases={"a number and a list": {"columns": ["x", "c"]}},
+        example=Example({"columns": ["town", "visits"]}),
+        twins=("half",),
+        covered="tests/engine/mechanisms/test_publish.py::test_what_is_read_off_has_no_bias_and_holds_the_truth",
+    )

@@ -42,6 +42,7 @@ from dpengine.mechanisms.promises import NearBest, Within
 from dpengine.mechanisms.query import Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.telling import APART, FEW, NEARLY
+from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
@@ -87,6 +88,8 @@ class AdaptiveSession(Query):
 
     card: ClassVar[Card] = Card(
         key="adaptive_session",
+        asked_on=("session",),
+        order=300,
         version=1,
         answer="session",
         states=(FEW, APART),
@@ -98,6 +101,24 @@ class AdaptiveSession(Query):
             Parameter("ask", "ask"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of three": {"questions": 3},
+            "a share": {"questions": 2, "ask": {"share": [SOME, ["c", "in", ["b"]]]}},
+            "an average": {"questions": 2, "ask": {"average": "x"}},
+            "the largest": {"questions": 1, "ask": {"largest": [IN_A, [SOME]]}},
+            "an average, Gaussian": {"calibration": "gaussian", "questions": 2, "ask": {"average": "z"}},
+            "a share, the lecture's way": {
+                "calibration": "lecture",
+                "delta": "1e-12",
+                "questions": 2,
+                "ask": {"share": [SOME]},
+            },
+        },
+        example=Example({"questions": 2, "ask": {"share": WEST}}),
+        twins=("half",),
+        covered="tests/engine/asking/test_session.py::test_an_adaptive_analyst_gets_answers_within_alpha",
     )
 
     questions: int

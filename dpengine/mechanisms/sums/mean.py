@@ -17,17 +17,21 @@ Cost        one scan.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import fmean
 from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.sums.of_numbers import OfNumbers
 from dpengine.mechanisms.telling import APART, FEW
+from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace
@@ -40,6 +44,8 @@ from dpengine.statistics.counts import Moments
 class Mean(OfNumbers):
     card: ClassVar[Card] = Card(
         key="mean",
+        asked_on=("ask", "whatif"),
+        order=20,
         version=1,
         answer="place",
         states=(FEW, APART),
@@ -50,6 +56,16 @@ class Mean(OfNumbers):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "with empty cells": {"column": "x"},
+            "of everybody": {"column": "z"},
+            "by group": {"column": "x", "by": "c"},
+            "of some": {"column": "z", "where": IN_A},
+        },
+        example=Example({"column": "visits"}),
+        twins=("half", "bare"),
     )
 
     def sentence(self) -> str:
@@ -116,6 +132,9 @@ class Mean(OfNumbers):
         if self.known is not None:
             return Independent((Laplace(value[1], scale_s),))
         return Independent(tuple(law for n, s in _pairs(value) for law in (Laplace(n, scale_n), Laplace(s, scale_s))))
+
+    def truth(self, rows: Sequence[Row]) -> float:
+        return fmean(self.values(rows))
 
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         """Of several draws N and S are averaged, not their ratios."""

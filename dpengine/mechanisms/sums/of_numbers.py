@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
+from dpengine.declared.schema import MISSING
 from dpengine.mechanisms.query import Averaged
 
 MOST_ROWS = 10**10
@@ -24,6 +27,11 @@ class OfNumbers(Averaged):
 
     def own_json(self) -> dict[str, Any]:
         return {"column": self.column}
+
+    def values(self, rows: Sequence[Row]) -> list[float]:
+        """What stands in the column, for `truth`."""
+        column = self.facts.schema.number(self.column)
+        return [float(column.value(row[self.column])) for row in rows if row[self.column] != MISSING]
 
     @property
     def half(self) -> int:

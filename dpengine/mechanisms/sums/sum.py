@@ -13,19 +13,22 @@ Cost        one scan.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import fsum, gcd, lcm
 from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.telling import APART, FEW
+from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace
@@ -37,6 +40,8 @@ from dpengine.statistics.counts import Moments
 class Sum(OfNumbers):
     card: ClassVar[Card] = Card(
         key="sum",
+        asked_on=("ask", "whatif"),
+        order=70,
         version=1,
         answer="amount",
         states=(FEW, APART),
@@ -47,6 +52,15 @@ class Sum(OfNumbers):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "with empty cells": {"column": "x"},
+            "of everybody": {"column": "z"},
+            "by group": {"column": "z", "by": "c"},
+        },
+        example=Example({"column": "visits"}),
+        twins=("unclipped", "half"),
     )
 
     def __post_init__(self) -> None:
@@ -131,6 +145,9 @@ class Sum(OfNumbers):
 
     def law(self, value: tuple[int, ...]) -> Independent:
         return Independent(tuple(Laplace(total, self.scale) for total in self.measured(value)))
+
+    def truth(self, rows: Sequence[Row]) -> float:
+        return fsum(self.values(rows))
 
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         reach = self._reach(looks)

@@ -13,19 +13,23 @@ Cost        one scan.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, sqrt
+from statistics import pstdev
 from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity
 from dpengine.mechanisms.sums.of_numbers import MOST_ROWS, MOST_SUM, OfNumbers
 from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace
@@ -38,6 +42,8 @@ from dpengine.statistics.counts import Moments
 class Variance(OfNumbers):
     card: ClassVar[Card] = Card(
         key="variance",
+        asked_on=("ask", "whatif"),
+        order=100,
         version=1,
         answer="distance",
         states=(FEW,),
@@ -47,6 +53,11 @@ class Variance(OfNumbers):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={"with empty cells": {"column": "x"}},
+        example=Example({"column": "visits"}, instead="near"),
+        twins=("half",),
     )
 
     def __post_init__(self) -> None:
@@ -112,6 +123,9 @@ class Variance(OfNumbers):
     def law(self, value: tuple[int, ...]) -> Independent:
         pairs = zip(self._parts(value), self.scales, strict=True)
         return Independent(tuple(Laplace(part, scale) for part, scale in pairs))
+
+    def truth(self, rows: Sequence[Row]) -> float:
+        return pstdev(self.values(rows))
 
     def around(self, raw: tuple[Any, ...], looks: int) -> Released:
         """Of several draws the three parts are averaged, not their ratios."""

@@ -40,6 +40,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.query import Released, Sensitivity, Told
 from dpengine.mechanisms.synthetic.of_class import Floats, Integers, OfClass, in_rows, root_above, whole
 from dpengine.mechanisms.telling import NOISE
+from dpengine.mechanisms.trial import NORTH, WEST, Example, Trial
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Laplace, above, chance, weighted
 from dpengine.noise.tails import choice_gap, laplace_reach
@@ -55,6 +56,8 @@ FLOATS = Fraction(1, 10**9)  # far above what rounding to floats moves a weight 
 class Mwem(OfClass):
     card: ClassVar[Card] = Card(
         key="mwem",
+        asked_on=("synthetic",),
+        order=610,
         version=1,
         answer="table",
         states=(NOISE,),
@@ -66,6 +69,13 @@ class Mwem(OfClass):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={"of one round": {"columns": ["c"], "rounds": 1}},
+        example=Example({"columns": ["town"], "queries": [WEST, NORTH], "rounds": 1}),
+        twins=("quarter",),
+        covered="tests/engine/mechanisms/test_synthetic.py::test_the_promise_is_kept",
+        large={"columns": ["c", "d"]},
     )
 
     rounds: int | None = None  # T; None: the best for this ε

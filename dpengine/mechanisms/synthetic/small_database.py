@@ -40,6 +40,7 @@ from dpengine.mechanisms.query import Released, Sensitivity, Told
 from dpengine.mechanisms.synthetic.multisets import MOST_SEQUENCES, enumerated, how_many
 from dpengine.mechanisms.synthetic.of_class import Integers, OfClass, root_above, whole
 from dpengine.mechanisms.telling import NOISE
+from dpengine.mechanisms.trial import IN_A, SOME, Example, Trial
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite
 from dpengine.noise.tails import choice_gap
@@ -56,6 +57,8 @@ _CHUNK = 1 << 21  # numbers held at once
 class SmallDatabase(OfClass):
     card: ClassVar[Card] = Card(
         key="small_database",
+        asked_on=("synthetic",),
+        order=600,
         version=1,
         answer="table",
         states=(NOISE,),
@@ -67,6 +70,17 @@ class SmallDatabase(OfClass):
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of two rows": {"columns": ["c"], "size": 2},
+            "of the usual size": {"columns": ["t"]},
+            "for a share of some": {"columns": ["c", "d"], "size": 1, "queries": [IN_A], "where": [SOME]},
+        },
+        example=Example({"columns": ["town"], "size": 2}),
+        twins=("quarter",),
+        covered="tests/engine/mechanisms/test_synthetic.py::test_the_promise_is_kept",
+        large={"columns": ["t"]},
     )
 
     size: int | None = None  # m; None: the best for this ε

@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "card.density.title": "A smooth curve",
+    "card.density.noun": "smooth curve or map",
     "card.density.plain": "How many people are where: a smooth curve over one number, or a map over two, all of it within a band that is known beforehand.",
     "card.density.theorem": "Gaussian mechanism on the coefficients of a kernel density (Hall, Rinaldo, Wasserman 2013; thesis, Corollary 6.10), with discrete Gaussian noise (Canonne, Kamath, Steinke 2020, Theorem 14)",
     "card.density.caveat.bandwidth": "Every person is smeared out over about two bandwidths to each side, so peaks that lie closer together melt into one.",
@@ -13,13 +14,11 @@ SENTENCES: dict[str, str] = {
     "param.bandwidth.help": "How far each person is smeared out, in the unit of the column. Wider is smoother and has less noise; leave empty for a twentieth of the range.",
     "param.resolution.label": "Points of the curve",
     "param.resolution.help": "At so many evenly spaced places over the declared range the curve is computed; for two columns, along each of them.",
-    "check.kind.density": "smooth curve",
     "density.columns": "Choose one number column for a curve, or two different ones for a map.",
     "density.bandwidth": "The bandwidth of {column} must be above 0 and at most {most}, the width of its declared range.",
     "density.bandwidths": "Give one bandwidth for each of {columns}.",
     "density.narrow": "So narrow a bandwidth falls between the points of the curve; take at least {least}, or more points.",
     "density.points": "A curve needs between 2 and {most} points; 100 is usual.",
-    "form.kind.density": "smooth curve or map",
     "form.density.columns": "One number for a curve, two for a map",
     "form.density.more": "How smooth and how fine",
     "form.density.bandwidth": "Bandwidth of {column}",

@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "card.check_model.title": "How good is a model?",
+    "card.check_model.noun": "how good a model is",
     "card.check_model.plain": "Holds what a trained model says of each row against what the row is, and tells the sums with noise. It is paid for by itself.",
     "card.check_model.theorem": "Discrete Laplace mechanism on counts and sums of errors cut at a public bound (Dwork, McSherry, Nissim, Smith 2006, Prop. 1)",
     "card.check_model.caveat.same": "A model looks better on the rows it learned from than on other people. Ranges are about this table; how much a private training can flatter itself on average is told beside the model.",

@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "card.adaptive_session.title": "A session of questions",
+    "card.adaptive_session.noun": "one answer of a session of two",
     "card.adaptive_session.plain": "A run of questions paid for at once; each is chosen after the last answer, and all stay accurate.",
     "card.adaptive_session.theorem": "Adaptive composition under the budget’s filter, each answer with discrete Laplace noise (Dwork, McSherry, Nissim, Smith 2006, Proposition 1)",
     "card.adaptive_session.caveat.kept": "The whole price is charged before the first question. Ending early gives nothing back.",

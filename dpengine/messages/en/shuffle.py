@@ -2,15 +2,18 @@
 
 SENTENCES: dict[str, str] = {
     "card.local_count.title": "How many, trusting nobody",
+    "card.local_count.noun": "number, trusting nobody",
     "card.local_count.plain": "Everybody tells a bit that is sometimes turned at random; the answer is worked out from all of them.",
     "card.local_count.theorem": "Randomised response with two values (Warner 1965; thesis, Example 4.10), in the local model (Kasiviswanathan, Lee, Nissim, Raskhodnikova, Smith 2011)",
     "card.local_count.caveat.honest": "Here it is simulated on a table that this computer holds. Among people it needs nobody's trust, but honest answers.",
     "card.shuffle_count.title": "How many, trusting a shuffler",
+    "card.shuffle_count.noun": "number, from shuffled messages",
     "card.shuffle_count.plain": "Everybody sends the truth and a coin; all messages are shuffled, and only then counted.",
     "card.shuffle_count.theorem": "Bit sum in the shuffle model (lecture 8; Cheu, Smith, Ullman, Zeber, Zhilyaev 2019), with the least coin whose exact hockey-stick divergence is at most δ",
     "card.shuffle_count.caveat.honest": "Everybody's coin is part of everybody's protection: it assumes that people take part honestly.",
     "card.shuffle_count.caveat.shuffler": "Here it is simulated on a table that this computer holds. Among people, somebody must shuffle and forget who sent what.",
     "card.shuffle_histogram.title": "How many in each group, trusting a shuffler",
+    "card.shuffle_histogram.noun": "number in each group, from shuffled messages",
     "card.shuffle_histogram.plain": "For every listed value everybody sends the truth and a coin; all messages are shuffled, and only then counted.",
     "card.shuffle_histogram.theorem": "One bit sum for each value in the shuffle model (lecture 8, both solutions), calibrated exactly for the two sums that one person can change",
     "card.shuffle_histogram.caveat.honest": "Everybody's coin is part of everybody's protection: it assumes that people take part honestly.",

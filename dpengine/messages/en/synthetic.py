@@ -2,11 +2,13 @@
 
 SENTENCES: dict[str, str] = {
     "card.small_database.title": "Small synthetic table",
+    "card.small_database.noun": "small synthetic table",
     "card.small_database.plain": "A few made-up rows that answer many questions about as the whole table does. Nobody in them is a real person.",
     "card.small_database.theorem": "Exponential mechanism over all tables of so many rows (McSherry and Talwar 2007, Theorem 6; Blum, Ligett and Roth 2008), drawn exactly",
     "card.small_database.caveat.rows": "Each made-up row stands for an equal part of the people; a share is told in steps of one row.",
     "card.small_database.caveat.class": "The promise is about the questions of the chosen kind alone. Anything else may be asked of the made-up rows too, without a promise.",
     "card.mwem.title": "Synthetic table by MWEM",
+    "card.mwem.noun": "synthetic table by MWEM",
     "card.mwem.plain": "A made-up table that learns, round after round, the answer it gets most wrong. Nobody in it is a real person.",
     "card.mwem.theorem": "MWEM (Hardt, Ligett and McSherry 2012): exponential mechanism and discrete Laplace noise in every round, multiplicative weights on what they released",
     "card.mwem.caveat.loose": "The promise holds for every possible table, so it is loose: on most tables the error is much smaller, but nobody can say so beforehand.",

@@ -2,11 +2,13 @@
 
 SENTENCES: dict[str, str] = {
     "card.train_linear.title": "Predict a number",
+    "card.train_linear.noun": "training one step: a number",
     "card.train_linear.plain": "Learns how a number depends on other columns, step by step, with noise in every step.",
     "card.train_linear.theorem": "Noisy projected gradient descent (lecture 10), all steps charged together before the first",
     "card.train_linear.caveat.noise": "The ranges are about the noise alone: the same training without noise would have ended within them. They say nothing about people who are not in the table.",
     "card.train_linear.caveat.bounds": "Rows are scaled by the declared bounds. Bounds far wider than the data make the noise count for more.",
     "card.train_logistic.title": "Predict yes or no",
+    "card.train_logistic.noun": "training one step: yes or no",
     "card.train_logistic.plain": "Learns how the chance of a yes depends on other columns, step by step, with noise in every step.",
     "card.train_logistic.theorem": "Noisy projected gradient descent (lecture 10), all steps charged together before the first",
     "card.train_logistic.caveat.noise": "The ranges are about the noise alone: the same training without noise would have ended within them. They say nothing about people who are not in the table.",

@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "card.density.title": "Gladka krivulja",
+    "card.density.noun": "gladka krivulja ali zemljevid",
     "card.density.plain": "Koliko oseb je kje: gladka krivulja za eno število ali zemljevid za dve, v celoti znotraj pasu, ki je znan vnaprej.",
     "card.density.theorem": "Gaussov mehanizem na koeficientih jedrne gostote (Hall, Rinaldo, Wasserman 2013; diplomsko delo, posledica 6.10) z diskretnim Gaussovim šumom (Canonne, Kamath, Steinke 2020, izrek 14)",
     "card.density.caveat.bandwidth": "Vsaka oseba je razmazana za približno dve pasovni širini na vsako stran, zato se vrhova, ki sta bliže skupaj, zlijeta v enega.",
@@ -13,13 +14,11 @@ SENTENCES: dict[str, str] = {
     "param.bandwidth.help": "Kako daleč je razmazana vsaka oseba, v enoti stolpca. Širša je bolj gladka in ima manj šuma; pustite prazno za dvajsetino razpona.",
     "param.resolution.label": "Točke krivulje",
     "param.resolution.help": "Na toliko enakomerno razporejenih mestih navedenega razpona se krivulja izračuna; pri dveh stolpcih vzdolž vsakega od njiju.",
-    "check.kind.density": "gladka krivulja",
     "density.columns": "Izberite en številski stolpec za krivuljo ali dva različna za zemljevid.",
     "density.bandwidth": "Pasovna širina stolpca {column} mora biti nad 0 in največ {most}, kolikor je širok njegov navedeni razpon.",
     "density.bandwidths": "Navedite po eno pasovno širino za vsakega od stolpcev {columns}.",
     "density.narrow": "Tako ozka pasovna širina pade med točke krivulje; vzemite vsaj {least} ali več točk.",
     "density.points": "Krivulja potrebuje od 2 do {most} točk; običajno jih je 100.",
-    "form.kind.density": "gladka krivulja ali zemljevid",
     "form.density.columns": "Eno število za krivuljo, dve za zemljevid",
     "form.density.more": "Kako gladko in kako podrobno",
     "form.density.bandwidth": "Pasovna širina za {column}",

@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "card.check_model.title": "Kako dober je model?",
+    "card.check_model.noun": "kako dober je model",
     "card.check_model.plain": "Kar naučeni model pove o vsaki vrstici, primerja s tem, kar vrstica je, in pove vsote s šumom. Plača se posebej.",
     "card.check_model.theorem": "Diskretni Laplaceov mehanizem na številih in na vsotah napak, odrezanih pri javni meji (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
     "card.check_model.caveat.same": "Na vrsticah, iz katerih se je učil, je model videti boljši kot pri drugih ljudeh. Razponi govorijo o tej tabeli; koliko si zasebno učenje v povprečju lahko polaska, je povedano ob modelu.",

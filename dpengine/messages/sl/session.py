@@ -2,6 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "card.adaptive_session.title": "Seja vprašanj",
+    "card.adaptive_session.noun": "en odgovor seje z dvema vprašanjema",
     "card.adaptive_session.plain": "Niz vprašanj, plačan naenkrat; vsako izberete po zadnjem odgovoru, vsi odgovori pa ostanejo natančni.",
     "card.adaptive_session.theorem": "Prilagodljiva kompozicija pod filtrom proračuna, vsak odgovor z diskretnim Laplaceovim šumom (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
     "card.adaptive_session.caveat.kept": "Vsa cena se zaračuna pred prvim vprašanjem. Če končate prej, se nič ne vrne.",

@@ -2,15 +2,18 @@
 
 SENTENCES: dict[str, str] = {
     "card.local_count.title": "Koliko, brez zaupanja komurkoli",
+    "card.local_count.noun": "število, brez zaupanja",
     "card.local_count.plain": "Vsak pove bit, ki se včasih po naključju obrne; odgovor se izračuna iz vseh.",
     "card.local_count.theorem": "Naključni odgovor z dvema vrednostma (Warner 1965; diplomsko delo, primer 4.10), v lokalnem modelu (Kasiviswanathan, Lee, Nissim, Raskhodnikova, Smith 2011)",
     "card.local_count.caveat.honest": "Tu je simulirano na tabeli, ki jo ima ta računalnik. Med ljudmi ne potrebuje zaupanja komurkoli, potrebuje pa poštene odgovore.",
     "card.shuffle_count.title": "Koliko, z zaupanjem mešalcu",
+    "card.shuffle_count.noun": "število, iz premešanih sporočil",
     "card.shuffle_count.plain": "Vsak pošlje resnico in kovanec; vsa sporočila se premešajo in šele potem preštejejo.",
     "card.shuffle_count.theorem": "Vsota bitov v modelu mešanja (8. predavanje; Cheu, Smith, Ullman, Zeber, Zhilyaev 2019), z najmanjšim kovancem, katerega točna divergenca hokejske palice je največ δ",
     "card.shuffle_count.caveat.honest": "Kovanec vsakega je del varovanja vseh: predpostavlja, da ljudje pošteno sodelujejo.",
     "card.shuffle_count.caveat.shuffler": "Tu je simulirano na tabeli, ki jo ima ta računalnik. Med ljudmi mora nekdo mešati in pozabiti, kdo je kaj poslal.",
     "card.shuffle_histogram.title": "Koliko v vsaki skupini, z zaupanjem mešalcu",
+    "card.shuffle_histogram.noun": "število v vsaki skupini, iz premešanih sporočil",
     "card.shuffle_histogram.plain": "Za vsako vrednost s seznama vsak pošlje resnico in kovanec; vsa sporočila se premešajo in šele potem preštejejo.",
     "card.shuffle_histogram.theorem": "Po ena vsota bitov za vsako vrednost v modelu mešanja (8. predavanje, obe rešitvi), umerjena natančno za dve vsoti, ki ju lahko spremeni ena oseba",
     "card.shuffle_histogram.caveat.honest": "Kovanec vsakega je del varovanja vseh: predpostavlja, da ljudje pošteno sodelujejo.",

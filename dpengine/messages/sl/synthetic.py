@@ -2,11 +2,13 @@
 
 SENTENCES: dict[str, str] = {
     "card.small_database.title": "Majhna umetna tabela",
+    "card.small_database.noun": "majhna umetna tabela",
     "card.small_database.plain": "Nekaj izmišljenih vrstic, ki na veliko vprašanj odgovorijo približno tako kot cela tabela. Nihče v njih ni resnična oseba.",
     "card.small_database.theorem": "Eksponentni mehanizem nad vsemi tabelami s toliko vrsticami (McSherry in Talwar 2007, izrek 6; Blum, Ligett in Roth 2008), natančno izžreban",
     "card.small_database.caveat.rows": "Vsaka izmišljena vrstica stoji za enak del ljudi; delež se pove v korakih po eno vrstico.",
     "card.small_database.caveat.class": "Obljuba velja le za vprašanja izbrane vrste. Izmišljene vrstice lahko vprašate tudi kaj drugega, vendar brez obljube.",
     "card.mwem.title": "Umetna tabela z MWEM",
+    "card.mwem.noun": "umetna tabela z MWEM",
     "card.mwem.plain": "Izmišljena tabela, ki se krog za krogom nauči odgovora, pri katerem se najbolj moti. Nihče v njej ni resnična oseba.",
     "card.mwem.theorem": "MWEM (Hardt, Ligett in McSherry 2012): v vsakem krogu eksponentni mehanizem in diskretni Laplaceov šum, nato množenje uteži s tem, kar sta razkrila",
     "card.mwem.caveat.loose": "Obljuba velja za vsako mogočo tabelo, zato je ohlapna: pri večini tabel je napaka precej manjša, a tega vnaprej ne more reči nihče.",

@@ -2,11 +2,13 @@
 
 SENTENCES: dict[str, str] = {
     "card.train_linear.title": "Napovej število",
+    "card.train_linear.noun": "en korak učenja: število",
     "card.train_linear.plain": "Po korakih se nauči, kako je število odvisno od drugih stolpcev, s šumom v vsakem koraku.",
     "card.train_linear.theorem": "Šumni projicirani gradientni spust (10. predavanje), vsi koraki zaračunani skupaj pred prvim",
     "card.train_linear.caveat.noise": "Razponi govorijo samo o šumu: isto učenje brez šuma bi se končalo znotraj njih. O osebah, ki jih v tabeli ni, ne povedo nič.",
     "card.train_linear.caveat.bounds": "Vrstice so pomanjšane po prijavljenih mejah. Če so meje veliko širše od podatkov, šteje šum več.",
     "card.train_logistic.title": "Napovej da ali ne",
+    "card.train_logistic.noun": "en korak učenja: da ali ne",
     "card.train_logistic.plain": "Po korakih se nauči, kako je verjetnost za da odvisna od drugih stolpcev, s šumom v vsakem koraku.",
     "card.train_logistic.theorem": "Šumni projicirani gradientni spust (10. predavanje), vsi koraki zaračunani skupaj pred prvim",
     "card.train_logistic.caveat.noise": "Razponi govorijo samo o šumu: isto učenje brez šuma bi se končalo znotraj njih. O osebah, ki jih v tabeli ni, ne povedo nič.",

@@ -15,11 +15,11 @@ from battery import POSSIBLE_ROWS, allowed_failures, build, check_sensitivity
 
 import dpengine as dp
 from dpengine.accountant.loss import Approximate, Gaussian, Pure
-from dpengine.audit.world import HALF, model
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.models.check_chances import CheckChances
 from dpengine.mechanisms.models.check_errors import CheckErrors
+from dpengine.mechanisms.trial import HALF, WORLD, model
 from dpengine.noise.coins import SystemCoins
 from dpengine.population.validity import flattery
 from dpengine.statistics import view
@@ -115,10 +115,12 @@ def test_a_condition_with_a_long_list_finds_both_its_list_and_the_weights(
 @pytest.mark.parametrize(
     "given",
     [
-        {"parts": 4, "model": model("t", "z", (0,), (2,), HALF, 4 * HALF), "where": SOME},
-        {"parts": 2, "error_steps": 4, "model": model("x", "c", (), (), 0, -HALF, HALF)},
-        long({"parts": 2, "error_steps": 1024, "model": model("z", "c", (), (), 0, -HALF, HALF)}),
-        long({"parts": 6, "error_steps": 8, "most_error": "6", "model": model("z", "c", (), (), 0, -2 * HALF, 0)}),
+        {"parts": 4, "model": model(WORLD, "t", "z", (0,), (2,), HALF, 4 * HALF), "where": SOME},
+        {"parts": 2, "error_steps": 4, "model": model(WORLD, "x", "c", (), (), 0, -HALF, HALF)},
+        long({"parts": 2, "error_steps": 1024, "model": model(WORLD, "z", "c", (), (), 0, -HALF, HALF)}),
+        long(
+            {"parts": 6, "error_steps": 8, "most_error": "6", "model": model(WORLD, "z", "c", (), (), 0, -2 * HALF, 0)}
+        ),
     ],
     ids=["chances", "missing", "fine", "uncut"],
 )
@@ -127,14 +129,14 @@ def test_more_variants_by_brute_force(relation: str, given: dict[str, Any]) -> N
 
 
 def test_edges_are_the_chances_they_stand_for() -> None:
-    query = build("check_model", {"parts": 20, "model": model("c", "x", (0,), (1,), 0, HALF)}, "replace")
+    query = build("check_model", {"parts": 20, "model": model(WORLD, "c", "x", (0,), (1,), 0, HALF)}, "replace")
     assert isinstance(query, CheckChances) and query.edges[9] == 0
     for place, edge in enumerate(query.edges, start=1):
         assert 1 / (1 + math.exp(-edge / 2**40)) == pytest.approx(place / 20, abs=1e-12)
 
 
 def test_no_row_is_further_off_than_the_bound_and_rounding_is_within_half_a_step() -> None:
-    given = {"parts": 2, "error_steps": 8, "model": model("z", "c", (), (), 0, -HALF, HALF)}
+    given = {"parts": 2, "error_steps": 8, "model": model(WORLD, "z", "c", (), (), 0, -HALF, HALF)}
     query = build("check_model", given, "replace")
     assert isinstance(query, CheckErrors) and query.bound == 3
     need, step = query.need(), 2.0**-3  # the range is ±1, so half of it is 1
@@ -183,10 +185,10 @@ def truth_of(query: Any, rows: list[Any]) -> dict[str, float]:
 @pytest.mark.parametrize(
     "given",
     [
-        {"parts": 4, "model": model("c", "x", (0,), (1,), HALF // 7, HALF)},
-        long({"parts": 2, "model": model("d", "z", (0,), (1,), 0, -3 * HALF), "noise": "gaussian"}),
-        {"parts": 2, "error_steps": 64, "model": model("z", "c", (), (), HALF // 9, -HALF, HALF)},
-        long({"parts": 4, "error_steps": 16, "model": model("x", "d", (), (), 0, -HALF, HALF), "where": SOME}),
+        {"parts": 4, "model": model(WORLD, "c", "x", (0,), (1,), HALF // 7, HALF)},
+        long({"parts": 2, "model": model(WORLD, "d", "z", (0,), (1,), 0, -3 * HALF), "noise": "gaussian"}),
+        {"parts": 2, "error_steps": 64, "model": model(WORLD, "z", "c", (), (), HALF // 9, -HALF, HALF)},
+        long({"parts": 4, "error_steps": 16, "model": model(WORLD, "x", "d", (), (), 0, -HALF, HALF), "where": SOME}),
     ],
     ids=["chances", "gaussian", "errors", "some"],
 )
@@ -211,7 +213,7 @@ def test_a_first_figure_keeps_its_promise() -> None:
     """At β = 0.2; where n is public the promise is no guess."""
     query = build(
         "check_model",
-        {"parts": 2, "model": model("d", "z", (0,), (1,), 0, HALF), "beta": "0.2"},
+        {"parts": 2, "model": model(WORLD, "d", "z", (0,), (1,), 0, HALF), "beta": "0.2"},
         "replace",
         "0.5",
         about=1000,
@@ -221,7 +223,7 @@ def test_a_first_figure_keeps_its_promise() -> None:
     truth = truth_of(query, rows)["right"]
     missed = sum(abs(query.release(value, coins).value["right"] - truth) > promise.alpha for _ in range(200))
     assert not promise.nominal and promise.alpha < 3 and missed <= allowed_failures(200, 0.2)
-    assert build("check_model", {"model": model("d", "z", (0,), (1,), 0, HALF)}, "add_remove").promise().nominal
+    assert build("check_model", {"model": model(WORLD, "d", "z", (0,), (1,), 0, HALF)}, "add_remove").promise().nominal
 
 
 @pytest.mark.parametrize("target", ["owns", "pay"])

@@ -1,0 +1,81 @@
+"""How a question is tried, said beside the question: named cases for the audit and the tests, an example and its broken
+twins for the page “Check it yourself”, and what holds its ranges against the truth.
+
+Cases are about the small world (`WORLD`), of which every table and every neighbour is listed (`dpengine.audit.world`);
+the example is about the made-up club (`CLUB`), in which one person, Ana, matters (`demos.neighbours`). All of it is
+public: nobody is in these tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, ItemSet, Number, Schema
+
+Given = Mapping[str, Any]  # a form's JSON, without ε
+
+WORLD = Schema(
+    {
+        "x": Number(0, 3),
+        "c": Category(["a", "b"], unknown="b", missing="b"),
+        "z": Number(-4, 2, step=2, missing=0),  # every row has a value, by declaration
+        "d": Category(["e", "f"], unknown="f", missing="f"),
+        "t": Category(["u", "v", "w"], unknown="w", missing="w"),
+        "s": ItemSet(["p", "q", "r", "o"], at_most=2),
+        "b": Date("1990-01-01", "1990-01-04"),
+    }
+)
+IN_A: list[Any] = [["c", "in", ["a"]]]
+SOME: list[Any] = ["x", ">", 0]
+RAW = ("raw number", "raw text")  # columns of the small world that are not declared
+
+CLUB = Schema(
+    {
+        "town": Category(["North", "South", "West"], unknown="North", missing="North"),
+        "member": Category(["yes", "no"], unknown="no", missing="no"),
+        "visits": Number(0, 6, missing=0),
+    }
+)
+WEST: list[Any] = [["town", "in", ["West"]]]  # Ana is the only one from there
+NORTH: list[Any] = [["town", "in", ["North"]]]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question about the club in which Ana matters. `others` are those beside whom she matters most (“usual”,
+    “alike”, “even”), `instead` who stands in her place on the other table (“far” from her, or “near”)."""
+
+    given: Given
+    others: str = "usual"
+    instead: str = "far"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """`twins` are broken in a way that `demos.twins` names: “half” of the noise of a number, “quarter” of that of a
+    choice, and others. `covered` is the test that holds its ranges or its promise against the truth; where it is empty
+    the common one does, with the question's own `truth`."""
+
+    cases: Mapping[str, Given]
+    example: Example
+    twins: tuple[str, ...] = ("half",)
+    covered: str = ""
+    with_noise: Mapping[str, Example] = field(default_factory=dict)  # further examples, by name: with its other noise
+    data_support: str = ""  # the test of its laws, where δ pays for a support that depends on the data
+    large: Given = field(default_factory=dict)  # for a large table, where no case is made to learn much
+
+
+def model(
+    schema: Schema, target: str, feature: str, yes: tuple[int, ...], no: tuple[int, ...], *weights: int
+) -> dict[str, Any]:
+    """A released model, as a question about it is given it: of yes and no where `yes` is named, else of a number."""
+    columns = {name: [name, schema[name].as_json()] for name in (target, feature)}
+    sides = {"kind": "logistic", "yes": list(yes), "no": list(no)} if yes else {"kind": "linear"}
+    return {"features": [columns[feature]], "target": columns[target], "bits": 24, "weights": list(weights)} | sides
+
+
+HALF = 11_863_283  # a weight that adds ½ to what a model of one list says
+ONE_STEP = {"steps": 1, "clip": "0.5", "lattice": 3}  # of a training; coarse, so that its law can be summed

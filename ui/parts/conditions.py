@@ -1,0 +1,203 @@
+"""Conditions as pickers: who counts, of which share, and groups to compare. Only declared values are offered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, ItemSet, Number
+from dpengine.messages import say
+from ui.parts import pickers
+from ui.shell.language import day_format
+
+MOST_CONDITIONS = 5
+MOST_GROUPS = 8
+MOST_PICKED = 1_000  # values offered in a picker
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Some columns of a table, for conditions on them alone."""
+
+    name: str
+    schema: dp.Schema
+
+
+def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]:
+    """“Only people where …”, one line each, all of which must hold; under *more*, some of which at least one must hold.
+    Only declared values are offered."""
+    rows = rows if isinstance(rows, list) else []
+    simple = [row for row in rows if isinstance(row, list) and len(row) == 3][:MOST_CONDITIONS]
+    either = [row[1] for row in rows if isinstance(row, list) and len(row) == 2 and row[0] == "any"]
+    drawn = [row for row in either[0] if isinstance(row, list) and len(row) == 3] if either else []
+    whole = not either or (isinstance(either[0], list) and len(drawn) == len(either[0]) <= MOST_CONDITIONS)
+    if rows and not (whole and len(simple) + len(either) == len(rows) and len(either) < 2):
+        st.html(f'<p class="muted">{say("form.where_from_link")}</p>')  # the pickers cannot draw it: it stays as it is
+        return rows
+    counter, other = f"ask-conditions-{kind}-{table.name}", f"ask-either-{kind}-{table.name}"
+    least = 0 if st.session_state.setdefault(other, len(drawn)) else 1
+    count = st.session_state.setdefault(counter, max(len(simple), least))
+    with st.container(key=f"card-{kind}"):
+        built = _lines(table, simple, kind, count)
+        with st.container(horizontal=True):
+            if count < MOST_CONDITIONS:
+                st.button(say("form.add"), key=f"ask-more-{kind}", on_click=_more, args=(counter, 1))
+            if count > least:
+                st.button(say("form.remove"), key=f"ask-less-{kind}", on_click=_more, args=(counter, -1))
+        alternatives = _either(table, drawn, kind, other)
+    return built + ([["any", alternatives]] if alternatives else [])
+
+
+def _lines(table: dp.Table | Lists, rows: list[Any], kind: str, count: int) -> list[Any]:
+    built = []
+    for place in range(count):
+        one = _condition(table, rows[place] if place < len(rows) else None, f"{kind}-{place}{pickers.turn()}")
+        if one is not None:
+            built.append(one)
+    return built
+
+
+def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -> list[Any]:
+    count = st.session_state[counter]
+    with st.expander(say("form.either"), expanded=count > 0):
+        st.html(f'<p class="muted">{say("form.either_lead")}</p>')
+        built = _lines(table, rows, f"{kind}-or", count)
+        with st.container(horizontal=True):
+            if count < MOST_CONDITIONS:
+                label = say("form.either_add" if count else "form.either_start")
+                st.button(label, key=f"ask-or-{kind}", on_click=_more, args=(counter, 1 if count else 2))
+            if count:
+                gone = -1 if count > 2 else -count
+                st.button(say("form.remove"), key=f"ask-or-less-{kind}", on_click=_more, args=(counter, gone))
+    return built
+
+
+def compare(table: dp.Table, given: Any) -> list[Any]:
+    """Groups of people to compare, each with its own conditions."""
+    known = [one for one in given if isinstance(one, list)] if isinstance(given, list) else []
+    counter = f"ask-options-{table.name}"
+    count = st.session_state.setdefault(counter, min(max(len(known), 2), MOST_GROUPS))
+    built = []
+    for place in range(count):
+        st.html(f'<p class="muted">{say("form.option", number=place + 1)}</p>')
+        built.append(conditions(table, known[place] if place < len(known) else [], f"option{place}"))
+    with st.container(horizontal=True):
+        if count < MOST_GROUPS:
+            st.button(say("form.option_add"), key="ask-more-options", on_click=_more, args=(counter, 1))
+        if count > 2:
+            st.button(say("form.option_remove"), key="ask-less-options", on_click=_more, args=(counter, -1))
+    return [one for one in built if one]
+
+
+def _more(counter: str, step: int) -> None:
+    st.session_state[counter] += step
+
+
+def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> list[Any] | None:
+    columns = list(table.schema.columns)
+    left, middle, right = st.columns([2, 2, 4], vertical_alignment="bottom")
+    start = columns.index(row[0]) if row and row[0] in columns else None
+    if start is None:
+        start = next((at for at, name in enumerate(columns) if isinstance(table.schema[name], Category)), 0)
+    name = str(left.selectbox(say("form.where_column"), columns, index=start, key=f"where-column-{place}"))
+    column = table.schema[name]
+    same = row is not None and row[0] == name
+    if isinstance(column, Category | ItemSet):
+        ops = ["in", "not in"] if isinstance(column, Category) else ["has", "has none of"]
+        op = str(
+            middle.selectbox(
+                say("form.where_op"),
+                ops,
+                index=ops.index(row[1]) if same and row and row[1] in ops else 0,
+                format_func=lambda one: say(f"form.op.{one}"),
+                key=f"where-op-{name}-{place}",
+            )
+        )
+        chosen = row[2] if same and row else []
+        chosen = [value for value in (chosen if isinstance(chosen, list) else [chosen]) if value in column.labels]
+        values = _values(column, chosen, f"where-values-{name}-{place}", right)
+        return [name, op, values] if values else None
+    ops = ["between", ">=", "<="]
+    op = str(
+        middle.selectbox(
+            say("form.where_op"),
+            ops,
+            index=ops.index(row[1]) if same and row and row[1] in ops else 0,
+            format_func=lambda one: say(f"form.op.{one}"),
+            key=f"where-op-{name}-{place}",
+        )
+    )
+    now = row[2] if same and row and row[1] == op else None
+    pick = _dates if isinstance(column, Date) else _numbers
+    return [name, op, pick(column, op, now, name, place, right)]  # type: ignore[arg-type]
+
+
+def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:
+    """Picked, or of a list too long for a browser, typed; what is not listed is left for the engine to refuse."""
+    if column.size <= MOST_PICKED:
+        return list(where.multiselect(say("form.where_values"), list(column.labels), chosen, key=key))
+    text = where.text_input(say("form.typed_values"), "; ".join(chosen), key=key)
+    return [part.strip() for part in text.split(";") if part.strip()]
+
+
+def _dates(column: Date, op: str, now: Any, name: str, place: str, where: Any) -> Any:
+    first, last = date.fromisoformat(column.value(0)), date.fromisoformat(column.value(column.size - 1))
+
+    def inside(text: Any, usual: date) -> date:
+        try:
+            return min(max(date.fromisoformat(str(text)), first), last)
+        except ValueError:
+            return usual
+
+    if op == "between":
+        ends = now if isinstance(now, list) and len(now) == 2 else [None, None]
+        places, at = where.columns(2), f"{name}-{place}"
+        picked = [
+            one.date_input(say(label), inside(end, usual), first, last, f"where-{label}-{at}", format=day_format())
+            for one, label, end, usual in zip(places, ("form.from", "form.to"), ends, (first, last), strict=True)
+        ]
+        return [one.isoformat() for one in picked]
+    key = f"where-date-{op}-{name}-{place}"
+    return where.date_input(say("form.value"), inside(now, first), first, last, key, format=day_format()).isoformat()
+
+
+def _numbers(column: Number, op: str, now: Any, name: str, place: str, where: Any) -> Any:
+    whole = column.step.denominator == 1 and column.lower.denominator == 1
+    whole = whole and max(abs(column.lower), abs(column.upper)) < 2**53  # a browser counts no further
+    kind: type[int] | type[float] = int if whole else float  # a whole number is not shown as 65.00
+    bounds = (kind(column.lower), kind(column.upper), kind(column.step))
+    if op == "between":
+        low, high = where.columns(2)
+        ends = now if isinstance(now, list) and len(now) == 2 else bounds[:2]
+        return [
+            _plain(
+                low.number_input(
+                    say("form.from"), *bounds[:2], _inside(ends[0], bounds), bounds[2], key=f"where-low-{name}-{place}"
+                )
+            ),
+            _plain(
+                high.number_input(
+                    say("form.to"), *bounds[:2], _inside(ends[1], bounds), bounds[2], key=f"where-high-{name}-{place}"
+                )
+            ),
+        ]
+    value = _inside(now if now is not None else (bounds[0] + bounds[1]) / 2, bounds)
+    return _plain(
+        where.number_input(say("form.value"), *bounds[:2], value, bounds[2], key=f"where-value-{op}-{name}-{place}")
+    )
+
+
+def _inside(value: Any, bounds: tuple[float, float, float]) -> float:
+    try:
+        return type(bounds[0])(min(max(float(value), bounds[0]), bounds[1]))
+    except (TypeError, ValueError, OverflowError):
+        return bounds[0]
+
+
+def _plain(value: float) -> int | float:
+    return int(value) if float(value).is_integer() else float(value)

@@ -3,6 +3,7 @@ elsewhere, and what is missing is told here by name."""
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -112,3 +113,72 @@ def test_what_is_missing_is_told() -> None:
 
 def test_a_class_without_a_trial_of_its_own_is_no_question() -> None:
     assert "silent" not in catalogue and "trial" not in vars(type(Example("check_model", "replace", "one", "1").query))
+
+
+# --- no page decides by a question's key ------------------------------------------------------------------------------
+
+FROM_CARDS = {"ORDER", "FINDS", "KEYS"}  # lists of keys that are made of cards
+
+
+def is_key(part: ast.expr) -> bool:
+    """`key`, `….key`, `…["key"]`, `….get("key")`, or the key of a question in an address, `…["q"]`."""
+    if isinstance(part, ast.Call):
+        got = isinstance(part.func, ast.Attribute) and part.func.attr == "get" and bool(part.args)
+        return (got and getattr(part.args[0], "value", None) in ("key", "q")) or any(is_key(one) for one in part.args)
+    if isinstance(part, ast.Subscript):
+        return getattr(part.slice, "value", None) in ("key", "q")
+    return getattr(part, "id", getattr(part, "attr", None)) == "key"
+
+
+def is_fixed(part: ast.expr) -> bool:
+    """A question named in the code, several of them, or a constant that stands for some."""
+    if isinstance(part, ast.Tuple | ast.List | ast.Set):
+        return any(is_fixed(one) for one in part.elts)
+    if isinstance(part, ast.Constant):
+        return part.value in catalogue
+    name = str(getattr(part, "id", getattr(part, "attr", "")))
+    return name.isupper() and name not in FROM_CARDS
+
+
+def begins(part: ast.expr) -> bool:
+    """The beginning of some question's key."""
+    return isinstance(part, ast.Constant) and any(key.startswith(str(part.value)) for key in catalogue)
+
+
+def decisions(source: str) -> list[int]:
+    """The lines that compare a key with a question's name, or look it up among some."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict):
+            sides = [node.slice, *(one for one in node.value.keys if one is not None)]
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "startswith" and begins(node.args[0]):
+            sides = [getattr(node.func, "value", node), ast.Constant(next(iter(catalogue)))]
+        if any(is_key(side) for side in sides) and any(is_fixed(side) for side in sides):
+            found.append(node.lineno)
+    return found
+
+
+def test_no_page_decides_by_the_key_of_a_question() -> None:
+    for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
+        assert not decisions(path.read_text(encoding="utf-8")), f"{path}: ask the question instead"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'query.card.key == "count"',
+        'key in ("mean", "sum")',
+        "answer.query.card.key != SESSION",
+        '{"mwem": 1, "cdf": 2}[key]',
+        'str(claim.get("key")).startswith("train_")',
+        'given["q"] == "median"',
+    ],
+)
+def test_such_a_decision_is_seen(line: str) -> None:
+    assert decisions(line) == [1]
+
+
+def test_what_is_no_decision_is_left_alone() -> None:
+    for line in ("one.card.key == key", "key in ORDER", "catalogue[key].card", 'key.startswith("ask-")'):
+        assert decisions(line) == []

@@ -21,6 +21,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
+from dpengine.declared.schema import ItemSet
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.card import ALL, AnswerKind, Card
 from dpengine.mechanisms.cuts import Cut, of_question
@@ -67,6 +68,7 @@ class Query(ABC):
     beta: Fraction = field(default=BETA)
     noise: str = ""  # one of `noises`, "" for the usual one
 
+    declares: ClassVar[str] = ""  # “range” or “list”: what of a declaration its answer may become
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
 
     @classmethod
@@ -203,6 +205,22 @@ class Query(ABC):
     def off(self) -> Fraction:
         """How far every figure that is shown may be off, all at once."""
         return self.promise().amount
+
+    def verdict(self, interval: Any) -> str:
+        """What an answer with this range says of the declaration, where that was asked: a word of `data.fit`."""
+        return ""
+
+    def holds_none(self, interval: Any) -> bool:
+        """Is none at all possible, of something that is better not there?"""
+        return False
+
+    @property
+    def counts_rows(self) -> bool:
+        """Are rows counted rather than people? Where a person may have several, unless the question says otherwise; of
+        sets the people who hold an item are counted."""
+        column = self.facts.schema.columns.get(str(getattr(self, "column", "")))
+        people = getattr(self, "people", False) or isinstance(column, ItemSet)
+        return self.facts.unit.id_column is not None and not people
 
     def unseen(self) -> Fraction | None:
         """What the answer leaves out is held by fewer than so many; None where it leaves nothing out."""

@@ -18,6 +18,11 @@ class Rival:
     own: Fraction
     its: Fraction
 
+    @property
+    def loses_values(self) -> bool:
+        """Was a column of values asked for, which the other does not give?"""
+        return isinstance(self.query, CdfTree)
+
 
 def rival(query: Query) -> Rival | None:
     """For the same column, people, condition and ε, each with its usual noise; from public facts alone."""

@@ -19,10 +19,11 @@ import pyarrow as pa
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import combined
 from dpengine.declared.conditions import read_predicate
+from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.synthetic.of_class import Integers, OfClass
 
 _GOLDEN = (5**0.5 - 1) / 2
-KEYS = ("small_database", "mwem")  # the questions whose answer is one
+KEYS = asked_on("synthetic")  # the questions whose answer is one
 
 
 @dataclass(frozen=True)

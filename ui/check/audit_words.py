@@ -143,6 +143,6 @@ def details(example: Example, ready: Prepared, twin: str) -> list[str]:
         lines.append(say("check.details.twin"))
     if ready.view.kind == "evidence":
         lines.append(say("check.details.evidence"))
-    if example.key == "gaussian":
+    if query.noise == "gaussian":
         lines.append(say("check.details.gaussian", delta=power_of_ten(claim.delta)))
     return [*lines, say("check.details.draws")]

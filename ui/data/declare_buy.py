@@ -15,6 +15,7 @@ import dpengine as dp
 from dpengine.asking.answers import claim_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from ui.data import declare_change as change
@@ -23,7 +24,7 @@ from ui.parts import job, spend
 from ui.shell import frame
 from ui.words.wording import chance, percent
 
-FINDS = ("find_range", "find_values")
+FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares)
 
 
 def fit(table: dp.Table) -> None:
@@ -59,7 +60,7 @@ def unknown(table: dp.Table, first: str | None = None) -> None:
         if column is None or key is None:
             return
         given: dict[str, Any] = {"column": column}
-        if key == "find_values":
+        if any(parameter.name == "delta" for parameter in dp.catalogue[key].card.parameters):
             given["delta"] = text_of(table.meter().delta_reserve / 10)
         st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_means"))}</p>')
         paid = _again(table, key, given)
@@ -130,7 +131,7 @@ def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list
     was declared is worth a tenth of the allowance at most); and all of them."""
     meter = table.meter()
     options = [step for step in spend.STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
-    most = min(meter.left / 2, meter.epsilon / 10) if key == "fit_check" else meter.left / 2
+    most = meter.left / 2 if dp.catalogue[key].declares else min(meter.left / 2, meter.epsilon / 10)
     afford = [step for step in options if Fraction(step) <= most] or options[:1]
     asked = {step: table.query(key, epsilon=step, **given) for step in afford}
     good = (step for step, query in asked.items() if query.promise().amount <= query.coarse())
@@ -145,26 +146,23 @@ def _worth(query: dp.Query) -> str:
 
 def _rough(query: dp.Query, price: dp.Preview) -> str:
     """What a spend is too small for. What enough people hold is found all the same."""
-    if query.card.key in FINDS:
+    if query.declares:
         return say("data.buy.rough", people=query.facts.about)
     return say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
 
 
 def then(table: dp.Table, answer: dp.Answer) -> None:
     """What an answer that was bought here means, and a way to use it."""
-    key = answer.query.card.key
-    if key == "fit_check":
-        low, high = answer.interval
-        line = answer.query.coarse()
-        verdict = "few" if high <= line else "many" if low >= line else "unsure"
+    query = answer.query
+    if verdict := query.verdict(answer.interval):
         st.html(f'<p class="lead">{escape(say(f"data.fit.{verdict}"))}</p>')
-    elif key in FINDS and answer.receipt["table"] == table.name and not table.practice and not table.closed:
+    elif query.declares and answer.receipt["table"] == table.name and not table.practice and not table.closed:
         found = [one for one in answer.value.values() if one is not None]
         if len(found) < 2:
-            st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_nothing"))}</p>')
+            st.html(f'<p class="muted">{escape(say(f"data.buy.{query.card.key}_nothing"))}</p>')
             return
         told = say("data.buy.use_means")
-        if key == "find_range":
+        if query.declares == "range":
             card = Card()
             card.take_bounds(answer.value["lower"], answer.value["upper"])
             told = say("data.buy.use_range_means", step=Fraction(card.step))

@@ -73,7 +73,7 @@ def use(table: dp.Table, answer: dp.Answer) -> None:
     draft.chosen = [name for name in draft.names if name in draft.chosen or name == column]
     card = draft.card(column)
     card.suggested = False
-    if answer.query.card.key == "find_range":
+    if answer.query.declares == "range":
         card.take_bounds(answer.value["lower"], answer.value["upper"])
     else:
         card.kind = "list"

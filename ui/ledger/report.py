@@ -17,7 +17,6 @@ import dpengine as dp
 from dpengine.asking.sessions import step_query
 from dpengine.asking.statement import act_words
 from dpengine.core.exact import up
-from dpengine.ledger.rows import SESSION
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import current
@@ -101,7 +100,7 @@ def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
 def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
     receipt = answer.receipt
     share = percent(Fraction(receipt["price"]) / cap)
-    if answer.query.card.key == SESSION:
+    if answer.query.card.answer == "session":
         return _session(number, answer, share)
     figures = ""
     if answer.query.answer_kind == "file":

@@ -9,7 +9,6 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.ledger.rows import SESSION
 from dpengine.mechanisms.card import WHOLE
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
@@ -20,10 +19,13 @@ from ui.words import gloss
 from ui.words.figures import cut, figure, limits, pictured, printed_range
 from ui.words.wording import axis, from_zero, headline, range_words
 
+# Answers that are no figure are read on a page of their own; the address names them.
+READ_ON = {"file": ("publish", "published"), "table": ("synthetic", "made"), "model": ("train", "trained")}
+
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
     table = answer.receipt["table"]
-    if answer.query.card.key == SESSION:
+    if answer.query.card.answer == "session":
         of = say("answer.of", sentence=answer.sentence, table=table)
         st.html(f'<p class="question">{escape(of)}</p>{counted.html(answer.query)}')
         where = {"table": table, "session": answer.request_id}
@@ -38,19 +40,10 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f"{counted.html(answer.query)}"
     )
     steer.arrived(answer.request_id)
-    if answer.query.answer_kind == "file":
-        where = {"table": table, "published": answer.request_id}
-        st.page_link(nav.page("publish"), label=say("publish_page.open"), query_params=where)
-        receipt(answer, key)
-        return
-    if answer.query.answer_kind == "table":
-        where = {"table": table, "made": answer.request_id}
-        st.page_link(nav.page("synthetic"), label=say("synthetic_page.open"), query_params=where)
-        receipt(answer, key)
-        return
-    if answer.query.answer_kind == "model":
-        where = {"table": table, "trained": answer.request_id}
-        st.page_link(nav.page("train"), label=say("train_page.open"), query_params=where)
+    if answer.query.answer_kind in READ_ON:
+        page, name = READ_ON[answer.query.answer_kind]
+        where = {"table": table, name: answer.request_id}
+        st.page_link(nav.page(page), label=say(f"{page}_page.open"), query_params=where)
         receipt(answer, key)
         return
     with st.container(key=f"card-{key}"):

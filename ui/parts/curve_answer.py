@@ -18,7 +18,6 @@ from dpengine.released.monotone import rising
 from ui.parts import exports
 from ui.pictures import curve_charts, svg
 from ui.words.figures import cut, rounded
-from ui.words.wording import counts_rows
 
 TOLD = 5  # places of a curve that its alternative text names
 
@@ -102,7 +101,7 @@ def at(column: Ordered, name: str) -> float | str:
 def upright(query: dp.Query) -> str:
     if isinstance(query, Cdf):
         return say("chart.share_below")
-    return say("chart.rows_below" if counts_rows(query) else "chart.people_below")
+    return say("chart.rows_below" if query.counts_rows else "chart.people_below")
 
 
 def alt(query: dp.Query, xs: list[Any], heights: list[float], lows: list[float], highs: list[float]) -> str:

@@ -15,7 +15,6 @@ from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
 from dpengine.messages import say
 from dpengine.messages.numbers import day
-from dpengine.released.synthetic import KEYS
 from ui.shell.state import workspace
 from ui.words.figures import printed_range
 from ui.words.wording import as_one, in_short, percent
@@ -107,13 +106,10 @@ def when(at: str) -> str:
 def answer_link(charge: Charge) -> str:
     if questions_of(charge.claim) is not None:
         return escape("session?" + urlencode({"table": charge.table, "session": charge.request}), quote=True)
-    if str(charge.claim.get("key")).startswith("publish_"):
-        return published_address(charge.table, charge.request)
-    if charge.claim.get("key") in KEYS:
-        return synthetic_address(charge.table, charge.request)
-    if str(charge.claim.get("key")).startswith("train_"):
-        return trained_address(charge.table, charge.request)
-    return answer_address(charge.table, charge.request)
+    question = dp.catalogue.get(str(charge.claim.get("key")))  # None: of another version
+    pages = {"file": published_address, "table": synthetic_address, "model": trained_address}
+    address = answer_address if question is None else pages.get(question.card.answer, answer_address)
+    return address(charge.table, charge.request)
 
 
 def receipt_link(address: str, hashed: str) -> str:

@@ -22,7 +22,7 @@ def tell(table: dp.Table, query: dp.Query) -> None:
     own, its = (amount(Within(off, 1, query.beta, off), query) for off in (found.own, found.its))
     code = "equal" if found.own == found.its else "better" if found.own < found.its else "worse"
     told = say(f"rival.{code}", own=own, its=its, title=found.query.card.title)
-    if code == "worse" and query.card.key == "cdf":
+    if code == "worse" and found.loses_values:
         told += " " + say("rival.column")
     st.html(f'<p class="muted" role="note">{escape(told)}</p>')
     link = preview.link(table, found.query)

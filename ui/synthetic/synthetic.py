@@ -92,8 +92,7 @@ def _form(table: dp.Table) -> None:
 
 def _built(table: dp.Table, key: str, now: dict[str, Any]) -> OfClass | str:
     """The question, or the sentence that says why it cannot be asked."""
-    own = {"small_database": "size", "mwem": "rounds"}[key]
-    asked = {name: now[name] for name in ("columns", "queries", "where", "epsilon", own) if now.get(name)}
+    asked = {one.name: now[one.name] for one in dp.catalogue[key].card.parameters if now.get(one.name)}
     try:
         query = table.query(key, **asked)
     except dp.AllowanceError as refusal:

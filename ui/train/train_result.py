@@ -15,7 +15,7 @@ from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import say
 from dpengine.released import model_script
-from dpengine.statistics.features import WEIGHT_BITS, Model
+from dpengine.statistics.features import LINEAR, WEIGHT_BITS, Model
 from ui.parts import answer as answers
 from ui.parts import counted
 from ui.pictures import charts
@@ -82,7 +82,7 @@ def _sure(found: dp.Answer, effect: train_words.Effect, strongest: str) -> str:
 def _card(found: dp.Answer) -> str:
     """The model as a score card."""
     query: Any = found.query
-    linear = found.query.card.key == "train_linear"
+    linear = query.layout.kind == LINEAR
     title = say("train_page.card.title")
     lead = say("train_page.card.lead_number" if linear else "train_page.card.lead_list", **_goal(query))
     names = ("when", "adds" if linear else "times", *(["range"] if found.interval else []))

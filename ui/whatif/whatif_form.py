@@ -73,7 +73,8 @@ def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
         return given
     with st.container(key="whatif-facts", horizontal=True):
         for name in names:
-            code = "bars" if name == "values" and given["q"] == "histogram" else name
+            counted = dp.catalogue[given["q"]].card.answer == "count"
+            code = "bars" if name == "values" and counted else name
             given = given | {name: field(say(f"whatif.field.{code}"), name, given, width=150)}
     return given
 

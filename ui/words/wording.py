@@ -161,18 +161,8 @@ def places(promise: Rank, query: dp.Query | None) -> dict[str, Any] | None:
     return {"low": low, "high": high, "per": per, "chance": chance(promise.beta)}
 
 
-def counts_rows(query: dp.Query | None) -> bool:
-    """Are rows counted rather than people? Where a person may have several, unless the question says otherwise; of sets
-    the people who hold an item are counted."""
-    if query is None or query.card.key == "fit_check":
-        return query is not None
-    column = query.facts.schema.columns.get(str(getattr(query, "column", "")))
-    people = getattr(query, "people", False) or isinstance(column, dp.ItemSet)
-    return query.facts.unit.id_column is not None and not people
-
-
 def unit_words(query: dp.Query | None) -> str:
-    return say("chart.rows" if counts_rows(query) else "chart.people")
+    return say("chart.rows" if query is not None and query.counts_rows else "chart.people")
 
 
 def amount(promise: Within, query: dp.Query | None = None) -> str:
@@ -188,7 +178,7 @@ def amount_figure(promise: Within) -> str:
 def amount_kind(promise: Within, query: dp.Query | None) -> str:
     """What an amount is of; nothing where nobody named the column."""
     if promise.unit == "people":
-        return "rows" if counts_rows(query) else "people"
+        return "rows" if query is not None and query.counts_rows else "people"
     return promise.unit if promise.unit in ("", "percent") else "column"
 
 
@@ -366,7 +356,7 @@ def range_words(answer: dp.Answer) -> str:
             low, high = anything(answer.query, answer.interval)
             return say("answer.nothing_means", low=low, high=high)
         low, high = printed_range(answer.query, *answer.interval)
-        if answer.query.card.key == "fit_check" and answer.interval[0] <= 0 <= answer.interval[1]:
+        if answer.query.holds_none(answer.interval):
             return say("answer.misfits", high=high, chance=chance(answer.query.beta))
         return say("answer.between", low=low, high=high, chance=chance(answer.query.beta))
     promise = answer.promise

@@ -49,6 +49,7 @@ class FindRange(Query):
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
+    declares: ClassVar[str] = "range"
     trial: ClassVar[Trial] = Trial(
         cases={"of a column": {"column": "raw number"}},
         example=Example({"column": "spent"}),

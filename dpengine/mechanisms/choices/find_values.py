@@ -71,6 +71,7 @@ class FindValues(Query):
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
+    declares: ClassVar[str] = "list"
     trial: ClassVar[Trial] = Trial(
         cases={"of a column": {"column": "raw text", "delta": "1e-6"}},
         example=Example({"column": "street", "delta": "0.01"}),

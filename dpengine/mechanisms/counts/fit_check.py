@@ -75,6 +75,17 @@ class FitCheck(OfCounts):
     def sentence(self) -> str:
         return say("sentence.fit_check" if self.column is None else "sentence.fit_check_column", column=self.column)
 
+    @property
+    def counts_rows(self) -> bool:
+        return True
+
+    def verdict(self, interval: Any) -> str:
+        low, high = interval
+        return "few" if high <= self.coarse() else "many" if low >= self.coarse() else "unsure"
+
+    def holds_none(self, interval: Any) -> bool:
+        return bool(interval[0] <= 0 <= interval[1])
+
     def truth(self, rows: Sequence[Row]) -> int:
         return sum(row["fault" if self.column is None else f"fault {self.column}"] for row in rows)
 

@@ -18,6 +18,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -93,6 +94,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if left_out := config.stash.get(_left_out, 0):
         terminalreporter.section("BROWSER TESTS DID NOT RUN", sep="!", red=True, bold=True)
         terminalreporter.line(f"{left_out} browser tests were left out: {NO_CHROMIUM}", red=True, bold=True)
+
+
+def pytest_collection_finish() -> None:
+    """Before every run of a page AppTest reads the metadata of all installed packages, to look for components, and
+    after it everything is searched for garbage: two thirds of what a run costs. Once is enough for both."""
+    if "streamlit.testing.v1.app_test" in sys.modules:
+        from streamlit import config
+        from streamlit.components.v2 import manifest_scanner
+
+        manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+        config.set_option("runner.postScriptGC", False)
 
 
 def pytest_unconfigure() -> None:

@@ -2,7 +2,8 @@
 
 Everything under tests/browser/ is marked `browser` and kept on one xdist worker, so a run starts one server. Fixtures:
 `page` (1280 x 900) and `phone` (390 x 844) are fresh visitors, `open_page` makes more of them; `server` is the app,
-`server_log` the file with what it said.
+`server_log` the file with what it said. A page under AppTest opens the workspace `home` (one for each test) or `shared`
+(one for a file).
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 from browser.steps import LIMIT, TEST_LIMIT
+
+if TYPE_CHECKING:
+    from dpengine.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -192,6 +196,47 @@ def _wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path, s
         except OSError:
             time.sleep(0.1)
     pytest.fail(f"the app did not start. It said:\n{log.read_text(errors='replace')[-4000:]}", pytrace=False)
+
+
+# --- a page without a browser: the workspace that it opens -----------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with every sample table brought in, closed. Its copies open at once, each with an empty ledger."""
+    from dpengine.storage.samples import SAMPLES
+    from dpengine.workspace import Workspace
+
+    with closing(Workspace(tmp_path_factory.mktemp("samples") / "var")) as made:
+        for name in SAMPLES:
+            made.table(name)
+    return made.folder
+
+
+@contextmanager
+def _at_home(samples: Path, folder: Path) -> Iterator[Workspace]:
+    """Pages that are opened meanwhile open this workspace, for one visitor; AppTest has no cookies."""
+    import dpengine as dp
+
+    shutil.copytree(samples, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ALLOWANCE_HOME", str(folder))
+        patch.setattr("ui.shell.state.visitor", lambda: "local")
+        yield dp.open_workspace(folder)
+
+
+@pytest.fixture
+def home(samples: Path, tmp_path: Path) -> Iterator[Workspace]:
+    """The workspace of one test."""
+    with _at_home(samples, tmp_path / "home" / "var") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def shared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """The workspace of all tests of a file."""
+    with _at_home(samples, tmp_path_factory.mktemp("shared") / "var") as opened:
+        yield opened
 
 
 # --- the visitors -----------------------------------------------------------------------------------------------------

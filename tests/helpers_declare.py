@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 import dpengine as dp
 from ui.data.declare_draft import STEPS, Draft
 
 ROOT = Path(__file__).resolve().parent.parent
 CANARY = "zebra7421"
-
-
-@pytest.fixture(scope="module", name="home")
-def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ALLOWANCE_HOME", str(folder))
-        patch.setattr("ui.shell.state.visitor", lambda: "local")  # AppTest has no cookies
-        yield folder
 
 
 class Page:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers_declare import Page, own_home  # noqa: F401 - the fixture
+from helpers_declare import Page
 from leaks import exits, hostile, tally, walk
 from leaks.hostile import HTML, LINK, SIGNS
 
@@ -21,13 +21,9 @@ CONTROL = "a\x1b[2Jb\u202ec\nd\x00e\x85f"
 
 
 @pytest.fixture(name="table")
-def hostile_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dp.Table:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
-    workspace, budget = dp.open_workspace(tmp_path / "home"), dp.Budget("50", "1e-5")
-    return workspace.add_table(
-        hostile.TABLE, hostile.frame(), schema=hostile.schema(), unit=dp.Unit.rows(), budget=budget
-    )
+def hostile_table(home: dp.Workspace) -> dp.Table:
+    budget = dp.Budget("50", "1e-5")
+    return home.add_table(hostile.TABLE, hostile.frame(), schema=hostile.schema(), unit=dp.Unit.rows(), budget=budget)
 
 
 def asked(table: dp.Table) -> list[dp.Answer]:
@@ -201,7 +197,8 @@ NAMES = (
 
 
 @pytest.mark.long
-def test_file_names_do_not_leave_the_workspace(home: Path) -> None:
+def test_file_names_do_not_leave_the_workspace(shared: dp.Workspace) -> None:
+    home = shared.folder
     before = {path for path in home.parent.rglob("*") if home not in path.parents}
     for name in NAMES:
         page = Page().upload("age\n33\n", name)

@@ -93,11 +93,6 @@ def name(address: tuple[str, dict[str, str]]) -> str:
     return f"{address[0]}?" + "&".join(f"{key}={value[:40]!r}" for key, value in address[1].items())
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
 # Conditions are read by one reader, whatever the page: a few of them, and the others in `make audit`.
 MORE = [address for address in ADDRESSES if "where" in address[1] or "by" in address[1]]
 LONG = [address for place, address in enumerate(MORE) if place % 4]
@@ -109,12 +104,8 @@ LONG += [address for place, address in enumerate(ADDRESSES) if place % 3 and add
     [pytest.param(one, marks=[pytest.mark.long] * (one in LONG)) for one in ADDRESSES],
     ids=[name(one) for one in ADDRESSES],
 )
-def test_any_address_gives_a_page(
-    address: tuple[str, dict[str, str]], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+def test_any_address_gives_a_page(address: tuple[str, dict[str, str]], shared: dp.Workspace) -> None:
     told = html_of(open_page(address[0], **({"table": "town"} | address[1])))
     assert 'class="meter"' in told
     assert "<script" not in told
-    assert dp.open_workspace(home).ledger.head()[0] == 0
+    assert shared.ledger.head()[0] == 0

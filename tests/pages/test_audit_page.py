@@ -187,15 +187,8 @@ def test_no_question_leads_to_a_twin() -> None:
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
 @pytest.fixture(autouse=True)
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+def few_draws_first(shared: dp.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_state, "FIRST", 20)
 
 
@@ -207,7 +200,7 @@ def said(page: AppTest) -> str:
     return plain(html_of(page), "")
 
 
-def stands(page: AppTest, home: Path) -> list[str]:
+def stands(page: AppTest, shared: dp.Workspace) -> list[str]:
     """The page shows two pictures with the exact figures of its settings, and nothing was charged."""
     given = page.session_state["audit"]["given"]
     example = audit_state.example_of(given)
@@ -220,7 +213,7 @@ def stands(page: AppTest, home: Path) -> list[str]:
             assert audit_words.bare(audit_words.found(ready, Drawn())) in text
         lines = audit_words.gauge(ready, Drawn(cells=([0, 0], [0, 0])))
         assert all(audit_words.bare(line) in text for kind, line in lines if kind in ("promised", "exact"))
-    assert dp.open_workspace(home).ledger.head()[0] == 0
+    assert shared.ledger.head()[0] == 0
     return list(twins(example))
 
 
@@ -230,22 +223,22 @@ SOME = list(zip(KINDS, cycle(RELATIONS), cycle(("one", "one", "two", "two")), cy
 
 
 @pytest.mark.parametrize(("key", "relation", "unit", "epsilon"), SOME)
-def test_every_kind_of_picture_stands(key: str, relation: str, unit: str, epsilon: str, home: Path) -> None:
-    stands(opened(q=key, relation=relation, unit=unit, e=epsilon), home)
+def test_every_kind_of_picture_stands(key: str, relation: str, unit: str, epsilon: str, shared: dp.Workspace) -> None:
+    stands(opened(q=key, relation=relation, unit=unit, e=epsilon), shared)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("key", "relation", "unit"), EVERY)
-def test_every_question_with_every_twin_stands(key: str, relation: str, unit: str, home: Path) -> None:
+def test_every_question_with_every_twin_stands(key: str, relation: str, unit: str, shared: dp.Workspace) -> None:
     for epsilon in ENDS:
         page = opened(q=key, relation=relation, unit=unit, e=epsilon)
-        for twin in stands(page, home)[1:]:
+        for twin in stands(page, shared)[1:]:
             other = opened(q=key, relation=relation, unit=unit, e=epsilon, twin=twin)
-            stands(other, home)
+            stands(other, shared)
             assert dict(other.query_params)["twin"] in (twin, [twin])
 
 
-def test_an_address_brings_back_the_whole_page_and_widgets_change_it(home: Path) -> None:
+def test_an_address_brings_back_the_whole_page_and_widgets_change_it(shared: dp.Workspace) -> None:
     page = opened(q="histogram", relation="add_remove", unit="two", e="2", twin="bare")
     assert "A number without noise is the truth" in said(page) and "Ana is not in this table" in said(page)
     kept = dict(page.query_params)
@@ -259,7 +252,7 @@ def test_an_address_brings_back_the_whole_page_and_widgets_change_it(home: Path)
     page.selectbox[0].set_value("sum").run()
     assert not page.exception and "noise made for 6 does not hide 60" in said(page)  # that twin has no such flaw
     page.select_slider[0].set_value("0.1").run()
-    stands(page, home)
+    stands(page, shared)
     assert page.session_state["audit"]["given"] | {"twin": ""} == {
         "q": "sum",
         "relation": "add_remove",
@@ -269,20 +262,20 @@ def test_an_address_brings_back_the_whole_page_and_widgets_change_it(home: Path)
     }
 
 
-def test_more_draws_add_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_draws_add_up(shared: dp.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_state, "MORE", 30)
     page = opened()
     assert "by 40 draws" in said(page)
     page.button(key="audit-built-more").click().run()
     assert "by 100 draws" in said(page) and "by 40 draws" in said(page)  # the twin has its own
-    stands(page, home)
+    stands(page, shared)
 
 
-def test_whatever_stands_in_the_address_the_page_stands(home: Path) -> None:
+def test_whatever_stands_in_the_address_the_page_stands(shared: dp.Workspace) -> None:
     page = opened(q="DROP TABLE", relation="<script>", unit="9" * 99, e="NaN", twin="\0<script>")
     assert "<script>" not in html_of(page)
     assert page.session_state["audit"]["given"] == audit_state.USUAL | {"twin": "half"}
-    assert stands(opened(q="median", e="1e400", twin="nonempty"), home)[0] == "uncapped"
+    assert stands(opened(q="median", e="1e400", twin="nonempty"), shared)[0] == "uncapped"
 
 
 TO_RHO = ("gaussian", "density", "train_linear", "train_logistic")  # their ε stands for ρ = ε²/2

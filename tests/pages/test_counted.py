@@ -8,7 +8,6 @@ import io
 import json
 from collections.abc import Iterator
 from html import escape
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -24,6 +23,8 @@ from dpengine.messages.language import speaking
 from ui.ledger import report
 from ui.parts import answer as answers
 from ui.parts import exports
+
+pytestmark = pytest.mark.usefixtures("shared")
 
 PEOPLE = 240
 ROWS, RANGE = "at most 2 rows of each patient count", "amount above 300 counts as 300, below 0 as 0"
@@ -70,23 +71,7 @@ def test_the_whole_catalogue_is_here() -> None:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(autouse=True)
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
-
-
-@pytest.fixture(scope="module")
-def workspace(home: Path) -> dp.Workspace:
-    return dp.open_workspace(home)
-
-
-@pytest.fixture(scope="module")
-def tables(workspace: dp.Workspace) -> Iterator[dict[bool, dp.Table]]:
+def tables(shared: dp.Workspace) -> Iterator[dict[bool, dp.Table]]:
     """By whether a person may have several rows."""
     frame = pd.DataFrame(
         {
@@ -105,8 +90,8 @@ def tables(workspace: dp.Workspace) -> Iterator[dict[bool, dp.Table]]:
     )
     usual = {"schema": schema, "budget": dp.Budget("100", "1e-5")}
     yield {
-        True: workspace.add_table("bills", frame, unit=dp.Unit.column("patient", 2), **usual),
-        False: workspace.add_table("payers", frame.iloc[1:], unit=dp.Unit.rows(), **usual),
+        True: shared.add_table("bills", frame, unit=dp.Unit.column("patient", 2), **usual),
+        False: shared.add_table("payers", frame.iloc[1:], unit=dp.Unit.rows(), **usual),
     }
 
 
@@ -191,10 +176,10 @@ def test_a_question_that_forgets_is_caught(asked: dict[str, tuple[dp.Answer, tup
 
 
 def test_receipts_hold_and_the_list_of_all_answers_says_it(
-    workspace: dp.Workspace, tables: dict[bool, dp.Table], asked: dict[str, tuple[dp.Answer, tuple[str, ...]]]
+    shared: dp.Workspace, tables: dict[bool, dp.Table], asked: dict[str, tuple[dp.Answer, tuple[str, ...]]]
 ) -> None:
     receipts = [answer.receipt for answer, _ in asked.values()]
-    assert {one.code for one in check(receipts, workspace.ledger.export_rows())} == {"verify.fine"}
+    assert {one.code for one in check(receipts, shared.ledger.export_rows())} == {"verify.fine"}
     told: dict[str, str] = {}
     for table in tables.values():
         for row in table.answer_rows():
@@ -204,7 +189,7 @@ def test_receipts_hold_and_the_list_of_all_answers_says_it(
         assert all(part in told[answer.receipt["charge"]["hash"]] for part in said)
 
 
-def test_a_session_says_it_of_every_answer(tables: dict[bool, dp.Table], workspace: dp.Workspace) -> None:
+def test_a_session_says_it_of_every_answer(tables: dict[bool, dp.Table], shared: dp.Workspace) -> None:
     table = tables[True]
     session = table.open_session(table.query("adaptive_session", questions=3, epsilon="1"), "session-counted")
     for place, ask in enumerate(({"average": "amount"}, {"share": [["amount", "<=", 300]]})):
@@ -216,7 +201,7 @@ def test_a_session_says_it_of_every_answer(tables: dict[bool, dp.Table], workspa
     told = [dict(zip(ANSWER_COLUMNS, row, strict=True)) for row in table.answer_rows()]
     assert [RANGE in one["counted"] for one in told if "verage of amount" in one["question"]] == [True]
     found = table.recall(session.query)[-1]
-    with mock.patch("ui.ledger.report.workspace", lambda: workspace):
+    with mock.patch("ui.ledger.report.workspace", lambda: shared):
         assert RANGE in plain(report._section(1, found, found.query.facts.about))  # type: ignore[arg-type]
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers_declare import CANARY, ROOT, Page, own_home  # noqa: F401 - the fixture
+from helpers_declare import CANARY, ROOT, Page
 
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.noise.coins import SystemCoins
 
-pytestmark = pytest.mark.usefixtures("home", "still")
+pytestmark = pytest.mark.usefixtures("shared", "still")
 
 
 @pytest.fixture(name="still")

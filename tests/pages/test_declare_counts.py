@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from helpers_declare import Page, own_home  # noqa: F401 - the fixture
+from helpers_declare import Page
 
 import dpengine as dp
 from dpengine.messages.language import speaking
@@ -39,13 +39,13 @@ def walked(text: str, columns: tuple[str, ...], relation: str) -> list[str]:
 
 
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
-def test_every_column_as_the_one_that_says_who(home: Path, relation: str) -> None:
+def test_every_column_as_the_one_that_says_who(shared: dp.Workspace, relation: str) -> None:
     texts = ["who,diagnosis,age\n" + "\n".join(ROWS).format(one) + "\n" for one in ONE_PERSON]
     columns = ("who", "diagnosis", "age") if relation == "replace" else ("diagnosis",)
     told = [walked(text, columns, relation) for text in texts]
     assert told[0] == told[1]
     if relation == "replace":
-        source = home / "known.csv"
+        source = shared.folder / "known.csv"
         source.write_text(texts[0])
         schema = dp.Schema({"age": dp.Number(0, 120)})
         terms = {"unit": dp.Unit.column("who", 3), "budget": dp.Budget("1", "1e-6")}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from helpers_declare import CANARY, Page, own_home  # noqa: F401 - the fixture
+from helpers_declare import CANARY, Page
 
 import dpengine as dp
 from dpengine.messages import say
@@ -22,7 +22,7 @@ FILES = Path(__file__).resolve().parents[1] / "files"
 
 
 @pytest.fixture
-def page(home: Path) -> Page:
+def page(shared: dp.Workspace) -> Page:
     return Page()
 
 
@@ -60,13 +60,13 @@ def test_answers_stay_when_going_back_or_to_another_page(page: Page) -> None:
     assert page.app.text_input(key="declare-0-upper").value == "99"
 
 
-def test_start_over_removes_the_upload(page: Page, home: Path) -> None:
-    for old in (home / "tmp").iterdir():
+def test_start_over_removes_the_upload(page: Page, shared: dp.Workspace) -> None:
+    for old in (shared.folder / "tmp").iterdir():
         old.unlink()
     page.upload("age\n33\n").to("unit")
-    assert len(list((home / "tmp").iterdir())) == 1
+    assert len(list((shared.folder / "tmp").iterdir())) == 1
     page.press("Start over")
-    assert not list((home / "tmp").iterdir()) and page.draft.step == "file"
+    assert not list((shared.folder / "tmp").iterdir()) and page.draft.step == "file"
 
 
 @pytest.mark.parametrize(
@@ -252,17 +252,17 @@ def test_a_name_must_be_free(page: Page, name: str, sentence: str) -> None:
     assert sentence in page.refusals[0] and page.draft.step == "care"
 
 
-def test_the_same_rows_join_the_budget_they_have(page: Page, home: Path) -> None:
+def test_the_same_rows_join_the_budget_they_have(page: Page, shared: dp.Workspace) -> None:
     rows = "age\n" + "\n".join(map(str, range(20, 70))) + "\n"
     first = page.upload(rows).finish("first time")
     again = Page().upload(rows, "copy.csv")
     again.to("care").set("declare-care", "loose").set("declare-name", "second time").press("Add the table")
-    second = dp.open_workspace(home).table("second time")
+    second = shared.table("second time")
     assert second.budget.id == first.budget.id and second.meter().epsilon == 1
     assert "same rows were brought before" in again.text and "ε = 1" in again.text
 
 
-def test_two_clicks_add_one_table(page: Page, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_clicks_add_one_table(page: Page, shared: dp.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """The work hangs while the page runs again and again; it was begun once, and the page never holds it."""
     added, let_go = [], threading.Event()
     really = dp.Workspace.add_table
@@ -285,7 +285,7 @@ def test_two_clicks_add_one_table(page: Page, home: Path, monkeypatch: pytest.Mo
     let_go.set()
     page.run()
     assert added == ["once"] and page.draft.step == "done"
-    assert [record.name for record in dp.open_workspace(home).tables()].count("once") == 1
+    assert [record.name for record in shared.tables()].count("once") == 1
 
 
 def test_a_fault_of_ours_is_one_sentence(page: Page, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
@@ -327,10 +327,10 @@ def test_a_column_nobody_knows_is_left_out_and_offered_to_be_found(page: Page) -
     assert offered.value == "pay"
 
 
-def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Page, home: Path) -> None:
+def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Page, shared: dp.Workspace) -> None:
     rows = "age\n" + "\n".join(map(str, range(30, 90))) + "\n"
     page.upload(rows).finish("to be sealed")
-    dp.open_workspace(home).seal("to be sealed")
+    shared.seal("to be sealed")
     again = Page().upload(rows, "copy.csv")
     again.finish("sealed again")
     for shown in (page.run(), again):

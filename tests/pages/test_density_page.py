@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from helpers_declare import ROOT, own_home  # noqa: F401 - the fixture
+from helpers_declare import ROOT
 from helpers_page import plain
 
 import dpengine as dp
@@ -37,7 +37,7 @@ def text(app: Any) -> str:
     return "\n".join(part.proto.body for part in app.get("html"))
 
 
-@pytest.mark.usefixtures("home")
+@pytest.mark.usefixtures("shared")
 def test_bad_input_is_said_at_the_form_and_nothing_is_lost() -> None:
     app = ask(columns=json.dumps(["age"]), bandwidth="0")
     assert "must be above 0" in text(app)
@@ -51,7 +51,7 @@ def test_bad_input_is_said_at_the_form_and_nothing_is_lost() -> None:
     assert not app.exception and say("density.columns") in text(app)
 
 
-@pytest.mark.usefixtures("home")
+@pytest.mark.usefixtures("shared")
 def test_without_delta_the_page_says_what_to_do() -> None:
     state.workspace().add_table(
         "pure",
@@ -65,7 +65,7 @@ def test_without_delta_the_page_says_what_to_do() -> None:
     assert say("budget.needs_delta") in text(app) and not [one for one in app.button if one.key == "ask-go"]
 
 
-@pytest.mark.usefixtures("home")
+@pytest.mark.usefixtures("shared")
 def test_the_entry_fee_is_said_before_the_first_click_and_no_longer_after_it() -> None:
     told = text(ask(columns=json.dumps(["age"])))
     assert "The first question with this kind of noise takes" in told and "is an entry fee, paid once" in told
@@ -78,7 +78,7 @@ def test_the_entry_fee_is_said_before_the_first_click_and_no_longer_after_it() -
     assert f"would take {percent(paid.fraction)}" in plain(told) and paid.fraction < later.fraction / 4
 
 
-@pytest.mark.usefixtures("home")
+@pytest.mark.usefixtures("shared")
 def test_mostly_noise_tells_the_price_that_helps_and_not_so_many_times_a_price_with_a_fee_in_it() -> None:
     for name, rows in (("fewer", 300), ("few", 2_000)):
         table = state.workspace().add_table(

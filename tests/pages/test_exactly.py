@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,17 +11,13 @@ from streamlit.testing.v1 import AppTest
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 
+pytestmark = pytest.mark.usefixtures("home")
+
 PAGES: dict[str, dict[str, str]] = {
     "ask": {"table": "town", "q": "sum", "column": "monthly_income", "epsilon": "0.1"},
     "publish": {"table": "town", "columns": '["district"]', "epsilon": "0.2"},
     "synthetic": {"table": "town", "columns": '["district", "has_car"]', "epsilon": "0.2"},
 }
-
-
-@pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
 
 
 def field(app: AppTest, kind: str) -> Any:

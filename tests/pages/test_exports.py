@@ -19,9 +19,7 @@ from ui.parts import exports
 
 
 @pytest.fixture(name="table")
-def small_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dp.Table:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+def small_table(home: dp.Workspace) -> dp.Table:
     frame = pd.DataFrame({"kraj": ["č × b", "č"] * 30, "spol": ["ž", "m", "m"] * 20, "pay": ["5"] * 60})
     schema = dp.Schema(
         {
@@ -31,7 +29,7 @@ def small_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dp.Table:
         }
     )
     terms = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("50", "1e-6")}
-    return dp.open_workspace(tmp_path).add_table("ljudje", frame, **terms)
+    return home.add_table("ljudje", frame, **terms)
 
 
 def read(written: str) -> list[dict[str, str]]:
@@ -55,16 +53,16 @@ def test_combinations_have_a_column_for_each_column(table: dp.Table) -> None:
     assert {row["label"]: row["label_2"] for row in whole[len(rows) :]}.keys() >= {"m", "ž"}
 
 
-def test_a_map_of_heights_has_a_column_for_each_column(table: dp.Table, tmp_path: Path) -> None:
+def test_a_map_of_heights_has_a_column_for_each_column(home: dp.Workspace) -> None:
     frame = pd.DataFrame({"x": ["1", "2"] * 50, "y": ["3", "4"] * 50})
     schema = dp.Schema({"x": dp.Number(0, 9), "y": dp.Number(0, 9)})
     terms = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("50", "1e-6")}
-    other = dp.open_workspace(tmp_path).add_table("xy", frame, **terms)
+    other = home.add_table("xy", frame, **terms)
     rows = read(exports.answer_csv(other.ask(other.query("density", columns=["x", "y"], epsilon="5"))))
     assert len({row["x"] for row in rows}) * len({row["y"] for row in rows}) == len(rows)
 
 
-def test_what_was_published_is_read_back_as_it_was(table: dp.Table, tmp_path: Path) -> None:
+def test_what_was_published_is_read_back_as_it_was(home: dp.Workspace, table: dp.Table, tmp_path: Path) -> None:
     """By Arrow and by this program, as another table; and the receipt still knows its file."""
     answer = table.ask(table.query("publish_table", columns=["kraj", "pay"], epsilon="2"))
     published = table.published(answer)
@@ -75,9 +73,9 @@ def test_what_was_published_is_read_back_as_it_was(table: dp.Table, tmp_path: Pa
     path.write_bytes(written)
     schema = dp.Schema({"kraj": dp.Category(["č × b", "č"]), "pay": dp.Number(-99, 99)})
     terms = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("5", "1e-6")}
-    again = dp.open_workspace(tmp_path).add_table("again", path, **terms)
+    again = home.add_table("again", path, **terms)
     assert again.facts.header == ("kraj", "pay")
-    file = dp.open_workspace(tmp_path).published_file(answer.request_id)
+    file = home.published_file(answer.request_id)
     told = answer.receipt["answer"]["value"]["sha256"]
     assert hashlib.sha256(file.read_bytes()).hexdigest() == answer.value["sha256"] == told
 

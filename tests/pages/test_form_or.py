@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from helpers_declare import ROOT, own_home  # noqa: F401 - the fixture
+from helpers_declare import ROOT
 
 from dpengine.messages import say
 
 EITHER = ["any", [["district", "in", ["Mill"]], ["age", ">=", 65]]]
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = pytest.mark.usefixtures("shared")
 
 
 def ask(where: list[Any]) -> Any:

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dpengine import messages
 from dpengine.messages import say
 from dpengine.messages.language import speaking
+from dpengine.workspace import Workspace
 from ui.learn import lessons
 from ui.shell import about, nav, tour, web
 from ui.words import gloss
@@ -93,8 +94,7 @@ def test_the_figures_in_a_definition_are_right() -> None:
 
 
 @pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
+def app(home: Workspace) -> AppTest:
     return AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
 
 

@@ -207,52 +207,44 @@ def opened(page: str, address: Mapping[str, str] = MappingProxyType({}), lang: s
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A workspace where a few things were asked, so that pages have something to show."""
-    home = tmp_path_factory.mktemp("home")
-    table = dp.open_workspace(home).table("town", visitor="local")
+def asked(shared: dp.Workspace) -> str:
+    """The last of a few things that were asked, so that pages have something to show."""
+    table = shared.table("town", visitor="local")
     for key, given in QUESTIONS:
         last = table.ask(table.query(key, **given, epsilon="0.05"))
     session = table.open_session(table.session_for(20, table.meter().left / 2))
     session.ask({"share": [["district", "in", ["Mill"]]]}, "step 1")
-    clinic = dp.open_workspace(home).table("clinic", visitor="local")
+    clinic = shared.table("clinic", visitor="local")
     given = {"target": "blood_pressure", "features": ["age", "smoker"], "steps": 2}
     clinic.ask(clinic.query("train_linear", **given, epsilon="0.05"), "trained")
-    return home, last.request_id
-
-
-@pytest.fixture
-def home(asked: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(asked[0]))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
-    return asked[1]
+    return last.request_id
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_no_page_has_words_of_its_own(view: str, home: str, asked: tuple[Path, str], wrapped: None) -> None:
+def test_no_page_has_words_of_its_own(view: str, asked: str, shared: dp.Workspace, wrapped: None) -> None:
     """With every sentence of the catalogue in brackets, nothing but names, values and signs stands outside of them."""
-    tables = [dp.open_workspace(asked[0]).table(name, visitor="local") for name in SAMPLES]
+    tables = [shared.table(name, visitor="local") for name in SAMPLES]
     columns = {name: column for table in tables for name, column in table.schema.columns.items()}
     named = {*SAMPLES, *columns, *(label for column in columns.values() for label in getattr(column, "labels", ()))}
     named |= {"python", "demos", "thesis"}  # a command is typed the same in every language
     named |= {*trust.NAMES, "South"}  # made-up people, and where they live
     allowed = {word for name in named for word in re.findall(r"[^\W\d]+", name.replace("_", " "))} | {"UTC"}
-    app = opened(*_address(view, home), lang="sl")
+    app = opened(*_address(view, asked), lang="sl")
     seen = [told for told in texts(app) if told.strip()]
     outside = {word for told in seen for word in re.findall(r"[^\W\d_]{2,}", words_outside(told))}
     assert len(seen) > 5 and not sorted(outside - allowed)
 
 
 @pytest.mark.parametrize("view", AGAIN)
-def test_slovene_after_english_is_slovene(view: str, home: str) -> None:
+def test_slovene_after_english_is_slovene(view: str, asked: str) -> None:
     """Nothing that is kept between runs holds words of another reader's language."""
-    page, address = _address(view, home)
+    page, address = _address(view, asked)
     before = {told for told in texts(opened(page, address)) if re.search(r"[a-z]{3} [a-z]", told)}
     after = list(texts(opened(page, address, lang="sl")))
     assert before and not [told for told in after if told in before]
 
 
-def test_a_page_opens_in_the_language_of_its_address(home: str) -> None:
+def test_a_page_opens_in_the_language_of_its_address(asked: str) -> None:
     assert any("Proračun zasebnosti" in told for told in texts(opened("start", lang="sl")))
     assert any("Privacy allowance" in told for told in texts(opened("start", lang="<script>")))
 

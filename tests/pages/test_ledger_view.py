@@ -37,13 +37,6 @@ AWKWARD = "R&D #1 <b>100%</b>"
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
-    return dp.open_workspace(tmp_path)
-
-
-@pytest.fixture
 def people(home: Workspace) -> dp.Table:
     return add(home, AWKWARD)
 

@@ -17,19 +17,10 @@ from dpengine.messages import CATALOGUES
 from ui.learn import lessons
 from ui.learn.lesson import Lesson, Setting
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = sorted(lessons.NAMES)
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(autouse=True)
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
 
 
 def opened(**address: str) -> AppTest:
@@ -124,7 +115,7 @@ def test_no_such_lesson_is_the_overview(text: str) -> None:
     assert len([one for one in page.button if str(one.key).startswith("lesson-open-")]) == len(lessons.NAMES)
 
 
-def test_from_the_overview_through_the_lessons_and_nothing_is_spent(home: Path) -> None:
+def test_from_the_overview_through_the_lessons_and_nothing_is_spent(shared: dp.Workspace) -> None:
     page = opened()
     page.button(key="lesson-open-1").click().run()
     for place, number in enumerate(NUMBERS, start=1):
@@ -136,7 +127,7 @@ def test_from_the_overview_through_the_lessons_and_nothing_is_spent(home: Path) 
     page.button(key="lesson-all").click().run()
     assert not page.exception and 'class="lesson-say"' not in html(page)
     assert "Nothing here is taken from an allowance of yours" in html(page)
-    assert dp.open_workspace(home).ledger.head()[0] == 0
+    assert shared.ledger.head()[0] == 0
 
 
 def test_a_button_moves_on_and_the_address_follows() -> None:

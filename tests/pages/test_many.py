@@ -75,14 +75,12 @@ def test_a_made_up_histogram_adds_its_weights_once(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture(name="table")
-def wide_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dp.Table:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+def wide_table(home: dp.Workspace) -> dp.Table:
     values = [f"v {place:04}" for place in range(1_000)]
     frame = pd.DataFrame({"C": values, "few": ["a", "b"] * 500, "pay": ["50"] * 1_000})
     schema = dp.Schema({"C": dp.Category(values), "few": dp.Category(["a", "b"]), "pay": dp.Number(0, 100)})
     terms = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("50", "1e-6")}
-    return dp.open_workspace(tmp_path).add_table("wide", frame, **terms)
+    return home.add_table("wide", frame, **terms)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ from ui.learn.lesson import View
 from ui.learn.lesson_overfitting import LESSON
 from ui.shell.scripts import FOLD
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -96,12 +98,6 @@ def test_refusals(given: dict[str, str], words: str, capsys: pytest.CaptureFixtu
 
 
 # --- the lesson -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(autouse=True)
-def alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path_factory.getbasetemp() / "overfitting-home"))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
 
 
 def view(**given: str) -> View:

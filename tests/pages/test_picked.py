@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from helpers_page import open_page
 from streamlit.testing.v1 import AppTest, element_tree
 
 from dpengine.messages.language import LANGUAGES, speaking
+from dpengine.workspace import Workspace
 
 KINDS = ("selectbox", "multiselect", "radio", "toggle", "checkbox", "select_slider", "number_input")
 PLANNED = '[["median",{"column":"monthly_income","epsilon":"0.1"},"0.02",false]]'
@@ -38,9 +38,7 @@ class Shown(str):
 
 
 @pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+def picked_as_shown(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in ("Selectbox", "Multiselect", "Radio", "SelectSlider"):
         made = getattr(element_tree, kind).format_func.fget
         told = property(lambda self, made=made: lambda one: one if isinstance(one, Shown) else made(self)(one))

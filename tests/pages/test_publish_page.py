@@ -20,24 +20,14 @@ from dpengine.commands import backup
 from ui.ledger import report
 from ui.parts import exports, history
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 ROOT = Path(__file__).resolve().parents[2]
 PEOPLE = 300
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(autouse=True)
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
-
-
-@pytest.fixture(scope="module")
-def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
-    workspace = dp.open_workspace(home)
+def tables(shared: dp.Workspace) -> Iterator[dict[str, dp.Table]]:
     frame = pd.DataFrame(
         {
             "who": [f"p{place // 2}" for place in range(PEOPLE)],
@@ -69,7 +59,7 @@ def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
     made = {}
     for place, (name, given) in enumerate(terms.items()):
         usual = {"schema": schema, "budget": dp.Budget("10", "1e-6")}
-        made[name] = workspace.add_table(name, frame.iloc[: PEOPLE - place], **(usual | given))
+        made[name] = shared.add_table(name, frame.iloc[: PEOPLE - place], **(usual | given))
     yield made
 
 

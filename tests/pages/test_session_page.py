@@ -19,13 +19,6 @@ AWKWARD = "R&D #1 <b>100%</b>"
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
-    return dp.open_workspace(tmp_path)
-
-
-@pytest.fixture
 def people(home: Workspace) -> dp.Table:
     frame = pd.DataFrame({"x": [1, 2, 3, 4] * 50, "town": ["<i>A</i>", "B"] * 100})
     schema = dp.Schema({"x": dp.Number(0, 10, step=1), "town": dp.Category(["<i>A</i>", "B"])})

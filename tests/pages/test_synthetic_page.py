@@ -19,25 +19,15 @@ import dpengine as dp
 from ui.ledger import report
 from ui.parts import exports, history
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 ROOT = Path(__file__).resolve().parents[2]
 PEOPLE = 600
 COLUMNS = '["colour", "=size"]'
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(autouse=True)
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
-
-
-@pytest.fixture(scope="module")
-def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
-    workspace = dp.open_workspace(home)
+def tables(shared: dp.Workspace) -> Iterator[dict[str, dp.Table]]:
     frame = pd.DataFrame(
         {
             "colour": ["red" if place % 3 else "blue" for place in range(PEOPLE)],
@@ -59,7 +49,7 @@ def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
     made = {}
     for place, (name, given) in enumerate(terms.items()):
         usual = {"unit": dp.Unit.rows(), "budget": dp.Budget("20", "1e-6")}
-        made[name] = workspace.add_table(name, frame.iloc[: PEOPLE - place], **(usual | given))
+        made[name] = shared.add_table(name, frame.iloc[: PEOPLE - place], **(usual | given))
     yield made
 
 

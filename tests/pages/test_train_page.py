@@ -24,24 +24,14 @@ from ui.parts import exports, history
 from ui.train import train_result, train_words
 from ui.words import figures
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 PEOPLE = 300
 ODD = 'a "quoted"\\ {name}'
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(autouse=True)
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
-
-
-@pytest.fixture(scope="module")
-def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
-    workspace = dp.open_workspace(home)
+def tables(shared: dp.Workspace) -> Iterator[dict[str, dp.Table]]:
     frame = pd.DataFrame(
         {
             "pay": [str(place % 101) for place in range(PEOPLE)],
@@ -71,7 +61,7 @@ def tables(home: Path) -> Iterator[dict[str, dp.Table]]:
     made = {}
     for place, (name, given) in enumerate(terms.items()):
         usual = {"schema": schema, "budget": dp.Budget("20", "1e-6"), "unit": dp.Unit.rows()}
-        made[name] = workspace.add_table(name, frame.iloc[: PEOPLE - place], **(usual | given))
+        made[name] = shared.add_table(name, frame.iloc[: PEOPLE - place], **(usual | given))
     yield made
 
 

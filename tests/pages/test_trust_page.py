@@ -20,10 +20,8 @@ ROWS = 2_500
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("home")
+def space(shared: dp.Workspace) -> dp.Workspace:
     schema = dp.Schema({"c": dp.Category(["a", "b"], unknown="b", missing="b")})
-    workspace = dp.open_workspace(home)
     tables: dict[str, dict[str, Any]] = {
         "club": {},
         "secret": {"relation": "add_remove", "about_rows": ROWS},
@@ -32,17 +30,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "pure": {"budget": dp.Budget("3", "0")},
     }
     for name, terms in tables.items():
-        file = home / f"{name}.csv"  # each with people of its own: one content has one allowance
+        file = shared.folder / f"{name}.csv"  # each with people of its own: one content has one allowance
         file.write_text("who,c\n" + "".join(f"{name}{at},{'ab'[at % 2]}\n" for at in range(ROWS)), encoding="utf-8")
         usual = {"schema": schema, "unit": dp.Unit.rows(), "budget": dp.Budget("3", "1e-6")}
-        workspace.add_table(name, file, **usual | terms)
-    return home
+        shared.add_table(name, file, **usual | terms)
+    return shared
 
 
 @pytest.fixture(autouse=True)
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+def two_sizes(space: dp.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trust_models, "SIZES", (300, 3_000))
     trust_models.along_people.cache_clear()
 
@@ -61,19 +57,19 @@ def labels(page: AppTest) -> list[str]:
     return [button.label for button in page.button]
 
 
-def charges(home: Path) -> int:
-    return int(dp.open_workspace(home).ledger.head()[0])
+def charges(space: dp.Workspace) -> int:
+    return int(space.ledger.head()[0])
 
 
-def test_all_four_stand_side_by_side_and_nothing_is_spent(home: Path) -> None:
-    before, page = charges(home), opened(table="club", e="0.5")
+def test_all_four_stand_side_by_side_and_nothing_is_spent(space: dp.Workspace) -> None:
+    before, page = charges(space), opened(table="club", e="0.5")
     text = said(page)
-    for way in trust_models.ways(dp.open_workspace(home).table("club").facts, "count", trust_asked(page)):
+    for way in trust_models.ways(space.table("club").facts, "count", trust_asked(page)):
         if way.error is not None:
             assert f"± {-(-way.error // 1):,} people" in text
     assert "A curator" in text and "Nobody" in text and "after all of them" in text
     assert "Honest participants are assumed" in text and len(page.get("plotly_chart")) == 1
-    assert charges(home) == before
+    assert charges(space) == before
 
 
 def trust_asked(page: AppTest) -> dict[str, Any]:
@@ -81,26 +77,26 @@ def trust_asked(page: AppTest) -> dict[str, Any]:
     return {"epsilon": given["e"], "delta": given["d"], "where": given["where"], "column": given["column"]}
 
 
-def test_asked_together_and_shown_beside_each_other(home: Path) -> None:
+def test_asked_together_and_shown_beside_each_other(space: dp.Workspace) -> None:
     page = opened(table="club", kind="bars", column="c", e="0.5", solution="second")
     assert "may hold up to" in said(page) and "This is what Publish does" in said(page)
     ask = next(button for button in page.button if button.label.startswith("Ask all 2 together"))
-    before = charges(home)
+    before = charges(space)
     ask.click().run()
     for _ in range(100):
         if "may hold up to" in said(page):
             break
         time.sleep(0.1)
         page.run()
-    assert charges(home) > before and said(page).count("Answer:") == 2
-    entries = dp.open_workspace(home).table("club").history(2)
+    assert charges(space) > before and said(page).count("Answer:") == 2
+    entries = space.table("club").history(2)
     assert {entry.charge.claim["key"] for entry in entries} == {"histogram", "shuffle_histogram"}
     assert "Ask again" in " ".join(labels(page)) or any("again" in one.lower() for one in labels(page))
 
 
-def test_asked_alone_takes_its_delta_from_the_reserve(home: Path) -> None:
+def test_asked_alone_takes_its_delta_from_the_reserve(space: dp.Workspace) -> None:
     page = opened(table="club", e="0.3", d="1e-8")
-    table = dp.open_workspace(home).table("club")
+    table = space.table("club")
     before = table.meter().spent_delta
     next(button for button in page.button if button.key.startswith("trust-ask-tight")).click().run()
     for _ in range(100):
@@ -124,8 +120,8 @@ REFUSED: list[tuple[dict[str, str], str]] = [
 ]
 
 
-def test_refusals_that_need_no_page(home: Path) -> None:
-    facts = dp.open_workspace(home).table("club").facts
+def test_refusals_that_need_no_page(space: dp.Workspace) -> None:
+    facts = space.table("club").facts
     some = {"epsilon": "1", "delta": "1e-8", "where": [["c", "in", ["a"]]], "column": "c"}
     few = (({"epsilon": "0.05"}, "At least 31,751 are needed"), ({"epsilon": "0.0001"}, "No table of up to"))
     wrong = (({"delta": "x"}, "δ"), ({"delta": "0"}, "of at least 1e-30"), ({"delta": "1"}, "below 1"))
@@ -136,22 +132,22 @@ def test_refusals_that_need_no_page(home: Path) -> None:
 
 
 @pytest.mark.parametrize(("address", "words"), REFUSED, ids=lambda one: str(one)[:50])
-def test_what_cannot_be_done_is_a_sentence(address: dict[str, str], words: str, home: Path) -> None:
-    before, page = charges(home), opened(**address)
+def test_what_cannot_be_done_is_a_sentence(address: dict[str, str], words: str, space: dp.Workspace) -> None:
+    before, page = charges(space), opened(**address)
     assert words in said(page), said(page)
-    assert charges(home) == before
+    assert charges(space) == before
 
 
-def test_the_lecture_s_coin_is_refused_with_its_p_and_its_true_delta(home: Path) -> None:
+def test_the_lecture_s_coin_is_refused_with_its_p_and_its_true_delta(space: dp.Workspace) -> None:
     """n = 2,500 at ε = 1: p is below 1 where δ is a little above 2·e^(−n/48); its δ is far from that."""
     page = opened(table="teaching", e="1", d="1e-22")
     assert "the lecture's coin comes up with chance 0." in said(page) and "keeps only δ = " in said(page)
 
 
-def test_the_ends_of_every_slider(home: Path) -> None:
+def test_the_ends_of_every_slider(space: dp.Workspace) -> None:
     page = opened(table="club")
     for place in (0, -1):
-        steps = trust_state.spend_steps(dp.open_workspace(home).table("club"))
+        steps = trust_state.spend_steps(space.table("club"))
         page.select_slider[0].set_value(steps[place]).run()
         assert not page.exception and "A curator" in said(page)
     for step in ("2", "3", "4"):
@@ -196,7 +192,7 @@ def test_the_stages_of_the_demonstration() -> None:
         {"answer": "no-such-answer", "where": "x" * 9_000},
     ],
 )
-def test_whatever_stands_in_the_address_the_page_stands(address: dict[str, str], home: Path) -> None:
-    before, page = charges(home), opened(table="club", **address)
+def test_whatever_stands_in_the_address_the_page_stands(address: dict[str, str], space: dp.Workspace) -> None:
+    before, page = charges(space), opened(table="club", **address)
     assert "Who could learn what" in said(page) and "<script>" not in said(page)
-    assert charges(home) == before
+    assert charges(space) == before

@@ -15,18 +15,9 @@ import dpengine as dp
 from dpengine.planning import whatif
 from ui.whatif.whatif_state import USUAL
 
+pytestmark = pytest.mark.usefixtures("shared")
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(autouse=True)
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWANCE_HOME", str(home))
-    monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
 
 
 def opened(**address: str) -> AppTest:
@@ -116,7 +107,7 @@ def test_what_a_careful_adviser_would_add() -> None:
     assert "mostly noise" in hints(opened(n="50", k="10"))[0]
 
 
-def test_typing_changes_what_is_found_and_a_setting_can_be_kept(home: Path) -> None:
+def test_typing_changes_what_is_found_and_a_setting_can_be_kept(shared: dp.Workspace) -> None:
     page = opened(k="10")
     (people,) = [one for one in page.text_input if str(one.key).startswith("whatif-n-")]
     people.set_value("200").run()
@@ -126,12 +117,12 @@ def test_typing_changes_what_is_found_and_a_setting_can_be_kept(home: Path) -> N
     page.button(key="whatif-pin").click().run()
     page.button(key="whatif-care-usual").click().run()
     assert "A is 3 times as exact." in html_of(page)
-    assert not page.exception and dp.open_workspace(home).ledger.head()[0] == 0
+    assert not page.exception and shared.ledger.head()[0] == 0
 
 
-def test_an_open_table_lends_its_public_facts_and_numbers_are_those_of_ask(home: Path) -> None:
+def test_an_open_table_lends_its_public_facts_and_numbers_are_those_of_ask(shared: dp.Workspace) -> None:
     page = opened(**{"table": "town", "from": "table", "q": "mean", "column": "monthly_income", "n": "40000", "k": "5"})
-    table = dp.open_workspace(home).table("town", visitor="local")
+    table = shared.table("town", visitor="local")
     told = USUAL | {"q": "mean", "column": "monthly_income", "n": "40000", "k": "5"}
     found = whatif.solve(whatif.read(told, table.facts))
     asked = table.query("mean", column="monthly_income", epsilon=found.query.epsilon)

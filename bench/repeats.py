@@ -19,7 +19,7 @@ import pandas as pd
 import dpengine as dp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import price
-from dpengine.asking.answers import claim_of, drawn_as_json
+from dpengine.asking.answers import claim_of
 from dpengine.core.canonical import canonical
 from dpengine.ledger.rows import Standing, charge_body, charge_totals
 from dpengine.mechanisms.query import Query
@@ -50,7 +50,7 @@ def ask_often(table: dp.Table, times: int) -> None:
     told = []
     for one in questions(table):
         raw = one.draw(one.need().imagine(500, "even"), table._workspace.coins)
-        told.append((claim_of(one), one.loss(), drawn_as_json(one, raw)))
+        told.append((claim_of(one), one.loss(), one.stored(raw)))
     with ledger._file.writing() as db:
         for turn in range(times):
             for place, (claim, loss, body) in enumerate(told):

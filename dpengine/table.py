@@ -2,81 +2,36 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import partial
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dpengine.asking import statement
-from dpengine.asking.answers import (
-    Answer,
-    Job,
-    Meter,
-    Preview,
-    claim_of,
-    descended_as_json,
-    drawn_as_json,
-    make_answer,
-    make_meter,
-    make_preview,
-    released_as_json,
-)
-from dpengine.asking.jobs import Jobs, carry_plan, carry_release
-from dpengine.asking.jobs import Step as Release
-from dpengine.asking.plan import MOST_ROWS, Planner, Run
-from dpengine.asking.repeated_answers import Reading, read_together
-from dpengine.asking.sessions import Session, fitted, refuse_hopeless, session_of
+from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
+from dpengine.asking.paid_answers import answer_of, answers_of_kinds, answers_to, looks_at, run_of, session_for
+from dpengine.asking.plan import Planner, Run
+from dpengine.asking.release import Asker, Home, new_request
+from dpengine.asking.repeated_answers import Reading
+from dpengine.asking.sessions import Session, fitted
 from dpengine.asking.statement import Fit, Step
-from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit, read_relation
-from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger, Standing
-from dpengine.ledger.rows import questions_of
+from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Standing
+from dpengine.ledger.owner_rows import closed_kind
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.publish.write_file import imagined
 from dpengine.mechanisms.query import Query, Released, least_epsilon
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
-from dpengine.mechanisms.stepwise import Stepwise
-from dpengine.mechanisms.synthetic.of_class import OfClass
-from dpengine.noise.coins import Coins
 from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import cheapest, closing
 from dpengine.planning.suggestions import suggest
 from dpengine.planning.training_for_spend import trained
 from dpengine.released.published import Published
 from dpengine.released.synthetic import KEYS, Synthetic
-from dpengine.released.write_published import imagined, publish
-from dpengine.statistics.need import AnyNeed
-from dpengine.statistics.raw_needs import RawNeed
 from dpengine.storage.registry import Record
-
-
-class Home(Protocol):
-    """What a table uses of the workspace that it stands in."""
-
-    @property
-    def ledger(self) -> Ledger: ...
-    @property
-    def jobs(self) -> Jobs: ...
-    @property
-    def coins(self) -> Coins: ...
-    def schema_of(self, record: Record) -> Schema: ...
-    def revise(self, name: str, schema: Schema) -> Record: ...
-    def current(self, record: Record) -> bool: ...
-    def refuse_damaged(self, record: Record) -> None: ...
-    def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any: ...
-    def open_budget(self, budget: BudgetRecord, actor: str) -> None: ...
-    def published_file(self, request_id: str) -> Path: ...
-    def names(self) -> list[tuple[str, str]]: ...
-    def job(self, request_id: str) -> Job: ...
-    def answer_of(self, entry: Entry) -> Answer | None: ...
 
 
 class Table:
@@ -98,6 +53,7 @@ class Table:
             about=record.about,
             header=tuple(record.header),
         )
+        self._asker = Asker(workspace, record, budget, actor, self.facts)
 
     @property
     def schema(self) -> Schema:
@@ -153,7 +109,7 @@ class Table:
 
     def ask(self, query: Query, request_id: str | None = None, seen: int | None = None) -> Answer:
         """Charge, commit, then draw. The same request id is the same answer; a new one is a new, paid draw."""
-        return make_answer(query, self._carry(query, request_id or new_request(), seen)())
+        return make_answer(query, self._asker.carry(query, request_id or new_request(), seen)())
 
     def revise(self, schema: Schema) -> Table:
         """The same rows declared anew, on the same budget. Free; answers already given keep their meaning."""
@@ -165,7 +121,7 @@ class Table:
         """The same on the worker; `Workspace.job` finds it by its request id, also after a reload or a restart. With
         `seen`, the last row of the ledger that the asker knew of, it is refused where another asked the same since."""
         request = request_id or new_request()
-        self._workspace.jobs.submit(request, self._carry(query, request, seen))
+        self._workspace.jobs.submit(request, self._asker.carry(query, request, seen))
         return self._workspace.job(request)
 
     def cancel(self, request_id: str) -> bool:
@@ -186,30 +142,12 @@ class Table:
         self, queries: Sequence[Query], run: str, keep: Fraction = Fraction(0), seen: int | None = None
     ) -> None:
         """All of them on the worker: charged together or not at all, then drawn one after the other."""
-        if not queries:
-            raise AllowanceError("plan.empty")
-        if len(queries) > MOST_ROWS:
-            raise AllowanceError("plan.long", most=MOST_ROWS)
-        asked = zip(queries, requests_of(run), strict=False)
-        releases = [self._release(query, request, seen) for query, request in asked]
-        workspace, kept = self._workspace, keep * self.budget.rule.epsilon
-
-        def carry() -> None:
-            self._open(requests_of(run)[0])
-            carry_plan(workspace.ledger, [release() for release in releases], kept)
-
-        workspace.jobs.submit(run, carry)
+        kept = keep * self.budget.rule.epsilon
+        self._workspace.jobs.submit(run, self._asker.carry_all(queries, run, kept, seen))
 
     def run(self, run: str) -> Run:
         """Where a plan stands: in this process, in another one, or in the ledger since before a restart."""
-        jobs, rows = self._workspace.jobs, []
-        handed = jobs.state(run)
-        for request in requests_of(run):
-            entry = self._workspace.ledger.find(request)
-            if entry is None or entry.charge.budget != self._budget.id:
-                break
-            rows.append((entry, jobs.state(request).state))
-        return Run(run, tuple(rows), waiting=not rows and not handed.over, error=None if rows else handed.error)
+        return run_of(self._asker, run)
 
     def session_for(self, questions: Any, spend: Fraction, calibration: str = "laplace") -> AdaptiveSession:
         """The session with the least noise whose price is at most `spend` of the meter's ε. Free; nothing is opened."""
@@ -218,71 +156,36 @@ class Table:
     def open_session(self, query: Query, request_id: str | None = None) -> Session:
         """Charge a whole session; its questions are then asked one by one. `submit` does the same on the worker."""
         request = request_id or new_request()
-        self._carry(query, request)()
+        self._asker.carry(query, request)()
         return self.session(request)
 
     def session(self, request_id: str) -> Session:
         """A session that was paid for, wherever it stands; refused where this table has none of that id."""
-        workspace, record, facts = self._workspace, self._record, self.facts
-        entry = workspace.ledger.find(request_id)
-        if entry is None or (entry.charge.budget, entry.charge.table) != (self._budget.id, self.name):
-            raise AllowanceError("session.unknown")
-        if questions_of(entry.charge.claim) is None:
-            raise AllowanceError("session.unknown")
-        query = session_of(facts, entry)
-        if entry.outcome is None and workspace.jobs.state(request_id).state == "interrupted":
-            with suppress(AllowanceError):  # opening draws nothing: what a kill left out is written now
-                workspace.ledger.answer(request_id, drawn_as_json(query, query.draw((), workspace.coins)))
-
-        def ready() -> None:
-            if not workspace.current(record):
-                raise AllowanceError("table.revised")
-            workspace.refuse_damaged(record)
-
-        return Session(
-            workspace.ledger,
-            workspace.jobs,
-            workspace.ledger.find(request_id) or entry,
-            query,
-            lambda need: workspace.read(need, record, facts.schema),
-            workspace.coins,
-            ready,
-        )
+        return session_for(self._asker, request_id)
 
     def published(self, answer: Answer) -> Published:
         """A table that was published, with what can be computed from it: free."""
-        if not isinstance(answer.query, OfRows):
-            raise AllowanceError("publish.unknown")
         return Published(answer.query, self._workspace.published_file(answer.request_id), answer.value)
 
     def publications(self, most: int = 20) -> list[Answer]:
         """Tables that were published from this one under this budget, newest first: free to see and to ask."""
-        return self._given(("publish_*",), most)
+        return answers_of_kinds(self._asker, ("publish_*",), most)
 
     def trainings(self, most: int = 20) -> list[Answer]:
         """Models that were trained on this table under this budget, newest first: free to see and to use."""
-        return self._given(("train_*",), most)
+        return answers_of_kinds(self._asker, ("train_*",), most)
 
     def checks(self, most: int = 50) -> list[Answer]:
         """What was paid to know about models on this table, newest first: free to see."""
-        return self._given(("check_*",), most)
-
-    def _given(self, keys: Sequence[str], most: int) -> list[Answer]:
-        """Answers to questions of some kinds, asked of this table under this budget, newest first."""
-        ledger, asked = self._workspace.ledger, [key for key in catalogue if any(fnmatchcase(key, one) for one in keys)]
-        found = [one for key in asked for one in ledger.charges(self._budget.id, self.name, key=key, limit=most)]
-        found = sorted(found, key=lambda one: one.charge.seq, reverse=True)[:most]
-        return [self.answer_of(entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
+        return answers_of_kinds(self._asker, ("check_*",), most)
 
     def synthetic(self, answer: Answer) -> Synthetic:
         """A synthetic table, with what can be computed from it: free."""
-        if not isinstance(answer.query, OfClass):
-            raise AllowanceError("synthetic.unknown")
         return Synthetic(answer.query, answer.value)
 
     def syntheses(self, most: int = 20) -> list[Answer]:
         """Synthetic tables that were made from this one under this budget, newest first."""
-        return self._given(KEYS, most)
+        return answers_of_kinds(self._asker, KEYS, most)
 
     def last_asked(self, query: Query) -> Entry | None:
         """The last time this very question was charged, also where it has no answer yet: free."""
@@ -291,28 +194,16 @@ class Table:
     def recall(self, query: Query) -> list[Answer]:
         """The latest answers already paid for to this very question, oldest first: free. The same words under other
         bounds are another question."""
-        ledger = self._workspace.ledger
-        found = ledger.answers_to(self._budget.id, self.name, claim_of(query), ("", *query.noises))
-        return [self.answer_of(entry) for entry in found]
+        return answers_to(self._asker, query)
 
     def looks(self, query: Query) -> Reading:
         """The paid answers to this question at whatever ε, and what they say together: free. In the order they were
         seen, which later ones never change: a range once stated must stay as it was stated."""
-        found = self._workspace.ledger.looks_at(self._budget.id, self.name, claim_of(query))
-        made = {entry.charge.seq: self.answer_of(entry) for entry in (*found.first, *found.newest)}
-        first, newest = ([made[entry.charge.seq] for entry in some] for some in (found.first, found.newest))
-        return read_together(first, query.beta, newest, found.count)
+        return looks_at(self._asker, query)
 
     def answer_of(self, entry: Entry) -> Answer:
         """As it was given: under the bounds its claim holds, also where the table was declared anew since."""
-        claim = entry.charge.claim
-        kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), self.schema.columns
-        if all(name in columns and columns[name].as_json() == told for name, told in bounds.items()):
-            query = kind.build(self.facts, claim["parameters"])
-            if not bounds or query.used() == bounds.keys():  # a column declared since may be one more it speaks of
-                return make_answer(query, entry)
-        facts = replace(self.facts, schema=Schema.from_json({"columns": list(bounds.items())}))
-        return make_answer(kind.build(facts, claim["parameters"]), entry)
+        return answer_of(self.facts, entry)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
         """What was charged to this table's budget, newest first, for whichever table it was asked of."""
@@ -351,74 +242,3 @@ class Table:
 
     def _standing(self) -> Standing:
         return self._workspace.ledger.standing(self._budget.id)
-
-    def _same(self, facts: Facts) -> bool:
-        """Also where a list holds the same values in another order or under other names."""
-        return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.schema.as_json())
-
-    def _carry(self, query: Query, request: str, seen: int | None = None) -> Callable[[], Entry]:
-        release = self._release(query, request, seen)
-
-        def carry() -> Entry:
-            self._open(request)
-            step = release()
-            return carry_release(self._workspace.ledger, step.reserve_args, step.read, step.draw)
-
-        return carry
-
-    def _open(self, request: str) -> None:
-        workspace = self._workspace
-        if workspace.ledger.find(request) is None:
-            if not workspace.current(self._record):
-                raise AllowanceError("table.revised")
-            workspace.refuse_damaged(self._record)
-        workspace.open_budget(self._budget, self.actor)
-
-    def _release(self, query: Query, request: str, seen: int | None = None) -> Callable[[], Release]:
-        """How a question is charged, read and drawn; refused at once when it was made for another table."""
-        if query.facts is not self.facts and not self._same(query.facts):
-            raise AllowanceError("query.other_table")
-        refuse_hopeless(query)
-        workspace, facts, record = self._workspace, self.facts, self._record
-
-        def read(need: Any) -> Any:
-            return workspace.read(need, record, facts.schema)
-
-        def draw(statistic: Any) -> dict[str, Any]:
-            told = partial(workspace.jobs.note, request)
-            if isinstance(query, OfRows):
-                file = workspace.published_file(request)
-                return released_as_json(query.finish(publish(query, statistic, workspace.coins, file, told)))
-            if isinstance(query, Stepwise):
-                stopped = partial(workspace.jobs.cancelled, request)
-                return descended_as_json(query, query.descend(read, workspace.coins, told, stopped))
-            return drawn_as_json(query, query.drawn(statistic, workspace.coins, told))
-
-        return lambda: Release(
-            {
-                "budget": self._budget.id,
-                "table": self.name,
-                "actor": self.actor,
-                "request": request,
-                "claim": claim_of(query),
-                "loss": query.loss(),
-                "worker": workspace.jobs.worker,
-                "seen": seen,
-            },
-            lambda: None if isinstance(query, Stepwise) else read(query.need()),  # those read as they go
-            draw,
-        )
-
-
-def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> str | None:
-    """How a table is closed; what was done to it itself says more than what was done to its budget."""
-    return closed.get((budget, table)) or closed.get((budget, ""))
-
-
-def requests_of(run: str) -> list[str]:
-    """The request ids of a plan's rows, in order."""
-    return [f"{run}.{number}" for number in range(1, MOST_ROWS + 1)]
-
-
-def new_request() -> str:
-    return secrets.token_hex(8)

@@ -40,7 +40,14 @@ ONLY_HERE = {
     "sqlite_utils": {"ledger"},
 }
 # For names and keys of files, never for noise: that goes through noise/coins.py.
-SECRETS = {"noise/coins.py", "table.py", "workspace.py", "storage/workers.py", "storage/erase.py"}
+SECRETS = {
+    "noise/coins.py",
+    "asking/release.py",
+    "storage/declared_tables.py",
+    "storage/erase.py",
+    "storage/secret.py",
+    "storage/workers.py",
+}
 NEVER_IN_ENGINE = {"streamlit", "plotly", "ui", "pages", "demos", "random"}
 
 

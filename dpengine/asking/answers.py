@@ -13,8 +13,8 @@ from dpengine.accountant.loss import loss_as_json
 from dpengine.core.exact import text_of
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.mechanisms.promises import Blurred, Promise
-from dpengine.mechanisms.query import Averaged, Query, Released
-from dpengine.mechanisms.stepwise import Path, Stepwise
+from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.stepwise import Path
 from dpengine.messages.language import stored
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
@@ -174,20 +174,6 @@ def cuts_as_json(query: Query) -> list[dict[str, Any]]:
     """What a claim says of what was cut: public facts, and the same in words."""
     with stored():
         return [cut.as_json() | {"words": cut.words()} for cut in query.cuts()]
-
-
-def released_as_json(released: Released) -> dict[str, Any]:
-    return {"value": released.value, "interval": released.interval}
-
-
-def drawn_as_json(query: Query, raw: Any) -> dict[str, Any]:
-    """What the ledger keeps of a release. The draw itself is what the charge paid for, so it may be kept too."""
-    return released_as_json(query.finish(raw)) | ({"raw": list(raw)} if isinstance(query, Averaged) else {})
-
-
-def descended_as_json(query: Stepwise, path: Path) -> dict[str, Any]:
-    """The same of a training: its iterates were drawn with noise that the charge paid for."""
-    return released_as_json(query.ended(path)) | {"path": path.as_json()}
 
 
 def _interval(stored: Any, labels: list[str]) -> Any:

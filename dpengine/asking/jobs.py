@@ -55,15 +55,15 @@ def carry_release(
 
 
 @dataclass(frozen=True)
-class Step:
-    """One question of a plan: what to charge, how to read its statistic and how to draw its answer."""
+class Release:
+    """What to charge, how to read the statistic and how to draw the answer."""
 
     reserve_args: Reservation
     read: Callable[[], Any]
     draw: Callable[[Any], dict[str, Any]]
 
 
-def carry_plan(ledger: Ledger, steps: Sequence[Step], keep: Fraction) -> None:
+def carry_plan(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None:
     """Charge all steps in one transaction, or none; then draw one after the other. One that fails does not stop the
     others: they are paid for. Whatever stops this process leaves the rest charged and never drawn."""
     with ExitStack() as hands:

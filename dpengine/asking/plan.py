@@ -130,6 +130,11 @@ class Run:
         return not self.waiting and self.done == len(self.rows)
 
 
+def requests_of(run: str) -> list[str]:
+    """The request ids of a plan's rows, in order."""
+    return [f"{run}.{number}" for number in range(1, MOST_ROWS + 1)]
+
+
 class Planner:
     """Plans against one budget as it stands: `totals` is everything charged so far, `keep` the share to leave whole."""
 

@@ -21,7 +21,7 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.how_many_fit import largest
-from dpengine.asking.answers import cuts_as_json, make_step_receipt, promise_as_json, released_as_json
+from dpengine.asking.answers import cuts_as_json, make_step_receipt, promise_as_json
 from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
@@ -131,7 +131,7 @@ class Session:
         try:
             before = State(self.query.questions, burned.index - 1)
             _, part = self.query.step(before, ask, self.read, self.coins)
-            self.ledger.tell(self.request, burned.index, "part", released_as_json(part.released))
+            self.ledger.tell(self.request, burned.index, "part", part.released.as_json())
         except BaseException as error:
             # The class name only: the text of an error may quote the data.
             _log.error("A step of a session failed after it was counted: %s", type(error).__name__)

@@ -94,6 +94,11 @@ def all_closed(db: Database) -> dict[tuple[str, str], str]:
     return {(act.budget, act.table): act.kind for act in found}
 
 
+def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> str | None:
+    """How a table is closed; what was done to it itself says more than what was done to its budget."""
+    return closed.get((budget, table)) or closed.get((budget, ""))
+
+
 def of_budget(db: Database, budget: str) -> list[Act]:
     """Newest first, and all of them: a raise that is not shown would be a hidden one."""
     rows = sound_rows(db, _CLOSE, [budget]) + sound_rows(db, _OF_BUDGET, [budget])

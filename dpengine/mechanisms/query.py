@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from dpengine.accountant.loss import Loss, Together
@@ -52,6 +53,20 @@ class Released:
 
     value: Any
     interval: Any = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"value": self.value, "interval": self.interval}
+
+
+@dataclass(frozen=True)
+class ReleaseTools:
+    """What a release works with once it is charged."""
+
+    read: Callable[[AnyNeed | RawNeed], Any]
+    coins: Coins
+    progress: Told  # both numbers are public
+    stopped: Callable[[], bool]  # has somebody asked it to end after the step under way?
+    file: Path  # where a published table is written
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,6 +308,17 @@ class Query(ABC):
         pairs = dict(zip(self.labels(), each, strict=True))
         return Released({name: one[0] for name, one in pairs.items()}, {name: one[1] for name, one in pairs.items()})
 
+    def first_statistic(self, read: Callable[[AnyNeed | RawNeed], Any]) -> Any:
+        """What is read before the draw."""
+        return read(self.need())
+
+    def carry(self, value: Any, tools: ReleaseTools) -> dict[str, Any]:
+        """Draw, and say what the ledger keeps of it."""
+        return self.stored(self.drawn(value, tools.coins, tools.progress))
+
+    def stored(self, raw: Any) -> dict[str, Any]:
+        return self.finish(raw).as_json()
+
     def release(self, value: Any, coins: Coins) -> Released:
         return self.finish(self.draw(value, coins))
 
@@ -343,6 +369,10 @@ class Averaged(Query):
 
     def finish(self, raw: tuple[Any, ...]) -> Released:
         return self.around(raw, 1)
+
+    def stored(self, raw: tuple[Any, ...]) -> dict[str, Any]:
+        """The draw itself is what the charge paid for, so it may be kept too."""
+        return super().stored(raw) | {"raw": list(raw)}
 
 
 def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dpengine.mechanisms.query import Query, Released, Told
+from dpengine.mechanisms.query import Query, Released, ReleaseTools, Told
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed
 
@@ -47,3 +47,12 @@ class Stepwise(Query):
 
     @abstractmethod
     def ended(self, path: Path) -> Released: ...
+
+    def first_statistic(self, read: Callable[[AnyNeed], Any]) -> None:
+        """Nothing: it reads as it goes."""
+
+    def carry(self, value: Any, tools: ReleaseTools) -> dict[str, Any]:
+        path = self.descend(tools.read, tools.coins, tools.progress, tools.stopped)
+        return self.ended(path).as_json() | {
+            "path": path.as_json()
+        }  # its points were drawn with noise that was paid for

@@ -36,9 +36,10 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.publish.write_file import codes_of, file_digest
+from dpengine.mechanisms.query import Query
 from dpengine.noise.row_noise import Blur, Swap
 from dpengine.noise.tails import bernstein_reach, swap_reach, total_reach
-from dpengine.released.write_published import codes_of, file_digest
 
 Integers = npt.NDArray[np.int64]
 MOST_BINS = 1_000
@@ -54,7 +55,9 @@ class Estimate:
 class Published:
     """One published table: its question, its file, and what can be read off it."""
 
-    def __init__(self, query: OfRows, path: Path, facts: dict[str, Any]) -> None:
+    def __init__(self, query: Query, path: Path, facts: dict[str, Any]) -> None:
+        if not isinstance(query, OfRows):
+            raise AllowanceError("publish.unknown")
         self.query, self.path, self.facts = query, path, facts
 
     @property

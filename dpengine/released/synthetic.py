@@ -20,6 +20,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import combined
 from dpengine.declared.conditions import read_predicate
 from dpengine.mechanisms import asked_on
+from dpengine.mechanisms.query import Query
 from dpengine.mechanisms.synthetic.of_class import Integers, OfClass
 
 _GOLDEN = (5**0.5 - 1) / 2
@@ -43,7 +44,9 @@ class Share:
 class Synthetic:
     """One synthetic table: its question, its rows, and what can be read off it."""
 
-    def __init__(self, query: OfClass, value: dict[str, int]) -> None:
+    def __init__(self, query: Query, value: dict[str, int]) -> None:
+        if not isinstance(query, OfClass):
+            raise AllowanceError("synthetic.unknown")
         self.query, self.value = query, value
 
     @cached_property

@@ -27,6 +27,10 @@ class Bands:
     column: str
     dialect: Dialect = USUAL
 
+    def under(self, dialect: Dialect) -> Bands:
+        """The same of a file that writes numbers in this way."""
+        return Bands(self.column, dialect)
+
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
         return self.of_cells((row[self.column], 1) for row in rows)
 
@@ -53,6 +57,9 @@ class Values:
     and values with signs that cannot be printed, do not take part."""
 
     column: str
+
+    def under(self, dialect: Dialect) -> Values:
+        return self
 
     def of(self, rows: Sequence[Row]) -> tuple[tuple[str, int], ...]:
         return self.of_cells((row[self.column], 1) for row in rows)

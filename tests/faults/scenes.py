@@ -14,12 +14,13 @@ import pandas as pd
 
 import dpengine as dp
 from dpengine.asking import jobs
+from dpengine.asking import release as asking_release
 from dpengine.asking.jobs import carry_release
 from dpengine.commands import backup, recover
 from dpengine.commands.recover import look
 from dpengine.ledger.ledger import Ledger
+from dpengine.mechanisms.publish.write_file import file_digest
 from dpengine.noise.coins import SystemCoins
-from dpengine.released.write_published import file_digest
 from dpengine.workspace import Workspace
 
 Tell = Callable[..., None]
@@ -233,7 +234,7 @@ def _draw_before_charge() -> None:
         body = draw(read())
         return carry_release(ledger, args, lambda: None, lambda _: body)
 
-    dp.table.carry_release = carry  # type: ignore[attr-defined]
+    asking_release.carry_release = carry  # type: ignore[attr-defined]
 
 
 def _refund_at_restart() -> None:

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from dpengine.asking import jobs as jobs_module
-from dpengine.asking.jobs import Jobs, Step, carry_plan, carry_release
+from dpengine.asking.jobs import Jobs, Release, carry_plan, carry_release
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.ledger import Ledger
 from tests.faults.counts import note
@@ -59,7 +59,7 @@ def release(ledger: Ledger, worker: str, tell: Tell) -> None:
 
 def plan(ledger: Ledger, worker: str, tell: Tell) -> None:
     names = ("one", "two", "three")
-    carry_plan(ledger, [Step(ask(name, worker=worker), *hooks(tell, name)) for name in names], Fraction(0))
+    carry_plan(ledger, [Release(ask(name, worker=worker), *hooks(tell, name)) for name in names], Fraction(0))
     for name in names:
         entry = ledger.find(name)
         if entry is not None and entry.outcome is not None and entry.outcome.kind == "answer":

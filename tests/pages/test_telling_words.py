@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
+from dpengine.asking.release import new_request
 from dpengine.declared.facts import Facts
 from dpengine.messages.language import speaking
-from dpengine.table import new_request
 from ui.ledger import report
 from ui.parts.exports import answer_csv
 from ui.pictures import charts, svg

@@ -13,7 +13,6 @@ import pandas as pd
 from battery import CASES, build
 
 import dpengine as dp
-from dpengine.asking.answers import released_as_json
 from dpengine.asking.sessions import Session, step_claim
 from dpengine.core.canonical import canonical
 from dpengine.intake.load import Loaded
@@ -92,7 +91,7 @@ class DrawsThenBurns(Session):
             asked, _, _ = self.ledger.progress(self.request)
             _, part = self.query.step(State(self.query.questions, asked), ask, self.read, self.coins)
             burned = self.ledger.burn(self.request, step, self.entry.charge.actor, claim, self.jobs.worker)
-            self.ledger.tell(self.request, burned.index, "part", released_as_json(part.released))
+            self.ledger.tell(self.request, burned.index, "part", part.released.as_json())
             found = self.ledger.step(self.request, step)
             assert found is not None
             return found

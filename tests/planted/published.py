@@ -25,9 +25,9 @@ from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.publish_category import PublishCategory
 from dpengine.mechanisms.publish.publish_number import PublishNumber
 from dpengine.mechanisms.publish.publish_table import PublishTable
+from dpengine.mechanisms.publish.write_file import publish
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.row_noise import Blur, Row, Swap
-from dpengine.released.write_published import publish
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
 from tests.planted.ledgers import charged_after
 from tests.planted.questions import made
@@ -134,7 +134,7 @@ def unshuffled(query: OfRows, value: Any, target: Path) -> None:
 
 def check_no_file_without_its_charge(carry: Any) -> None:
     """A table that the allowance cannot bear leaves nothing on the disk."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch("dpengine.table.carry_release", carry):
+    with tempfile.TemporaryDirectory() as folder, mock.patch("dpengine.asking.release.carry_release", carry):
         workspace = dp.Workspace(Path(folder))
         frame = pd.DataFrame({"c": ["a", "b"] * 10})
         schema = dp.Schema({"c": dp.Category(["a", "b"])})

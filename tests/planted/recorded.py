@@ -130,7 +130,7 @@ def _every_row_counts() -> AbstractContextManager[Any]:
     def keep(raw: Any, names: Any, unit: dp.Unit, *rest: Any, **more: Any) -> int:
         return right(raw, names, replace(unit, at_most=1000), *rest, **more)
 
-    return patch("dpengine.workspace.keep_rows", keep)
+    return patch("dpengine.intake.bring_in.keep_rows", keep)
 
 
 # And more
@@ -170,7 +170,7 @@ def _drawn_before_its_charge() -> AbstractContextManager[Any]:
         drawn = draw(read())
         return jobs.carry_release(ledger, reserve, lambda: None, lambda _: drawn, patience)
 
-    return patch("dpengine.table.carry_release", carry)
+    return patch("dpengine.asking.release.carry_release", carry)
 
 
 def _scenes(right: type[Query], wrong: type[Query], given: dict[str, Any], world: made.World) -> tuple[Scene, Scene]:

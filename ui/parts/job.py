@@ -11,9 +11,9 @@ from typing import Literal
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.release import new_request
 from dpengine.ledger.rows import Charge
 from dpengine.messages import say
-from dpengine.table import new_request
 from ui.shell import steer
 from ui.shell.state import workspace
 from ui.words.wording import html_lines

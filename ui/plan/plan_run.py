@@ -9,8 +9,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.plan import Priced, Run
+from dpengine.asking.release import new_request
 from dpengine.messages import say
-from dpengine.table import new_request
 from ui.parts import history, job, plan_state
 from ui.parts.plan_state import Plan
 from ui.shell import frame

@@ -10,12 +10,12 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.release import new_request
 from dpengine.asking.sessions import Session, Taken
 from dpengine.core.canonical import canonical
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.messages import say
-from dpengine.table import new_request
 from ui.parts import conditions, counted, job, owner, pickers
 from ui.session import session_outward, session_said
 from ui.shell import frame, nav

@@ -14,12 +14,13 @@ from typing import ClassVar
 
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Card
-from dpengine.mechanisms.publish.of_rows import OfRows, card
+from dpengine.mechanisms.publish.of_rows import card
+from dpengine.mechanisms.publish.write_file import PublishedRows
 from dpengine.mechanisms.trial import Example, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishCategory(OfRows):
+class PublishCategory(PublishedRows):
     card: ClassVar[Card] = card("publish_category", ("lies",), 410)
     trial: ClassVar[Trial] = Trial(
         cases={

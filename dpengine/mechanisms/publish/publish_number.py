@@ -15,12 +15,13 @@ from typing import ClassVar
 
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Card
-from dpengine.mechanisms.publish.of_rows import OfRows, card
+from dpengine.mechanisms.publish.of_rows import card
+from dpengine.mechanisms.publish.write_file import PublishedRows
 from dpengine.mechanisms.trial import Example, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishNumber(OfRows):
+class PublishNumber(PublishedRows):
     card: ClassVar[Card] = card("publish_number", ("range", "empty"), 400)
     trial: ClassVar[Trial] = Trial(
         cases={

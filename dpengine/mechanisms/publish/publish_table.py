@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpengine.mechanisms.card import Card
-from dpengine.mechanisms.publish.of_rows import OfRows, card
+from dpengine.mechanisms.publish.of_rows import card
+from dpengine.mechanisms.publish.write_file import PublishedRows
 from dpengine.mechanisms.trial import Example, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishTable(OfRows):
+class PublishTable(PublishedRows):
     card: ClassVar[Card] = card("publish_table", ("range", "empty", "lies"), 420)
     trial: ClassVar[Trial] = Trial(
         cases={"a number and a list": {"columns": ["x", "c"]}},

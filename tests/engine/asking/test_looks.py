@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.asking.answers import Answer, claim_of, drawn_as_json
+from dpengine.asking.answers import Answer, claim_of
 from dpengine.asking.repeated_answers import MOST_AVERAGED, foreseen, mean_of, read_together, share_of
 from dpengine.core.amounts import BETA
 from dpengine.mechanisms.query import Averaged
@@ -271,7 +271,7 @@ def test_a_range_once_stated_stays_when_an_earlier_charge_is_answered_later(tabl
     table.ask(quick)
     table.ask(quick)
     before = table.looks(quick)
-    ledger.answer("slow", drawn_as_json(slow, (500,)))
+    ledger.answer("slow", slow.stored((500,)))
     after = table.looks(quick)
     assert before.count == 2 and after.answers[:2] == before.answers and after.answers[2].request_id == "slow"
 

@@ -19,7 +19,7 @@ import dpengine as dp
 from dpengine.accountant import pld
 from dpengine.accountant.filter import Rule, spent
 from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Together
-from dpengine.asking.jobs import Jobs, Step, carry_plan
+from dpengine.asking.jobs import Jobs, Release, carry_plan
 from dpengine.asking.plan import MOST_ROWS, Planner, Wish, tidy
 from dpengine.ledger.ledger import Ledger
 from dpengine.mechanisms.query import least_epsilon
@@ -178,9 +178,9 @@ def test_a_sealed_table_takes_no_plan(table: dp.Table) -> None:
     assert table.run("late").rows == () and table.run("late").error is not None
 
 
-def _steps(jobs: Jobs, run: str, read: Callable[[], int], epsilon: str = "0.1") -> list[Step]:
+def _steps(jobs: Jobs, run: str, read: Callable[[], int], epsilon: str = "0.1") -> list[Release]:
     rows = [ask(f"{run}.{number}", epsilon, worker=jobs.worker) for number in (1, 2, 3)]
-    return [Step(row, read, value) for row in rows]
+    return [Release(row, read, value) for row in rows]
 
 
 def _carry_until_told(folder: Path) -> str:

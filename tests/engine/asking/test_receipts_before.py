@@ -73,7 +73,7 @@ def test_rows_that_say_nothing_of_what_is_cut(home: Workspace, table: dp.Table) 
     def asked(spoil: Callable[[dict[str, Any]], dict[str, Any]], place: int) -> list[dict[str, Any]]:
         claim_of, step_claim = answers.claim_of, sessions_of.step_claim
         with (
-            mock.patch("dpengine.table.claim_of", lambda query: spoil(claim_of(query))),
+            mock.patch("dpengine.asking.release.claim_of", lambda query: spoil(claim_of(query))),
             mock.patch("dpengine.asking.sessions.step_claim", lambda query: spoil(step_claim(query))),
         ):
             one = table.ask(queries[place])

@@ -16,12 +16,12 @@ import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.publish import write_file
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.publish.write_file import publish
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.row_noise import Blur
-from dpengine.released import write_published
 from dpengine.released.published import Published, reach_of, unbiased
-from dpengine.released.write_published import publish
 from tests.battery import allowed_failures
 
 PEOPLE = 600
@@ -92,7 +92,7 @@ def test_the_order_of_the_file_is_not_the_order_of_the_table(table: Any, tmp_pat
 
 
 def test_progress_counts_rows(table: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpengine.released.write_published.CHUNK", 250)
+    monkeypatch.setattr("dpengine.mechanisms.publish.write_file.CHUNK", 250)
     query = table.query("publish_number", columns=["pay"], epsilon="1")
     seen: list[tuple[int, int]] = []
     publish(query, (np.arange(PEOPLE) % 81,), SystemCoins(), tmp_path / "p.parquet", lambda *two: seen.append(two))
@@ -177,10 +177,10 @@ def test_what_is_written_is_what_was_drawn(column: dp.Number, epsilon: str) -> N
     facts = Facts("t", dp.Schema({"x": column}), dp.Unit.rows(), "replace", 1_000)
     query = catalogue["publish_number"].build(facts, {"columns": ["x"], "epsilon": epsilon})
     codes = np.concatenate([np.arange(-50, 50), np.array([-(10**13), 10**13]), np.array([column.size - 1])])
-    values = write_published._values(query, "x", codes)
+    values = write_file._values(query, "x", codes)
     exact = [float(column.lower + int(code) * column.step) for code in codes]
     assert np.allclose(values.to_numpy().astype(float), exact, rtol=1e-14, atol=1e-14)
-    assert write_published.codes_of(query, "x", values).tolist() == codes.tolist()
+    assert write_file.codes_of(query, "x", values).tolist() == codes.tolist()
 
 
 REFUSED = [

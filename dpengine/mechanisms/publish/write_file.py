@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.publish.of_rows import OfRows
-from dpengine.mechanisms.query import Told
+from dpengine.mechanisms.query import ReleaseTools, Told
 from dpengine.noise.coins import Coins
 from dpengine.noise.row_noise import Blur
 
@@ -27,6 +28,14 @@ Integers = npt.NDArray[np.int64]
 
 CHUNK = 1 << 17
 FARTHEST = 200  # noise lies beyond so many times its scale with chance e^-200
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedRows(OfRows):
+    """A question whose answer is a file."""
+
+    def carry(self, value: tuple[Integers, ...], tools: ReleaseTools) -> dict[str, Any]:
+        return self.stored(publish(self, value, tools.coins, tools.file, tools.progress))
 
 
 def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Told) -> dict[str, Any]:

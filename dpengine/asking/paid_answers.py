@@ -1,0 +1,86 @@
+"""What a table's budget has paid for already, read from the ledger: answers, plans and sessions. Free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from dpengine.asking.answers import Answer, claim_of, make_answer
+from dpengine.asking.plan import Run, requests_of
+from dpengine.asking.release import Asker
+from dpengine.asking.repeated_answers import Reading, read_together
+from dpengine.asking.sessions import Session, session_of
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Schema
+from dpengine.ledger.ledger import Entry
+from dpengine.ledger.rows import questions_of
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.query import Query
+
+
+def answer_of(facts: Facts, entry: Entry) -> Answer:
+    """As it was given: under the bounds its claim holds, also where the table was declared anew since."""
+    claim = entry.charge.claim
+    kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), facts.schema.columns
+    if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
+        query = kind.build(facts, claim["parameters"])
+        if not bounds or query.used() == bounds.keys():  # a column declared since may be one more it speaks of
+            return make_answer(query, entry)
+    before = replace(facts, schema=Schema.from_json({"columns": list(bounds.items())}))
+    return make_answer(kind.build(before, claim["parameters"]), entry)
+
+
+def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Answer]:
+    """Answers to questions of some kinds, asked of this table under this budget, newest first."""
+    ledger, asked = asker.home.ledger, [key for key in catalogue if any(fnmatchcase(key, kind) for kind in keys)]
+    entries = [
+        entry for key in asked for entry in ledger.charges(asker.budget.id, asker.record.name, key=key, limit=most)
+    ]
+    entries = sorted(entries, key=lambda entry: entry.charge.seq, reverse=True)[:most]
+    return [answer_of(asker.facts, entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
+
+
+def answers_to(asker: Asker, query: Query) -> list[Answer]:
+    """The latest answers to this very question, oldest first."""
+    noises = ("", *query.noises)
+    entries = asker.home.ledger.answers_to(asker.budget.id, asker.record.name, claim_of(query), noises)
+    return [answer_of(asker.facts, entry) for entry in entries]
+
+
+def looks_at(asker: Asker, query: Query) -> Reading:
+    """The answers to this question at whatever ε, and what they say together. In the order they were seen, which
+    later ones never change: a range once stated must stay as it was stated."""
+    looked = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
+    made = {entry.charge.seq: answer_of(asker.facts, entry) for entry in (*looked.first, *looked.newest)}
+    first, newest = ([made[entry.charge.seq] for entry in some] for some in (looked.first, looked.newest))
+    return read_together(first, query.beta, newest, looked.count)
+
+
+def run_of(asker: Asker, run: str) -> Run:
+    """Where a plan stands: in this process, in another one, or in the ledger since before a restart."""
+    jobs, rows = asker.home.jobs, []
+    handed = jobs.state(run)
+    for request in requests_of(run):
+        entry = asker.home.ledger.find(request)
+        if entry is None or entry.charge.budget != asker.budget.id:
+            break
+        rows.append((entry, jobs.state(request).state))
+    return Run(run, tuple(rows), waiting=not rows and not handed.over, error=None if rows else handed.error)
+
+
+def session_for(asker: Asker, request: str) -> Session:
+    """A session that was paid for, wherever it stands; refused where this table has none of that id."""
+    ledger, jobs, coins = asker.home.ledger, asker.home.jobs, asker.home.coins
+    entry = ledger.find(request)
+    if entry is None or (entry.charge.budget, entry.charge.table) != (asker.budget.id, asker.record.name):
+        raise AllowanceError("session.unknown")
+    if questions_of(entry.charge.claim) is None:
+        raise AllowanceError("session.unknown")
+    query = session_of(asker.facts, entry)
+    if entry.outcome is None and jobs.state(request).state == "interrupted":
+        with suppress(AllowanceError):  # opening draws nothing: what a kill left out is written now
+            ledger.answer(request, query.stored(query.draw((), coins)))
+    return Session(ledger, jobs, ledger.find(request) or entry, query, asker.read, coins, asker.refuse_changed)

@@ -1,0 +1,263 @@
+"""The declared tables of a workspace folder: what was declared of each, its files, and how content comes in.
+
+Known content joins the budget it has; the ledger says what is closed; the registry keeps the declarations.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dpengine.accountant.budget import Budget
+from dpengine.core.errors import AllowanceError
+from dpengine.core.space import refuse_full
+from dpengine.declared.dialect import Dialect
+from dpengine.declared.schema import Schema
+from dpengine.declared.unit import Unit
+from dpengine.intake.bring_in import code_rows, load_raw
+from dpengine.intake.load import Loaded
+from dpengine.intake.rows_per_person import RULE
+from dpengine.ledger.ledger import Ledger
+from dpengine.ledger.owner_rows import closed_kind
+from dpengine.statistics.engines.raw_parquet import read_raw
+from dpengine.statistics.raw_needs import RawNeed, RawStatistic
+from dpengine.storage import arrivals, redeclare
+from dpengine.storage.arrivals import Arriving
+from dpengine.storage.folder_lock import Hold
+from dpengine.storage.registry import Record, Registry
+from dpengine.storage.samples import SAMPLES, Sample
+from dpengine.storage.secret import read_secret
+
+LONGEST_NAME = 80
+SAMPLES_ONLY = "samples-only"  # in the folder of a workshop: no table but the bundled ones comes in
+_SCHEMAS_KEPT = 32
+_PARQUET_END = b"PAR1"
+
+BudgetFor = Budget | str | Callable[[int], Budget]  # a new one, one by its id, or made for the number of people
+
+
+class DeclaredTables:
+    """The folder is its user's alone (0700)."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            for part in (folder, folder / "tables", folder / "tmp", folder / "files", folder / "published"):
+                part.mkdir(parents=True, exist_ok=True)
+                part.chmod(0o700)
+            self._hold = Hold(folder)
+            self._secret = read_secret(folder / "secret")
+        except OSError:
+            raise AllowanceError("workspace.unwritable") from None
+        self.samples_only = (folder / SAMPLES_ONLY).exists()
+        self._registry = Registry(folder / "registry.sqlite")
+        self.ledger = Ledger(folder / "ledger.sqlite")
+        self._sampling = threading.Lock()
+        self._samples: dict[str, Record] = {}
+        self._schemas: OrderedDict[tuple[str, int], Schema] = OrderedDict()
+
+    def tables(self) -> list[Record]:
+        """The declared tables, not the samples."""
+        return [record for record in self._registry.all() if not record.practice]
+
+    def names(self) -> list[tuple[str, str]]:
+        """Their names and budgets alone."""
+        return self._registry.names()
+
+    def current(self, record: Record) -> bool:
+        """Is this still how the table is declared?"""
+        found = self._registry.get(record.name)
+        return found is not None and found.version == record.version
+
+    def closed(self) -> dict[str, str]:
+        """The tables of which nothing more is asked: their names, and `seal`, `forget` or `close`."""
+        found = self.ledger.closed()
+        return {name: kind for name, budget in self.names() if (kind := closed_kind(found, budget, name))}
+
+    def _own(self, name: str) -> Record:
+        record = self._registry.get(name)
+        if name in SAMPLES or (record is not None and record.practice):
+            raise AllowanceError("act.practice")
+        if record is None:
+            raise AllowanceError("table.unknown", name=str(name)[:LONGEST_NAME])
+        return record
+
+    def schema_of(self, record: Record) -> Schema:
+        """Kept, because a list of 100,000 values takes half a second to read and every page asks for it."""
+        key = record.folder, record.version
+        found = self._schemas.get(key) or Schema.from_json(record.schema)
+        self._schemas[key] = found
+        if len(self._schemas) > _SCHEMAS_KEPT:
+            with suppress(KeyError):  # another thread was first
+                self._schemas.popitem(last=False)
+        return found
+
+    def coded(self, record: Record) -> Path:
+        return self.folder / "tables" / record.folder / f"coded-{record.version}.parquet"
+
+    def refuse_damaged(self, record: Record) -> None:
+        """Before a charge: is the coded file there, to its last bytes? That says nothing about the rows in it."""
+        try:
+            with self.coded(record).open("rb") as file:
+                file.seek(-len(_PARQUET_END), os.SEEK_END)
+                whole = file.read() == _PARQUET_END
+        except OSError:
+            whole = False
+        if not whole and not closed_kind(self.ledger.closed(), record.budget, record.name):  # else the ledger says why
+            raise AllowanceError("table.damaged", table=record.name)
+
+    def read_raw(self, need: RawNeed, record: Record) -> RawStatistic:
+        """A statistic of a raw column, of the rows that count."""
+        folder = self.folder / "tables" / record.folder
+        rows = redeclare.raw_rows(folder, Unit.from_json(record.unit), self._secret, record.rule)
+        place = redeclare.names_of(folder).index(need.column)
+        return read_raw(need.under(Dialect.from_json(record.dialect)), rows, place)
+
+    def revise(self, name: str, schema: Schema) -> Record:
+        """Declare a table anew, on the budget it has: free, and no answer already given changes."""
+        record = self._registry.get(name)
+        if record is None or record.practice:
+            raise AllowanceError("table.practice")
+        schema.check_signs()
+        if closed_kind(self.ledger.closed(), record.budget, name):
+            raise AllowanceError("table.closed", table=name)
+        folder = self.folder / "tables" / record.folder
+        unit, dialect = Unit.from_json(record.unit), Dialect.from_json(record.dialect)
+        refuse_full(self.folder)
+
+        def code(header: Sequence[str], new: Record) -> None:
+            loaded = Loaded(record.about, tuple(header))
+            code_rows(folder, loaded, schema, unit, dialect, self._secret, new.version, record.rule)
+
+        with self.loading():
+            return redeclare.revise(self._registry, name, folder, schema, code)
+
+    def _arrive(
+        self,
+        new: Arriving,
+        source: Any,
+        budget: BudgetFor,
+        bad_records: str,
+        progress: Callable[[float], None] | None,
+    ) -> tuple[Record, bool]:
+        """Join the budget this content already has, or the one named, or open its own; then write the table down. Only
+        now are people counted, and told nowhere else; known content keeps its terms, so it tells one number ever. Also
+        says whether a budget was joined."""
+        with self._fresh_folder() as folder:
+            rule = RULE
+            loaded = self._load(folder, source, new, bad_records, rule, progress)
+            with self._registry.transaction() as rows:
+                known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
+            if known:
+                joined = arrivals.budget_of(known)
+                arrivals.same_terms(self.ledger.budget(str(joined)), new.unit, new.relation)
+                arrivals.same_people(known, new, len(loaded.columns))
+                if known[0].record.rule != rule:
+                    rule = known[0].record.rule
+                    loaded = self._load(folder, source, new, bad_records, rule, progress)
+            people = code_rows(folder, loaded, new.schema, new.unit, new.dialect, self._secret, rule=rule)
+            about = max(people, 1) if new.relation == "replace" else int(new.about or 1)
+            with self._registry.transaction() as rows:
+                if self._registry.find(rows, new.name) is not None:
+                    raise AllowanceError("table.exists", name=new.name)
+                known = arrivals.known(self._registry, rows, self.folder / "tables", folder, loaded, self._secret)
+                joined = arrivals.budget_of(known)
+                budget_id = joined or (budget if isinstance(budget, str) else f"budget-{secrets.token_hex(6)}")
+                if joined is None and not isinstance(budget, str):
+                    opened = budget(about) if callable(budget) else budget
+                    self.ledger.create_budget(
+                        budget_id, opened.rule(), "private", new.actor, new.name, new.unit.as_json(), new.relation
+                    )
+                arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation)
+                arrivals.same_people(known, new, len(loaded.columns))  # some may have come in meanwhile
+                arrivals.same_number(known, new, about)
+                closed = arrivals.sealed(self._registry, rows, known, self.ledger.acts(budget_id))
+                record = new.record(folder.name, budget_id, about, loaded, rule, _now())
+                arrivals.learnt(self._registry, rows, known, loaded)
+                self._registry.add(rows, record)
+                self._registry.mark(rows, new.name, arrivals.marks_of(loaded))
+                if closed:
+                    self._seal(rows, new.name, new.actor)
+        return record, joined is not None
+
+    def _seal(self, rows: sqlite3.Connection, name: str, actor: str) -> None:
+        """All that shares content with this table, and last itself; an earlier version may have given one of them
+        another budget."""
+        for other in reversed(self._registry.kin(rows, [name])):
+            found = self._registry.find(rows, other)
+            if found is not None:
+                self.ledger.close_table("seal", found.budget, other, actor)
+
+    @contextmanager
+    def loading(self, exclusive: bool = False) -> Iterator[bool]:
+        """Held while a table comes in, by any number of loads; the kernel drops it on a kill."""
+        with (self.folder / "loading.lock").open("a") as file:
+            os.chmod(file.name, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if exclusive else fcntl.LOCK_SH)
+                held = True
+            except BlockingIOError:
+                held = False
+            yield held
+
+    @contextmanager
+    def _fresh_folder(self) -> Iterator[Path]:
+        """For the files of a new table; gone again where it does not come in."""
+        refuse_full(self.folder)
+        folder = self.folder / "tables" / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def _load(
+        self,
+        folder: Path,
+        source: Any,
+        new: Arriving,
+        bad_records: str,
+        rule: int,
+        progress: Callable[[float], None] | None = None,
+    ) -> Loaded:
+        return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, rule, progress)
+
+    def _sample(self, sample: Sample) -> Record:
+        if self.samples_only:  # a whole class asks for it: where nothing else can come in, it is looked up once
+            if sample.name not in self._samples:
+                self._samples[sample.name] = self._bring_sample(sample)
+            return self._samples[sample.name]
+        return self._bring_sample(sample)
+
+    def _bring_sample(self, sample: Sample) -> Record:
+        with self._sampling, self.loading():
+            known = self._registry.get(sample.name)
+            if known is not None:
+                return known
+            new = Arriving(sample.name, sample.schema, sample.unit, "replace", Dialect(), "allowance")
+            with self._fresh_folder() as folder:
+                loaded = self._load(folder, sample.path, new, "refuse", RULE)
+                people = code_rows(folder, loaded, sample.schema, sample.unit, new.dialect, self._secret)
+            record = new.record(folder.name, f"practice:{sample.name}", people, loaded, RULE, _now(), practice=True)
+            with self._registry.transaction() as rows:
+                other = self._registry.find(rows, sample.name)
+                if other is None:
+                    self._registry.add(rows, record)
+            if other is not None:  # another process was faster
+                shutil.rmtree(folder, ignore_errors=True)
+            return other or record
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from demos.neighbours import Example
-from demos.watching import Cell, View, Watched, WatchedValues, watch
+from demos.views import Cell, View
+from demos.watching import Watched, WatchedValues, watch
 from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import catalogue

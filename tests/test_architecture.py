@@ -151,6 +151,31 @@ def test_the_map_in_the_docs_is_this_one() -> None:
     assert places == sorted(places)
 
 
+MOST_LINES = 400
+STILL_LONGER = {  # to be split; this list only gets shorter
+    "tests/engine/asking/test_session.py",
+    "tests/engine/mechanisms/test_cdf.py",
+    "tests/engine/mechanisms/test_training.py",
+    "tests/engine/noise/test_coins.py",
+    "tests/faults/test_put_back.py",
+    "tests/leaks/refusals.py",
+    "tests/pages/test_lessons_more.py",
+    "tests/planted/questions.py",
+    "tests/test_workspace.py",
+    "ui/words/wording.py",
+}
+
+
+def test_no_file_is_long() -> None:
+    rooms = ("bench", "data", "demos", "dpengine", "pages", "tests", "ui")
+    files = [
+        path for room in rooms for path in ([ROOT / room] if room.endswith(".py") else (ROOT / room).rglob("*.py"))
+    ]
+    lines = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8").count("\n") for path in files}
+    longer = {name for name, count in lines.items() if count > MOST_LINES}
+    assert not longer - STILL_LONGER, "split them: nobody reads so long a file"
+
+
 def test_the_public_face_is_small() -> None:
     import dpengine
 

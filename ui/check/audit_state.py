@@ -15,7 +15,8 @@ import streamlit as st
 
 from demos.neighbours import EXAMPLES, UNITS, Example, settings
 from demos.twins import twins, watched
-from demos.watching import BulkCoins, Claim, View, Watched, claimed
+from demos.views import Claim, View
+from demos.watching import BulkCoins, Watched, claimed
 from dpengine.audit.empirical import Evidence, lower_bound
 from dpengine.declared.unit import RELATIONS
 from ui.shell.language import address

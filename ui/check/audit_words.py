@@ -8,7 +8,7 @@ from fractions import Fraction
 from html import escape, unescape
 
 from demos.neighbours import Example
-from demos.watching import View
+from demos.views import View
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.check.audit_state import Drawn, Prepared, evidence

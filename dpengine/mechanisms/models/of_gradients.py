@@ -19,30 +19,9 @@ Calibration with ρ = ε²/2 for all T steps of d coordinates:
 Draw        integers; then w ← Π(w − η·(noisy sum)/(n·2^lattice)), cut to the public lattice of weights: that is
             post-processing, with n the number of rows where it is public and the declared one elsewhere (it only
             scales η).
-Interval    against the same training without noise, for all coefficients at once (`away`).
+Interval    against the same training without noise, for all coefficients at once (noise_carried.py).
 Accuracy    excess.py.
 Cost        T scans of the table, one aggregate each, constant memory.
-
-**How far noise carries.** Let w_t be the iterates and w'_t those of the same descent without noise and without
-rounding, D_t = w_t − w'_t. L is convex with Hessian between 0 and β, so ∇L(w) − ∇L(w') = H(w − w') with 0 ≼ H ≼ β
-(the mean of the Hessian on the segment), and ‖I − ηH‖ ≤ 1 where ηβ ≤ 2. Projection is nonexpansive: Π(a) − Π(b) =
-P(a − b), ‖P‖ ≤ 1. So
-
-    D_{t+1} = P_t(A_t D_t − ηZ_t/n) + e_t,     ‖A_t‖, ‖P_t‖ ≤ 1,   A_t known before Z_t is drawn,   ‖e_t‖ ≤ e,
-
-e_t from rounding. Let D° follow this without the e_t: ‖D_T − D°_T‖ ≤ Te. Gaussian: with s = ησ/n the noise is
-s²-subgaussian in every direction, so for 0 < 2λs² < 1 (write e^(λ‖v‖²) as a mean of e^(√(2λ)⟨g,v⟩) over standard
-normal g)
-
-    E[e^(λ‖D°_{t+1}‖²) | past] ≤ E[e^(λ‖A_tD°_t − ηZ_t/n‖²) | past] ≤ (1 − 2λs²)^(−d/2) · e^(λ'‖D°_t‖²),
-    1/λ' = 1/λ − 2s²;
-
-T times: E[e^(λ‖D°_T‖²)] ≤ (1 − 2λs²T)^(−d/2), the bound of a χ² law with d degrees, times s²T. Hence ‖D°_T‖² ≤ s²T·q
-except with chance (q/d)^(d/2)·e^((d−q)/2) = β. Averages of iterates obey it too, as e^(λ‖·‖²) is convex. Laplace
-noise has no such moment: there E‖D°_T‖² ≤ T·d·variance·η²/n² and Markov's inequality. A coefficient is a linear form
-c of the weights: |c·D| ≤ ‖c‖·‖D‖, for all of them at once. No assumption about the data, the region or clipping;
-only ηβ ≤ 2 and that n is at least the number of rows, which is public under replace-one. It is about the noise:
-nothing is said of people who are not in the table. ∎
 """
 
 from __future__ import annotations
@@ -65,6 +44,7 @@ from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, Setting
+from dpengine.mechanisms.models.noise_carried import farthest, gaussian_square, laplace_square
 from dpengine.mechanisms.promises import Excess
 from dpengine.mechanisms.query import Released, Sensitivity, Told
 from dpengine.mechanisms.stepwise import Path, Stepwise
@@ -126,7 +106,7 @@ class OfGradients(Stepwise):
         for name, usual in (
             ("radius", self._usual_radius),
             ("clip", self._usual_clip),
-            ("iterate", self._usual_iterate),
+            ("iterate", lambda: TAIL),
             ("steps", self._usual_steps),
             ("rate", self._usual_rate),
         ):
@@ -236,9 +216,6 @@ class OfGradients(Stepwise):
 
     def _usual_clip(self) -> Fraction:
         return self.usual_clip
-
-    def _usual_iterate(self) -> str:
-        return TAIL
 
     def _usual_steps(self) -> int:
         """As many as it takes until the noise, not the number of steps, limits the bound."""
@@ -394,33 +371,15 @@ class OfGradients(Stepwise):
 
     def away(self, steps: int) -> float | None:
         """No iterate up to this one, nor an average of them, is further from its noiseless twin, but for chance β;
-        in units of the weights' lattice. The proof is above."""
+        in units of the weights' lattice (noise_carried.py)."""
         if self.interval_reason() is not None:
             return None
-        d, rows = self.width, self.facts.unit.at_most
-        factor = float(self.rate) * 2.0 ** (WEIGHT_BITS - self.lattice) / self.people
         if self.calibration == GAUSSIAN:
-            square = float(self.amount) * factor**2 * steps * spread(d, float(self.beta))
-        else:  # the variance of discrete Laplace noise is below 2b²
-            square = 2 * float(self.amount) ** 2 * factor**2 * steps * d / float(self.beta)
-        # Cutting a residual and a coordinate takes less than two units of each row; cutting a weight less than one.
-        rounding = math.sqrt(d) * (float(self.rate) * 2 * rows * 2.0 ** (WEIGHT_BITS - self.lattice) + 2)
-        return math.sqrt(square) * (1 + 1e-9) + steps * rounding
-
-
-def spread(degrees: int, beta: float) -> float:
-    """The least q ≥ d with (q/d)^(d/2)·e^((d−q)/2) ≤ β, from above."""
-    low, high = 1.0, 2.0  # q/d
-
-    def over(ratio: float) -> bool:
-        return degrees / 2 * (math.log(ratio) + 1 - ratio) > math.log(beta)
-
-    while over(high):
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if over(middle) else (low, middle)
-    return high * degrees
+            noise = gaussian_square(float(self.amount), self.width, float(self.beta))
+        else:
+            noise = laplace_square(float(self.amount), self.width, float(self.beta))
+        units = 2.0 ** (WEIGHT_BITS - self.lattice)
+        return farthest(noise, float(self.rate) * units, self.people, self.width, self.facts.unit.at_most, steps)
 
 
 def read_features(facts: Facts, given: dict[str, Any]) -> tuple[str, ...]:

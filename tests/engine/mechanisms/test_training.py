@@ -26,7 +26,8 @@ from dpengine.declared.schema import Schema
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS
-from dpengine.mechanisms.models.of_gradients import OfGradients, spread
+from dpengine.mechanisms.models.noise_carried import spread
+from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.mechanisms.stepwise import Path as Walk
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine

@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.core.arrays import Integers
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.row_noise import Swap, least_scale, thesis_floor, thesis_scale
 from dpengine.noise.tails import total_reach
@@ -33,8 +34,6 @@ LOW, HIGH = 1504, 4500
 BETA = Fraction(1, 10_000)
 NUMERIC = ((Fraction(1, 10), Fraction(1, 10)), (Fraction(2), Fraction(1, 2)), (Fraction(11), Fraction(7, 10)))
 LISTED = ((Fraction(1, 10), Fraction(1, 10)), (Fraction(2), Fraction(1, 2)), (Fraction(7), Fraction(6, 10)))
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

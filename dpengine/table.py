@@ -9,11 +9,11 @@ from typing import Any
 from dpengine.asking import statement
 from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
 from dpengine.asking.paid_answers import answer_of, answers_of_kinds, answers_to, looks_at, run_of, session_for
-from dpengine.asking.plan import Planner, Run
+from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.repeated_answers import Reading
 from dpengine.asking.sessions import Session, fitted
-from dpengine.asking.statement import Fit, Step
+from dpengine.asking.statement import BurnDownStep, Fit
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
@@ -145,7 +145,7 @@ class Table:
         kept = keep * self.budget.rule.epsilon
         self._workspace.jobs.submit(run, self._asker.carry_all(queries, run, kept, seen))
 
-    def run(self, run: str) -> Run:
+    def run(self, run: str) -> PlanRun:
         """Where a plan stands: in this process, in another one, or in the ledger since before a restart."""
         return run_of(self._asker, run)
 
@@ -213,7 +213,7 @@ class Table:
         """The tables that spend this budget, this one among them."""
         return [name for name, budget in self._workspace.names() if budget == self._budget.id] or [self.name]
 
-    def burn_down(self) -> list[Step]:
+    def burn_down(self) -> list[BurnDownStep]:
         return statement.burn_down(self._workspace.ledger, self.budget)
 
     def more_like_last(self) -> Fit | None:

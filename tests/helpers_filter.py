@@ -12,7 +12,8 @@ import numpy as np
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals, admits, spent
 from dpengine.accountant.loss import Pure
-from dpengine.audit.game import Counts, Floats, Game, shifted
+from dpengine.audit.game import Counts, Game, shifted
+from dpengine.core.arrays import Floats
 
 CAP = 1.0
 DELTA = 1e-6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -149,6 +150,16 @@ def test_the_map_in_the_docs_is_this_one() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     places = [text.index(f"| `{name}` |") for name in ROOMS if not name.startswith("__")]
     assert places == sorted(places)
+
+
+def test_every_class_of_the_engine_has_a_name_of_its_own() -> None:
+    names = Counter(
+        node.name
+        for path in ENGINE
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert not {name for name, count in names.items() if count > 1}
 
 
 MOST_LINES = 400

@@ -18,14 +18,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
+
+from dpengine.core.arrays import Floats
 
 FIRST, SECOND = 19, 20
 QUESTIONS = (1, 2, 3, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 EPSILONS = tuple(Fraction(one) for one in ("0.01", "0.05", "0.1", "0.2", "0.5", "1"))
 DELTA = 1e-6
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpengine.accountant import renyi
+from dpengine.core.arrays import Floats
 from dpengine.noise.coins import Coins, SystemCoins
 
 FLATS = 1_000
@@ -37,7 +38,6 @@ LENGTHS = (1, 3, 10, 30)  # times the theorem's step
 SETS = ("ball", "box")
 START = (-0.55, 0.7)
 
-Floats = npt.NDArray[np.float64]
 Place = tuple[float, float]
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpengine.core.arrays import Bits
 from dpengine.noise import shuffle_model
 from dpengine.noise.coins import Coins, SystemCoins
-from dpengine.noise.shuffle_model import Bits
 from dpengine.planning import trust_models
 
 NAMES = ("Ana", "Bo", "Cleo", "Dan", "Eve", "Finn", "Gita", "Hugo", "Ines", "Jan", "Kim", "Lea")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from dpengine.asking.answers import Answer, claim_of, make_answer
-from dpengine.asking.plan import Run, requests_of
+from dpengine.asking.plan import PlanRun, requests_of
 from dpengine.asking.release import Asker
 from dpengine.asking.repeated_answers import Reading, read_together
 from dpengine.asking.sessions import Session, session_of
@@ -59,7 +59,7 @@ def looks_at(asker: Asker, query: Query) -> Reading:
     return read_together(first, query.beta, newest, looked.count)
 
 
-def run_of(asker: Asker, run: str) -> Run:
+def run_of(asker: Asker, run: str) -> PlanRun:
     """Where a plan stands: in this process, in another one, or in the ledger since before a restart."""
     jobs, rows = asker.home.jobs, []
     handed = jobs.state(run)
@@ -68,7 +68,7 @@ def run_of(asker: Asker, run: str) -> Run:
         if entry is None or entry.charge.budget != asker.budget.id:
             break
         rows.append((entry, jobs.state(request).state))
-    return Run(run, tuple(rows), waiting=not rows and not handed.over, error=None if rows else handed.error)
+    return PlanRun(run, tuple(rows), waiting=not rows and not handed.over, error=None if rows else handed.error)
 
 
 def session_for(asker: Asker, request: str) -> Session:

@@ -50,7 +50,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlanLine:
     """A wish at the least ε that keeps it; `query` is None where no ε does."""
 
     wish: Wish
@@ -70,7 +70,7 @@ class Line:
 class Priced:
     """A plan against a budget as it stands."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PlanLine, ...]
     epsilon: Fraction  # the whole allowance
     spent: Fraction  # before the plan
     total: Fraction  # what the plan moves the meter by
@@ -113,7 +113,7 @@ class Relief:
 
 
 @dataclass(frozen=True)
-class Run:
+class PlanRun:
     """Where a submitted plan stands. `rows` are its charges in order, each with its state; none before the charge."""
 
     id: str
@@ -161,7 +161,7 @@ class Planner:
             if paid is not None:
                 takes = filter.price(self._rule, totals, paid)
                 totals = totals.plus(paid)
-            lines.append(Line(wish, query, takes))
+            lines.append(PlanLine(wish, query, takes))
         before = filter.spent(self._rule, self._totals)
         total = filter.spent(self._rule, totals) - before
         admitted = filter.admits(self._rule, totals)

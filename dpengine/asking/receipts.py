@@ -24,7 +24,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.chain import verify
-from dpengine.ledger.rows import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, Outcome, Row, is_request
+from dpengine.ledger.rows import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, LedgerRow, Outcome, is_request
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
 from dpengine.messages import known, plain, say
@@ -95,7 +95,7 @@ def _is_receipt(found: Any) -> bool:
     return isinstance(found, dict) and "receipt" in found and is_request(found.get("request"))
 
 
-def check(receipts: list[Receipt], rows: Iterable[Row]) -> list[Finding]:
+def check(receipts: list[Receipt], rows: Iterable[LedgerRow]) -> list[Finding]:
     """Each receipt against all the rows of a ledger, in one walk over them."""
     book = _Book({receipt["request"] for receipt in receipts})
     verdict = verify(book.noting(rows))
@@ -111,12 +111,12 @@ class _Book:
         self.wanted = wanted
         self.origin = ""
         self.budgets: dict[str, BudgetRecord] = {}
-        self.charges: dict[str, Row] = {}
-        self.outcomes: dict[str, Row] = {}
-        self.steps: dict[tuple[str, int], Row] = {}  # of sessions, by request and number
-        self.told: dict[tuple[str, int], Row] = {}
+        self.charges: dict[str, LedgerRow] = {}
+        self.outcomes: dict[str, LedgerRow] = {}
+        self.steps: dict[tuple[str, int], LedgerRow] = {}  # of sessions, by request and number
+        self.told: dict[tuple[str, int], LedgerRow] = {}
 
-    def noting(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def noting(self, rows: Iterable[LedgerRow]) -> Iterator[LedgerRow]:
         for row in rows:
             yield row  # judged by the one who walks, before it is believed here
             if row["seq"] == 1:

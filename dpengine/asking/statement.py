@@ -50,7 +50,7 @@ ANSWER_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Step:
+class BurnDownStep:
     """What was left, as a share of the allowance as it then was, after this many charges."""
 
     at: str
@@ -59,14 +59,14 @@ class Step:
     raised: bool = False  # a step up: the owner raised the cap
 
 
-def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> list[Step]:
+def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> list[BurnDownStep]:
     """From the whole allowance down, a step per charge and one up per raise of the cap; of very many charges an even
     choice, the last one included."""
     rule = budget.rule
     raises = [act for act in reversed(ledger.acts(budget.id)) if act.kind == "raise"]
     cap = raises[0].before if raises else rule.epsilon
     spent, count = Fraction(0), 0
-    steps = [Step(budget.at, Fraction(1), 0)]
+    steps = [BurnDownStep(budget.at, Fraction(1), 0)]
     events: list[Charge | Act] = [*ledger.spread(budget.id, most), *raises]
     for event in sorted(events, key=lambda one: one.seq):
         if isinstance(event, Act):
@@ -74,7 +74,7 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
         else:
             spent, count = filter.spent(rule, event.totals_after), event.history.count
         assert cap is not None
-        steps.append(Step(event.at, 1 - spent / cap, count, isinstance(event, Act)))
+        steps.append(BurnDownStep(event.at, 1 - spent / cap, count, isinstance(event, Act)))
     return steps
 
 

@@ -27,11 +27,11 @@ from dpengine.accountant import renyi as rules
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.loss import loss_from_json
 from dpengine.audit.exact import ORDER, hockey_stick, laws_of
-from dpengine.audit.recorder import WHOLE, Event, Finding, Run
+from dpengine.audit.recorder import WHOLE, RecordedEvent, RecordedFinding, RecordedRun
+from dpengine.core.arrays import Integers
 from dpengine.core.exact import decimal_of
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import Query
-from dpengine.noise.coins import Integers
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, max_divergence, renyi
 
 _SLACK = 1e-9  # of floats beside a claim
@@ -47,14 +47,18 @@ class Measured:
     calls: int = 0
 
 
-def compare(query: Query, first: Run, second: Run, order: Fraction = ORDER) -> tuple[list[Finding], Measured]:
+def compare(
+    query: Query, first: RecordedRun, second: RecordedRun, order: Fraction = ORDER
+) -> tuple[list[RecordedFinding], Measured]:
     """Everything that is wrong with a recorded release and its replay on a neighbour, and what they lose."""
     found = [*first.recorder.findings, *second.recorder.findings]
     one, other = first.recorder.events, second.recorder.events
     if len(one) != len(other):
-        found.append(Finding("order", f"{len(other)} calls", f"{len(one)}"))
+        found.append(RecordedFinding("order", f"{len(other)} calls", f"{len(one)}"))
     found += [
-        Finding("answer", f"{name} differs") for name, told in first.told.items() if told != second.told.get(name)
+        RecordedFinding("answer", f"{name} differs")
+        for name, told in first.told.items()
+        if told != second.told.get(name)
     ]
     assert first.answer is not None
     loss = loss_from_json(first.answer.receipt["loss"])  # as it was charged, not as the question says it
@@ -68,37 +72,39 @@ def compare(query: Query, first: Run, second: Run, order: Fraction = ORDER) -> t
     return found, measured
 
 
-def _above(measured: Measured, claimed: Cost, order: Fraction) -> Iterator[Finding]:
+def _above(measured: Measured, claimed: Cost, order: Fraction) -> Iterator[RecordedFinding]:
     if claimed.delta:
         one, other = (Independent(tuple(pair[side] for pair in measured.laws)) for side in (0, 1))
         for ways in ((one, other), (other, one)):
             lost = hockey_stick(*ways, claimed.epsilon or Fraction(0)).low
             if lost > decimal_of(claimed.delta):
-                yield Finding("loss", f"δ = {float(lost):.3g}", f"{float(claimed.delta):.3g}")
+                yield RecordedFinding("loss", f"δ = {float(lost):.3g}", f"{float(claimed.delta):.3g}")
         return
     if claimed.epsilon is not None and measured.epsilon > decimal_of(claimed.epsilon) * (1 + Decimal("1e-20")):
-        yield Finding("loss", f"ε = {float(measured.epsilon):.6g}", f"{float(claimed.epsilon):.6g}")
+        yield RecordedFinding("loss", f"ε = {float(measured.epsilon):.6g}", f"{float(claimed.epsilon):.6g}")
     if measured.renyi > float(claimed.renyi) * (1 + _SLACK) + _SLACK:
-        yield Finding("loss", f"Rényi of order {order} = {measured.renyi:.6g}", f"{float(claimed.renyi):.6g}")
+        yield RecordedFinding("loss", f"Rényi of order {order} = {measured.renyi:.6g}", f"{float(claimed.renyi):.6g}")
 
 
-def _moved(query: Query, one: Sequence[Event], other: Sequence[Event]) -> Iterator[Finding]:
+def _moved(query: Query, one: Sequence[RecordedEvent], other: Sequence[RecordedEvent]) -> Iterator[RecordedFinding]:
     """The first statistic of a question whose measured numbers are a vector of public length."""
     reads = [pair for pair in zip(one, other, strict=True) if pair[0].kind == "read"]
     if not reads or isinstance(query, (*WHOLE, OfRows)) or repr((query.need(),)) != reads[0][0].public:
         return
     before, after = (query.measured(event.private) for event in reads[0])
     if len(before) != len(after):
-        yield Finding("moved", "a vector of another length")
+        yield RecordedFinding("moved", "a vector of another length")
         return
     moves = [abs(a - b) for a, b in zip(before, after, strict=True)]
     claimed = query.sensitivity()
     norms = {"l1": sum(moves), "linf": max(moves, default=0), "l2sq": sum(move * move for move in moves)}
     if norms[claimed.norm] > claimed.bound:
-        yield Finding("moved", str(norms[claimed.norm]), f"{claimed.norm} {claimed.bound}")
+        yield RecordedFinding("moved", str(norms[claimed.norm]), f"{claimed.norm} {claimed.bound}")
 
 
-def _add(measured: Measured, query: Query, one: Event, other: Event, order: Fraction, delta: bool) -> None:
+def _add(
+    measured: Measured, query: Query, one: RecordedEvent, other: RecordedEvent, order: Fraction, delta: bool
+) -> None:
     """One call's loss between the two tables, into the sum."""
     if one.kind == "read" or one.private is None:
         return
@@ -117,7 +123,7 @@ def _add(measured: Measured, query: Query, one: Event, other: Event, order: Frac
         measured.laws += _laws_of_rows(one, other)
 
 
-def _of_call(one: Event, other: Event, order: Fraction) -> tuple[Decimal, float]:
+def _of_call(one: RecordedEvent, other: RecordedEvent, order: Fraction) -> tuple[Decimal, float]:
     """ε and the Rényi divergence, each an upper bound on what this call loses on this pair."""
     if one.kind in ("choose", "flip"):
         spread = one.numbers[0] * _spread(one.private, other.private)
@@ -140,7 +146,7 @@ def _of_call(one: Event, other: Event, order: Fraction) -> tuple[Decimal, float]
     return epsilon, sum(renyi(*pair, float(order)) for pair in pairs)
 
 
-def _laws_of_rows(one: Event, other: Event) -> list[tuple[Law, Law]]:
+def _laws_of_rows(one: RecordedEvent, other: RecordedEvent) -> list[tuple[Law, Law]]:
     """Of the numbers that differ, each with its noise."""
     changed = [(int(a), int(b)) for a, b in zip(one.private, other.private, strict=True) if a != b]
     if one.kind == "laplace":

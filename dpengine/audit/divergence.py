@@ -31,7 +31,8 @@ from typing import Any
 import numpy as np
 
 from dpengine.audit.empirical import FAILURE, Counts, lower_chance, search_by, upper_chance
-from dpengine.audit.events import Floats, Reading, plain, readings_of, values_of
+from dpengine.audit.events import EventReading, plain, readings_of, values_of
+from dpengine.core.arrays import Floats
 
 CUTS = (0.5, 1.0, 2.0, 4.0)  # where a log-likelihood ratio is cut off
 SHRUNK = (0.5, 0.75, 1.0)  # an estimated one is too bold
@@ -52,7 +53,7 @@ class Witnessed:
 class Witness:
     """g: a log-likelihood ratio as it was fitted, shrunk and cut."""
 
-    reading: Reading
+    reading: EventReading
     shrunk: float
     cut: float
 
@@ -114,7 +115,7 @@ def variational(one: Floats, other: Floats, cut: float, order: float, failure: f
     return -math.inf if low <= 0 else order / (order - 1) * math.log(low) - math.log(high)
 
 
-def _ratios(reading: Reading, outcomes: Sequence[Any]) -> Floats:
+def _ratios(reading: EventReading, outcomes: Sequence[Any]) -> Floats:
     """As the reading has them; an outcome that it cannot read speaks for neither table."""
     return np.nan_to_num(values_of(reading, outcomes), nan=0.0)
 

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpengine.audit.events import Event, Floats, Reading, plain, readings_of, values_of
+from dpengine.audit.events import Event, EventReading, plain, readings_of, values_of
+from dpengine.core.arrays import Floats
 
 FAILURE = 1e-6
 _ENDS = 40  # of half-lines and values of one coordinate
@@ -124,7 +125,7 @@ def _bounds(more: Counts, many: int, less: Counts, others: int, delta: Fraction,
 
 
 def _candidates(
-    readings: dict[str, list[Reading]], one: Sequence[Any], other: Sequence[Any]
+    readings: dict[str, list[EventReading]], one: Sequence[Any], other: Sequence[Any]
 ) -> Iterator[tuple[list[Event], tuple[Counts, Counts]]]:
     """Events by reading, with how often each holds in the two samples."""
     for kind, some in readings.items():
@@ -140,7 +141,7 @@ def _hits(values: Floats, low: Floats, high: Floats) -> Counts:
     return np.searchsorted(values, high, side="right") - np.searchsorted(values, low, side="left")
 
 
-def _events(kind: str, reading: Reading, first: Floats, second: Floats) -> Iterator[Event]:
+def _events(kind: str, reading: EventReading, first: Floats, second: Floats) -> Iterator[Event]:
     ends = _ends(first, second, _ENDS)
     if kind == "outcome":
         yield from (Event(kind, reading, end, end) for end in (1.0, 0.0))

@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from dpengine.core.arrays import Floats
 from dpengine.messages import say
 
-Floats = npt.NDArray[np.float64]
 ABSENT = -math.inf
 
 MOST_COORDINATES = 128
@@ -34,7 +33,7 @@ _FEWEST = 10  # hits of a whole outcome whose ratio is estimated
 _BINS = 32  # of one coordinate, in the estimated ratio
 
 
-class Reading(Protocol):
+class EventReading(Protocol):
     """How a number is read off an outcome."""
 
     def read(self, outcome: Any) -> float: ...
@@ -96,7 +95,7 @@ class Label:
 class Ratio:
     """ln(P/Q) as estimated from a histogram of each reading, summed; 0 where neither table showed such an outcome."""
 
-    readings: tuple[Reading, ...]
+    readings: tuple[EventReading, ...]
     edges: tuple[Floats, ...]
     scores: tuple[Floats, ...]
 
@@ -110,7 +109,7 @@ class Ratio:
         return _between(say("audit.event.ratio"), low, high)
 
     @staticmethod
-    def fitted(readings: Sequence[Reading], one: Sequence[Any], other: Sequence[Any]) -> Ratio:
+    def fitted(readings: Sequence[EventReading], one: Sequence[Any], other: Sequence[Any]) -> Ratio:
         edges, scores = [], []
         for reading in readings:
             first, second = (values_of(reading, outcomes) for outcomes in (one, other))
@@ -150,7 +149,7 @@ class Outcomes:
 @dataclass(frozen=True)
 class Event:
     family: str
-    reading: Reading
+    reading: EventReading
     low: float
     high: float
 
@@ -170,26 +169,26 @@ def plain(outcomes: Sequence[Any]) -> list[Any]:
     ]
 
 
-def readings_of(one: Sequence[Any], other: Sequence[Any]) -> dict[str, list[Reading]]:
+def readings_of(one: Sequence[Any], other: Sequence[Any]) -> dict[str, list[EventReading]]:
     """What can be read off outcomes like these, by the family of events it serves; ratios are fitted to these."""
     both = [*one, *other]
     first, second = Counter(one), Counter(other)
     common = (first + second).most_common(MOST_OUTCOMES)
-    found: dict[str, list[Reading]] = {"outcome": [Same(name) for name, _ in common]}
+    found: dict[str, list[EventReading]] = {"outcome": [Same(name) for name, _ in common]}
     found["coordinate"] = list(_coordinates(both))
     found["label"] = [] if found["coordinate"] else list(_labels(both))
-    likely: list[Reading] = [Outcomes.fitted(first, second)]
+    likely: list[EventReading] = [Outcomes.fitted(first, second)]
     parts = found["coordinate"] or found["label"]
     if parts:
         likely.append(Ratio.fitted(parts, one, other))
     return found | {"likelihood": likely}
 
 
-def values_of(reading: Reading, outcomes: Sequence[Any]) -> Floats:
+def values_of(reading: EventReading, outcomes: Sequence[Any]) -> Floats:
     return np.fromiter((reading.read(outcome) for outcome in outcomes), dtype=np.float64, count=len(outcomes))
 
 
-def _coordinates(outcomes: Sequence[Any]) -> list[Reading]:
+def _coordinates(outcomes: Sequence[Any]) -> list[EventReading]:
     if all(_is_number(one) for one in outcomes):
         return [Coordinate(None)]
     width = len(outcomes[0]) if isinstance(outcomes[0], tuple) else 0
@@ -199,7 +198,7 @@ def _coordinates(outcomes: Sequence[Any]) -> list[Reading]:
     return [Coordinate(place) for place in range(min(width, MOST_COORDINATES))] if same else []
 
 
-def _labels(outcomes: Sequence[Any]) -> list[Reading]:
+def _labels(outcomes: Sequence[Any]) -> list[EventReading]:
     def found(one: Any) -> bool:
         return isinstance(one, tuple) and all(
             isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str) and _is_number(part[1])

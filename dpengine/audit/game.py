@@ -13,10 +13,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
+
+from dpengine.core.arrays import Floats
 
 Counts = tuple[int, ...]  # how many questions of each size were asked
-Floats = npt.NDArray[np.float64]
 
 
 class Game:

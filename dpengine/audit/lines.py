@@ -42,7 +42,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Line:
+class AuditLine:
     spot: Spot
     claimed: float  # ε, at the δ of the evidence
     used: float  # how much of the claim the law uses over the small world, in the currency of the claim: ε, Rényi or δ
@@ -90,7 +90,7 @@ def spots() -> list[Spot]:
     ]
 
 
-def audited(spot: Spot, draws: int, coins: Coins | None = None) -> Line:
+def audited(spot: Spot, draws: int, coins: Coins | None = None) -> AuditLine:
     """So many draws on each table of the worst pair."""
     query, found = max(_variants(spot), key=lambda one: _closeness(*one))
     used, _ = _closeness(query, found)
@@ -98,7 +98,7 @@ def audited(spot: Spot, draws: int, coins: Coins | None = None) -> Line:
     source = coins or SystemCoins()
     one, other = ([query.draw(value, source) for _ in range(draws)] for value in found.pair)
     bound = lower_bound(one, other, delta, FAILURE)
-    return Line(spot, claimed, used, claim_words, exact_words, bound, *witnessed(query, one, other))
+    return AuditLine(spot, claimed, used, claim_words, exact_words, bound, *witnessed(query, one, other))
 
 
 def witnessed(query: Query, one: Sequence[Any], other: Sequence[Any]) -> tuple[Witnessed, float]:

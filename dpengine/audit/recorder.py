@@ -24,9 +24,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dpengine.asking.answers import Answer
+from dpengine.core.arrays import Bits, Integers
 from dpengine.core.canonical import canonical
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.curves.cdf import Cdf
@@ -34,18 +34,16 @@ from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import Query
-from dpengine.noise.coins import Coins, Integers, SystemCoins
+from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 
 WHOLE: tuple[type[Query], ...] = (Cdf, FindValues, ShuffleCount, ShuffleHistogram)
 _VOLATILE = {"at", "hash", "ledger", "budget"}  # of a receipt: when, and in which file
 
-Bits = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
-class Event:
+class RecordedEvent:
     """A statistic that was read, or a noise call: what is public of it, what is private, and what came out."""
 
     kind: str
@@ -56,7 +54,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Finding:
+class RecordedFinding:
     """`kind` is one of those above, with what was recorded and what was claimed."""
 
     kind: str
@@ -70,9 +68,9 @@ class Finding:
 class Recorder(Coins):
     """System coins that write down every call; with a `script`, each call gives what it gave there."""
 
-    def __init__(self, script: Sequence[Event] | None = None, paid: Callable[[], bool] = lambda: True) -> None:
-        self.events: list[Event] = []
-        self.findings: list[Finding] = []
+    def __init__(self, script: Sequence[RecordedEvent] | None = None, paid: Callable[[], bool] = lambda: True) -> None:
+        self.events: list[RecordedEvent] = []
+        self.findings: list[RecordedFinding] = []
         self._script = script
         self._paid = paid
         self._inner = SystemCoins()
@@ -81,17 +79,17 @@ class Recorder(Coins):
         """`freed` values are no draws: a statistic is each table's own."""
         public = repr(numbers)
         if not self._paid():
-            self.findings.append(Finding("charge", kind))
+            self.findings.append(RecordedFinding("charge", kind))
         told = None
         if self._script is not None:
             place = len(self.events)
             told = self._script[place] if place < len(self._script) else None
             if told is None or (told.kind, told.public) != (kind, public):
                 before = "nothing" if told is None else f"{told.kind} {told.public}"
-                self.findings.append(Finding("order", f"{kind} {public[:200]}", before[:200]))
+                self.findings.append(RecordedFinding("order", f"{kind} {public[:200]}", before[:200]))
                 told = None
         drawn = draw() if told is None or freed else told.drawn
-        self.events.append(Event(kind, public, private, drawn, numbers))
+        self.events.append(RecordedEvent(kind, public, private, drawn, numbers))
         return drawn
 
     # Noise on private numbers
@@ -196,7 +194,7 @@ class Recorder(Coins):
 
 
 @dataclass
-class Run:
+class RecordedRun:
     """One release on one table: what happened, and all that it told."""
 
     recorder: Recorder
@@ -206,8 +204,8 @@ class Run:
 
 
 def release(
-    workspace: Workspace, table: Table, query: Query, request: str, script: Sequence[Event] | None = None
-) -> Run:
+    workspace: Workspace, table: Table, query: Query, request: str, script: Sequence[RecordedEvent] | None = None
+) -> RecordedRun:
     """Ask and record; with a `script`, ask and replay."""
     with recording(workspace, request, script) as recorder:
         answer = table.ask(recorder.whole(query) if isinstance(query, WHOLE) else query, request)
@@ -221,7 +219,7 @@ def release(
     }
     if isinstance(query, OfRows):
         told["file"] = workspace.published_file(request).read_bytes().hex()
-    return Run(recorder, answer, told)
+    return RecordedRun(recorder, answer, told)
 
 
 def converse(
@@ -230,8 +228,8 @@ def converse(
     query: Query,
     asks: Sequence[Any],
     request: str,
-    script: Sequence[Event] | None = None,
-) -> Run:
+    script: Sequence[RecordedEvent] | None = None,
+) -> RecordedRun:
     """Open a session, ask these questions one by one, and record."""
     told: dict[str, str] = {}
     steps = []
@@ -243,11 +241,11 @@ def converse(
             told[f"step {place}"] = repr((taken.state, taken.value, taken.interval)) + steady(taken.receipt)
     answer = workspace.job(request).answer
     assert answer is not None
-    return Run(recorder, answer, told | {"receipt": steady(answer.receipt)}, steps)
+    return RecordedRun(recorder, answer, told | {"receipt": steady(answer.receipt)}, steps)
 
 
 @contextmanager
-def recording(workspace: Workspace, request: str, script: Sequence[Event] | None) -> Iterator[Recorder]:
+def recording(workspace: Workspace, request: str, script: Sequence[RecordedEvent] | None) -> Iterator[Recorder]:
     """The workspace's own coins and its own reader, each call of which is written down."""
     coins, read = workspace.coins, workspace.read
     recorder = Recorder(script, paid=lambda: workspace.ledger.find(request) is not None)

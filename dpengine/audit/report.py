@@ -21,7 +21,7 @@ from dpengine.accountant.filter import Rule
 from dpengine.audit import sections
 from dpengine.audit.empirical import FAILURE, lower_chance, upper_chance
 from dpengine.audit.ledger_game import BUDGET, RULE, audit_plays, exact_game
-from dpengine.audit.lines import Line, audited, figure, spots
+from dpengine.audit.lines import AuditLine, audited, figure, spots
 from dpengine.audit.sections import Section, table
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if above else 0
 
 
-def questions_section(lines: Iterable[Line]) -> Section:
+def questions_section(lines: Iterable[AuditLine]) -> Section:
     columns = say("audit.questions.columns").split(";")
     return table(say("audit.questions.title"), columns, [line.row() for line in lines])
 

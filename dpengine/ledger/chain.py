@@ -24,7 +24,7 @@ from dpengine.ledger.rows import (
     OUTCOMES,
     TOLD,
     BudgetRecord,
-    Row,
+    LedgerRow,
     Standing,
     act_of,
     charge_totals,
@@ -38,12 +38,12 @@ _HASHED = tuple(name for name in COLUMNS if name != "hash")
 _ILLEGIBLE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, AllowanceError)
 
 
-def hash_of(row: Row) -> str:
+def hash_of(row: LedgerRow) -> str:
     """SHA-256 over a JSON list, which keeps columns, types and the ends of texts apart."""
     return hashlib.sha256(canonical([FORMAT, *(row[name] for name in _HASHED)]).encode()).hexdigest()
 
 
-def sound(row: Row) -> bool:
+def sound(row: LedgerRow) -> bool:
     """Does the row still hash to what was written? Cheap enough to ask of every row before it is believed."""
     try:
         return bool(hash_of(row) == row["hash"])
@@ -68,7 +68,7 @@ class Verdict:
         return say(self.why, row=self.broken if self.broken is not None else self.rows + 1)
 
 
-def verify(rows: Iterable[Row]) -> Verdict:
+def verify(rows: Iterable[LedgerRow]) -> Verdict:
     """Walk every row in order: number, link, hash, then what it says against everything before it."""
     reader = _Reader()
     seq, last = 0, START
@@ -110,7 +110,7 @@ class _Reader:
         self.closed: set[tuple[str, str, str]] = set()  # budget, table, kind of act
         self.sessions: dict[str, _Session] = {}  # by the request of their charge
 
-    def fault(self, row: Row) -> str | None:
+    def fault(self, row: LedgerRow) -> str | None:
         try:
             if row["kind"] == "budget":
                 return self._budget(BudgetRecord.from_row(row))
@@ -135,7 +135,7 @@ class _Reader:
         self.standings[record.id] = Standing.NOTHING
         return None
 
-    def _charge(self, row: Row) -> str | None:
+    def _charge(self, row: LedgerRow) -> str | None:
         """Written anew from its loss and the sums before it, the row must come out word for word."""
         if row["budget"] not in self.budgets:
             return "chain.orphan"
@@ -160,7 +160,7 @@ class _Reader:
             self.sessions[row["request"]] = _Session(row["budget"], row["actor"], body["table"], questions)
         return None
 
-    def _step(self, row: Row) -> str | None:
+    def _step(self, row: LedgerRow) -> str | None:
         """Steps are burned one after the other, up to what was paid for, each told once; none after the end."""
         session = self.sessions.get(row["request"])
         if session is None or row["budget"] != session.budget or row["actor"] != session.actor:
@@ -193,7 +193,7 @@ class _Reader:
         self.settled.add(request)
         return None
 
-    def _act(self, row: Row) -> str | None:
+    def _act(self, row: LedgerRow) -> str | None:
         """An owner closes a table once, and raises a cap from what it is to something larger; an operator closes a
         budget once, also one whose own rows are lost."""
         table, before, after = act_of(row)

@@ -18,7 +18,7 @@ from sqlite_utils import Database
 
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.ledger.rows import BudgetRecord, Row, act_of
+from dpengine.ledger.rows import BudgetRecord, LedgerRow, act_of
 from dpengine.ledger.sqlite_file import sound_rows
 
 # Written as in the partial indexes, or SQLite would not use them.
@@ -47,7 +47,7 @@ class Act:
     after: Fraction | None = None
 
     @staticmethod
-    def from_row(row: Row) -> Act:
+    def from_row(row: LedgerRow) -> Act:
         table, before, after = act_of(row)
         return Act(row["seq"], row["at"], row["hash"], row["kind"], row["budget"], row["actor"], table, before, after)
 

@@ -28,7 +28,7 @@ TOLD = ("part", "lost")
 SESSION = "adaptive_session"
 LONGEST_REQUEST = 100
 
-Row = Mapping[str, Any]
+LedgerRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class BudgetRecord:
         return replace(self, rule=replace(self.rule, epsilon=epsilon))
 
     @staticmethod
-    def from_row(row: Row) -> BudgetRecord:
+    def from_row(row: LedgerRow) -> BudgetRecord:
         body = json.loads(row["body"])
         return BudgetRecord(
             row["budget"],
@@ -118,7 +118,7 @@ class Charge:
     fresh: bool = False  # True only for the caller whose reservation wrote this row: the one who may draw
 
     @staticmethod
-    def from_row(row: Row, fresh: bool = False) -> Charge:
+    def from_row(row: LedgerRow, fresh: bool = False) -> Charge:
         body, totals = json.loads(row["body"]), json.loads(row["totals"])
         return Charge(
             row["seq"],
@@ -163,7 +163,7 @@ class Outcome:
     body: dict[str, Any]
 
     @staticmethod
-    def from_row(row: Row) -> Outcome:
+    def from_row(row: LedgerRow) -> Outcome:
         return Outcome(row["seq"], row["at"], row["hash"], row["kind"], json.loads(row["body"]))
 
 
@@ -185,7 +185,7 @@ class Looked:
     newest: tuple[Entry, ...]
 
 
-def act_of(row: Row) -> tuple[str, Fraction | None, Fraction | None]:
+def act_of(row: LedgerRow) -> tuple[str, Fraction | None, Fraction | None]:
     """The table an owner's act names, and for a raise the cap before and after."""
     body = json.loads(row["body"])
     if row["kind"] != "raise":
@@ -210,7 +210,7 @@ class Burned:
     fresh: bool = False  # True only for the caller who burned it: the one who may draw
 
     @staticmethod
-    def from_row(row: Row, told: Row | None = None, fresh: bool = False) -> Burned:
+    def from_row(row: LedgerRow, told: LedgerRow | None = None, fresh: bool = False) -> Burned:
         body = json.loads(row["body"])
         return Burned(
             row["seq"],

@@ -20,9 +20,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.core.arrays import Integers
 from dpengine.core.exact import ceiling, floor
 
-Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 BASE = 256
@@ -55,13 +55,13 @@ class Digit:
 
 
 @dataclass(frozen=True)
-class Table:
+class GeometricTable:
     digit: Digit
     cuts: Words  # ⌊F_d·2^64⌋ for d = 0, 1, … up to where it is 2^64 − 1, or to the last one below 1
 
 
 @lru_cache(maxsize=64)
-def tables(scale: Fraction) -> tuple[Table, ...]:
+def tables(scale: Fraction) -> tuple[GeometricTable, ...]:
     """The digits of a geometric variable, the lowest first: functions of public facts, so they are kept."""
     if scale <= 0:
         raise ValueError("a noise scale must be positive")
@@ -72,13 +72,13 @@ def tables(scale: Fraction) -> tuple[Table, ...]:
     return (*found, _table(Digit(each, top=True)))
 
 
-def _table(digit: Digit) -> Table:
+def _table(digit: Digit) -> GeometricTable:
     cuts: list[int] = []
     for d in range(BASE if digit.top else BASE - 1):
         cuts.append(_cut(digit, d))
         if cuts[-1] == 2**WORD - 1:
             break
-    return Table(digit, np.array(cuts, dtype=np.uint64))
+    return GeometricTable(digit, np.array(cuts, dtype=np.uint64))
 
 
 def _cut(digit: Digit, d: int) -> int:

@@ -19,11 +19,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import ceiling, exp_decimal, float_above, floor, ln_above
 from dpengine.noise.bulk_geometric import WORD, Words, geometric
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 _ROOM = 62  # selection weights are scaled to add up to about 2^62, so that int64 adds them exactly
 _SPARE = 64  # bits beyond the need: a uniform integer is redrawn with probability below 2^-64

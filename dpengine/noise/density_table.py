@@ -44,8 +44,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from dpengine.core.arrays import Floats, Integers
+
 Wholes = npt.NDArray[np.object_]  # Python integers
 
 MOST_KNOTS = 1_001
@@ -101,7 +101,7 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DensityTable:
     """U as whole numbers in floats (knots × coefficients), the way back (grid points × coefficients), and U·Uᵀ."""
 
     axis: Axis
@@ -130,7 +130,7 @@ class Table:
 
 
 @lru_cache(maxsize=32)
-def table(axis: Axis) -> Table:
+def table(axis: Axis) -> DensityTable:
     """From public facts alone, so it is kept."""
     grid, knots = np.linspace(0, 1, axis.points), np.linspace(0, 1, axis.knots)
     h = float(axis.width)
@@ -142,7 +142,9 @@ def table(axis: Axis) -> Table:
     units = np.ascontiguousarray(units[:, kept])
     if axis.bits > MOST_BITS or np.abs(units).max() > 2.0 ** (axis.bits + 1):
         raise ValueError("a table whose products are not exact")
-    found = Table(axis, units, (vectors * weights)[:, kept] * 2.0**-axis.bits, (units @ units.T).astype(np.int64))
+    found = DensityTable(
+        axis, units, (vectors * weights)[:, kept] * 2.0**-axis.bits, (units @ units.T).astype(np.int64)
+    )
     off = np.abs(seen - found.back @ units.T).max()
     size = 2.0**axis.bits
     if off > axis.bias or found.longest > (size * axis.most_long) ** 2 or found.farthest > (size * axis.most_far) ** 2:
@@ -150,12 +152,12 @@ def table(axis: Axis) -> Table:
     return found
 
 
-def longest_of(axes: tuple[Table, ...]) -> int:
+def longest_of(axes: tuple[DensityTable, ...]) -> int:
     """max |U_v ⊗ U_w|²."""
     return math.prod(axis.longest for axis in axes)
 
 
-def farthest_of(axes: tuple[Table, ...]) -> int:
+def farthest_of(axes: tuple[DensityTable, ...]) -> int:
     """max |U_v ⊗ U_w − U_v' ⊗ U_w'|², or above it by rounding."""
     if len(axes) == 1:
         return axes[0].farthest
@@ -171,7 +173,7 @@ def farthest_of(axes: tuple[Table, ...]) -> int:
     return max(bounds)
 
 
-def binned(axes: tuple[Table, ...], codes: tuple[Integers, ...], counts: Integers) -> Integers:
+def binned(axes: tuple[DensityTable, ...], codes: tuple[Integers, ...], counts: Integers) -> Integers:
     """So many of `scale` parts of rows at each knot, or pair of knots; exact below 2^53 of them."""
     shape = tuple(one.axis.knots for one in axes)
     found = np.zeros(math.prod(shape))
@@ -186,7 +188,7 @@ def binned(axes: tuple[Table, ...], codes: tuple[Integers, ...], counts: Integer
     return found.astype(np.int64).reshape(shape)
 
 
-def coefficients(axes: tuple[Table, ...], weights: Integers) -> tuple[int, ...]:
+def coefficients(axes: tuple[DensityTable, ...], weights: Integers) -> tuple[int, ...]:
     """Σ weight·U, exactly."""
     total: Wholes = _whole(0, axes)
     for place, limb in enumerate(_limbs(weights.reshape(axes[0].axis.knots, -1), 64)):
@@ -200,7 +202,7 @@ def coefficients(axes: tuple[Table, ...], weights: Integers) -> tuple[int, ...]:
     return tuple(int(one) for one in total.ravel())
 
 
-def _whole(value: int, axes: tuple[Table, ...]) -> Wholes:
+def _whole(value: int, axes: tuple[DensityTable, ...]) -> Wholes:
     return np.full((axes[0].units.shape[1], axes[1].units.shape[1] if len(axes) == 2 else 1), value, dtype=object)
 
 
@@ -211,7 +213,7 @@ def _limbs(whole: Integers, bits: int) -> list[Floats]:
     return [part.astype(np.float64) for part in (*parts, whole >> (_LIMB * last))]
 
 
-def curve(axes: tuple[Table, ...], raw: tuple[int, ...]) -> Floats:
+def curve(axes: tuple[DensityTable, ...], raw: tuple[int, ...]) -> Floats:
     """Back to the grid: for kernels of height 1, the sum over rows at every grid point, or pair of them."""
     values = np.array([float(one) for one in raw]).reshape(axes[0].units.shape[1], -1)
     found: Floats = axes[0].back @ values

@@ -34,15 +34,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-import numpy as np
-import numpy.typing as npt
-
+from dpengine.core.arrays import Integers
 from dpengine.core.exact import ceiling, decimal_of, down, exp_decimal, ln_above, up
 from dpengine.noise.bulk_geometric import dyadic_above
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Laplace
-
-Integers = npt.NDArray[np.int64]
 
 _GUARD = Decimal(10) ** -40  # far above the rounding of a few 60-digit operations
 _GRAIN = 10**9  # t is a multiple of 10^-9
@@ -123,7 +119,7 @@ class Swap:
         return down((1 - self.delta) * m / (m + Fraction(exp_decimal(self.epsilon) + _GUARD)), _GRAIN)
 
 
-Row = Blur | Swap
+RowNoise = Blur | Swap
 
 
 def expected_error(scale: Fraction) -> Fraction:

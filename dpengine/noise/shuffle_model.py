@@ -11,11 +11,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from dpengine.core.arrays import Bits
 from dpengine.noise.coins import Coins
-
-Bits = npt.NDArray[np.bool_]
 
 
 def randomise(truth: Bits, chance: Fraction, coins: Coins, inverted: bool = False) -> Bits:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
 from dpengine.mechanisms.curves.density import Density
 from dpengine.noise.coins import SystemCoins
 
-Floats = npt.NDArray[np.float64]
 MOST_VALUES = 100_000
 
 

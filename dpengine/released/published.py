@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
 from dpengine.declared.schema import Number
@@ -41,7 +42,6 @@ from dpengine.mechanisms.query import Query
 from dpengine.noise.row_noise import Blur, Swap
 from dpengine.noise.tails import bernstein_reach, swap_reach, total_reach
 
-Integers = npt.NDArray[np.int64]
 MOST_BINS = 1_000
 
 

@@ -16,19 +16,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.condition_words import combined
 from dpengine.declared.conditions import read_predicate
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.query import Query
-from dpengine.mechanisms.synthetic.of_class import Integers, OfClass
+from dpengine.mechanisms.synthetic.of_class import OfClass
 
 _GOLDEN = (5**0.5 - 1) / 2
 KEYS = asked_on("synthetic")  # the questions whose answer is one
 
 
 @dataclass(frozen=True)
-class Share:
+class ClassShare:
     """In percent; `width` is None where nothing is promised."""
 
     value: float
@@ -73,14 +74,14 @@ class Synthetic:
             columns[name] = pa.DictionaryArray.from_arrays(pa.array(codes[cell].astype(np.int32)), labels)
         return pa.table(columns)
 
-    def share(self, condition: Any) -> Share:
+    def share(self, condition: Any) -> ClassShare:
         """Which share of the rows meets a condition on its columns."""
         read = read_predicate(condition, self.query.facts.schema)
         if strange := sorted(read.columns() - set(self.query.columns)):
             raise AllowanceError("synthetic.condition", column=strange[0])
         return self._share(self.query.holds(read))
 
-    def marginal(self, names: Sequence[str]) -> dict[str, Share]:
+    def marginal(self, names: Sequence[str]) -> dict[str, ClassShare]:
         """The share of every combination of values of one or more of its columns."""
         for name in names:
             if name not in self.query.columns:
@@ -89,12 +90,12 @@ class Synthetic:
         labels = combined([self.query.facts.schema.category(name).labels for name in names])
         if any(set(one.names) == set(names) for one in self.query.blocks):  # one look for all of them
             shares = block.sums(self.cells) * (100 / self.rows)
-            return {label: Share(float(one), self.width) for label, one in zip(labels, shares, strict=True)}
+            return {label: ClassShare(float(one), self.width) for label, one in zip(labels, shares, strict=True)}
         return {label: self._share(block.places == place) for place, label in enumerate(labels)}
 
-    def _share(self, held: npt.NDArray[np.bool_]) -> Share:
+    def _share(self, held: npt.NDArray[np.bool_]) -> ClassShare:
         value = 100 * int(self.cells[held].sum()) / self.rows
-        return Share(value, self.width if self.promised(held) else None)
+        return ClassShare(value, self.width if self.promised(held) else None)
 
     def promised(self, held: npt.NDArray[np.bool_]) -> bool:
         """Are these cells a query of the class, or all the others of one?"""

@@ -26,7 +26,7 @@ ONE = 1 << ROW_BITS + WEIGHT_BITS  # a margin of 1
 
 
 @dataclass(frozen=True)
-class OfModel(Aggregate[tuple[int, ...]]):
+class ModelNeed(Aggregate[tuple[int, ...]]):
     """Sums over the bins of a model's margin. Bin i holds the margins from edges[i−1] up to edges[i]; the first has no
     lower end and the last no upper one."""
 
@@ -54,7 +54,7 @@ class OfModel(Aggregate[tuple[int, ...]]):
 
 
 @dataclass(frozen=True)
-class HitsByMargin(OfModel):
+class HitsByMargin(ModelNeed):
     """Per bin of the margin: how many rows are on the yes side, and how many on the no side."""
 
     where: Predicate = EVERYONE
@@ -83,7 +83,7 @@ class HitsByMargin(OfModel):
 
 
 @dataclass(frozen=True)
-class ErrorSums(OfModel):
+class ErrorSums(ModelNeed):
     """Σr² over all rows; then, per bin of the prediction, how many rows there are and Σr. The prediction is the margin
     kept within the target's range, ±1. r is target less prediction in steps of 2^shift, rounded to the nearest and kept
     within ±most: whatever a row holds, it moves the sums by most², 1 and most."""

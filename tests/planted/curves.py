@@ -64,9 +64,9 @@ def one_too_wide(held: bands.Reached, grid: int, points: int, band: int) -> int:
     """Both ends one point out."""
     right = bands.runs
 
-    def wider(*given: Any) -> list[bands.Run]:
+    def wider(*given: Any) -> list[bands.BandRun]:
         *inner, last = right(*given)
-        return [bands.Run(r.first, r.cells, max(r.low - 1, 0), min(r.high + 1, points)) for r in inner] + [last]
+        return [bands.BandRun(r.first, r.cells, max(r.low - 1, 0), min(r.high + 1, points)) for r in inner] + [last]
 
     with patch.object(bands, "runs", wider):
         return bands.how_many(held, grid, points, band)

@@ -27,7 +27,7 @@ from dpengine.mechanisms.publish.publish_number import PublishNumber
 from dpengine.mechanisms.publish.publish_table import PublishTable
 from dpengine.mechanisms.publish.write_file import publish
 from dpengine.noise.coins import Coins, SystemCoins
-from dpengine.noise.row_noise import Blur, Row, Swap
+from dpengine.noise.row_noise import Blur, RowNoise, Swap
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
 from tests.planted.ledgers import charged_after
 from tests.planted.questions import made
@@ -48,19 +48,19 @@ class HairSwap(Swap):
         return super().mixed - Fraction(1, 2**40)
 
 
-def _as(kind: type[Row], row: Row) -> Any:
+def _as(kind: type[RowNoise], row: RowNoise) -> Any:
     return kind(**{one.name: getattr(row, one.name) for one in fields(row)})
 
 
 class ContinuousScale(PublishNumber):
     """The least scale for continuous noise: on a coarse grid it is too little."""
 
-    def row(self, name: str) -> Row:
+    def row(self, name: str) -> RowNoise:
         return _as(ContinuousBlur, super().row(name))
 
 
 class TooTrue(PublishCategory):
-    def row(self, name: str) -> Row:
+    def row(self, name: str) -> RowNoise:
         return _as(HairSwap, super().row(name))
 
 

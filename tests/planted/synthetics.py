@@ -10,9 +10,9 @@ from battery import check_law_against_loss, check_samples_against_law, check_sen
 from helpers_synthetic import facts, small_database_law
 
 from dpengine.accountant.loss import Exponential, Loss, Pure, Together
+from dpengine.core.arrays import Integers
 from dpengine.mechanisms.synthetic.multisets import enumerated
 from dpengine.mechanisms.synthetic.mwem import Mwem
-from dpengine.mechanisms.synthetic.of_class import Integers
 from dpengine.mechanisms.synthetic.small_database import SmallDatabase
 from dpengine.noise.coins import Coins
 from tests.planted.questions import made

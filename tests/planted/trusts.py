@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpengine.audit.exact import hockey_stick
+from dpengine.core.arrays import Bits
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
 from dpengine.declared.facts import Facts
@@ -22,7 +23,6 @@ from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
 from dpengine.noise import binomial, shuffle_model
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite, Law
-from dpengine.noise.shuffle_model import Bits
 from tests.planted.registry import Planted
 
 ONE, DELTA = Fraction(1), Fraction(1, 10**6)

@@ -19,7 +19,7 @@ from recorded import made
 import dpengine as dp
 from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
 from dpengine.audit.compared import compare
-from dpengine.audit.recorder import Finding, Run, converse, release
+from dpengine.audit.recorder import RecordedFinding, RecordedRun, converse, release
 from dpengine.core.errors import AllowanceError
 from dpengine.ledger.exports import export_lines
 from dpengine.mechanisms.query import Query
@@ -130,7 +130,7 @@ def played(
     if query is None:
         count.refused += 1
         return count, None
-    runs: list[Run] = []
+    runs: list[RecordedRun] = []
     words: list[str] = []
     for side, ((workspace, table), (own, _)) in enumerate(zip(sides, queries, strict=True)):
         STILL.side = side
@@ -164,12 +164,12 @@ def played(
     return count, query
 
 
-def leaving(one: Run, other: Run) -> list[Finding]:
+def leaving(one: RecordedRun, other: RecordedRun) -> list[RecordedFinding]:
     """The answer as a file holds it."""
     assert one.answer is not None and other.answer is not None
     same = replace(other.answer, at=one.answer.at, receipt=one.answer.receipt)  # compared already, but for the clock
     told = [exports.answer_csv(answer) for answer in (one.answer, same)]
-    return [] if told[0] == told[1] else [Finding("answer", "its CSV differs")]
+    return [] if told[0] == told[1] else [RecordedFinding("answer", "its CSV differs")]
 
 
 def written(workspace: Workspace, table: dp.Table) -> dict[str, str]:

@@ -6,7 +6,8 @@ from fractions import Fraction
 from html import escape
 
 from demos.lessons import bells as demo
-from demos.lessons.bells import Figures, Floats, Settings
+from demos.lessons.bells import Figures, Settings
+from dpengine.core.arrays import Floats
 from dpengine.core.exact import text_of
 from dpengine.messages import plain
 from dpengine.messages.numbers import local

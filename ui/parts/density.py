@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.arrays import Floats
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.curves.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
 from dpengine.mechanisms.promises import Band
@@ -85,7 +86,7 @@ def picture(answer: dp.Answer, key: str) -> None:
 
 def draw(
     query: Density,
-    heights: density_samples.Floats,
+    heights: Floats,
     interval: Any,
     key: str,
     simulated: bool = False,
@@ -115,7 +116,7 @@ def draw(
     curve_charts.band(grids[0], shown.tolist(), outer, titles, alt, key, inner=inner, simulated=simulated)
 
 
-def _bands(query: Density, interval: Any, shown: density_samples.Floats, factor: float) -> tuple[Any, Any]:
+def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple[Any, Any]:
     """The stored band, and inside it the one for a single point; that one only around a curve that was drawn once."""
     if not interval:
         return None, None
@@ -128,9 +129,7 @@ def _bands(query: Density, interval: Any, shown: density_samples.Floats, factor:
     return (ends[:, 0].tolist(), ends[:, 1].tolist()), narrow
 
 
-def _map(
-    grids: list[list[float]], heights: density_samples.Floats, columns: tuple[str, ...], alt: str, key: str
-) -> None:
+def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], alt: str, key: str) -> None:
     import plotly.graph_objects as go
 
     colours = palette()

@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 
 import dpengine as dp
+from dpengine.core.arrays import Floats
 from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import plain
 from dpengine.released import density_samples
@@ -26,13 +27,13 @@ def standing(answer: dp.Answer) -> str:
     return _map(query, heights, alt) if len(query.columns) > 1 else _curve(query, heights, answer, alt)
 
 
-def _curve(query: Density, heights: density_samples.Floats, answer: dp.Answer, alt: str) -> str:
+def _curve(query: Density, heights: Floats, answer: dp.Answer, alt: str) -> str:
     [grid], factor = query.grids(), density_samples.scale_of(query)[0]
     ends = np.array([answer.interval[label] for label in query.labels()]) * factor
     across = Axis(float(grid[0]), float(grid[-1]), _SIDE + _LEFT, WIDTH - _SIDE, False)
     down = Axis(min(0.0, float(ends.min())), float(ends.max()), _TALL + _TOP, _TOP, False)
 
-    def path(ys: density_samples.Floats) -> list[str]:
+    def path(ys: Floats) -> list[str]:
         return [f"{across.place(float(x)):.1f} {down.place(float(y)):.1f}" for x, y in zip(grid, ys, strict=True)]
 
     band = f'<path class="band" d="M{"L".join(path(ends[:, 1]))}L{"L".join(reversed(path(ends[:, 0])))}Z"/>'
@@ -45,7 +46,7 @@ def _curve(query: Density, heights: density_samples.Floats, answer: dp.Answer, a
     return _picture(drawn, _TALL + _TOP + 50, alt)
 
 
-def _map(query: Density, heights: density_samples.Floats, alt: str) -> str:
+def _map(query: Density, heights: Floats, alt: str) -> str:
     """A few of its points, darker where it is higher."""
     first, second = query.grids()
     places = np.unique(np.linspace(0, query.points - 1, min(_CELLS, query.points)).astype(int))

@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
-from dpengine.asking.plan import Line, Planner, Priced, Relief, tidy
+from dpengine.asking.plan import PlanLine, Planner, Priced, Relief, tidy
 from dpengine.core.canonical import canonical
 from dpengine.core.exact import text_of
 from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within
@@ -92,7 +92,7 @@ def _kept(plan: Plan) -> None:
     plan.keep = int(st.session_state["plan-keep"])
 
 
-def _row(table: dp.Table, plan: Plan, place: int, line: Line) -> None:
+def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     number, wish = plan.rows[place].number, line.wish
     takes = say("plan.takes", share=percent(line.price / table.budget.rule.epsilon))
     told = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"]
@@ -209,7 +209,7 @@ def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
     return f"<p>{escape(say('plan.relief'))}</p><ul>{items}</ul>"
 
 
-def _relief(line: Line, relief: Relief) -> list[str]:
+def _relief(line: PlanLine, relief: Relief) -> list[str]:
     sentence, told = line.wish.query.sentence(), []
     if relief.amount is not None:
         now, then = (_promised(line.wish.query, one) for one in (line.wish.amount, relief.amount))

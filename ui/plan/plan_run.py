@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.plan import Priced, Run
+from dpengine.asking.plan import PlanRun, Priced
 from dpengine.asking.release import new_request
 from dpengine.messages import say
 from ui.parts import history, job, plan_state
@@ -78,7 +78,7 @@ def progress(table: dp.Table, run: str) -> None:
     st.progress(found.done / total if total else 0.0, text=words)
 
 
-def _results(table: dp.Table, found: Run) -> None:
+def _results(table: dp.Table, found: PlanRun) -> None:
     frame.show_price(table, None)
     answered = sum(state == "done" for _, state in found.rows)
     st.html(f"<h1>{escape(say('plan.done', done=answered, total=len(found.rows)))}</h1>")

@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import say
-from dpengine.released.synthetic import Share, Synthetic
+from dpengine.released.synthetic import ClassShare, Synthetic
 from ui.parts import addressed, conditions, counted, exports
 from ui.parts import answer as answers
 from ui.pictures import charts, many
@@ -109,7 +109,7 @@ def _condition(made: Synthetic) -> None:
     st.html(f'<p class="together">{escape(told)}</p><p class="lead">{escape(_promise(made, one))}</p>')
 
 
-def _promise(made: Synthetic, one: Share) -> str:
+def _promise(made: Synthetic, one: ClassShare) -> str:
     if one.interval is None:
         return say("synthetic_page.no_promise")
     if fills(*one.interval, 0, 100):
@@ -124,11 +124,11 @@ def _guess(made: Synthetic) -> str:
     return " " + say("synthetic_page.nominal", people=made.query.facts.about) if nominal else ""
 
 
-def _points(one: Share) -> str:
+def _points(one: ClassShare) -> str:
     return bare(one.value) if one.interval is None else rounded(one.value, *one.interval)
 
 
-def _shares(made: Synthetic, shares: dict[str, Share], name: str) -> None:
+def _shares(made: Synthetic, shares: dict[str, ClassShare], name: str) -> None:
     """Bars with the promise's error where there is one, and the figures."""
     promise = made.query.promise()
     assert isinstance(promise, Within)
@@ -151,7 +151,7 @@ def _shares(made: Synthetic, shares: dict[str, Share], name: str) -> None:
         st.html(_table({label: shares[label] for label in many.page(shares, f"synthetic-page-{name}")}))
 
 
-def _table(shares: dict[str, Share]) -> str:
+def _table(shares: dict[str, ClassShare]) -> str:
     titles = ("answer.column.label", "publish_page.column.share", "answer.column.range")
     head = "".join(f'<th class="{"number" if at else ""}">{escape(say(one))}</th>' for at, one in enumerate(titles))
     body = ""

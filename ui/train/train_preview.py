@@ -12,7 +12,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.answers import round_up_two
 from dpengine.mechanisms.models import excess
-from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, Setting
+from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, TrainingSetting
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
 from dpengine.messages import say
 from dpengine.messages.numbers import local
@@ -56,12 +56,12 @@ def _draw(query: OfGradients, found: dict[str, list[tuple[float, float]]], now: 
     charts.curves(lines, say(f"train_page.axis.{axis}"), worse_axis(query), alt, f"train-{axis}", 320)
 
 
-def people_of(one: Setting) -> float:
+def people_of(one: TrainingSetting) -> float:
     """How many people, all pulling one way, move a step as far as its noise does."""
     return sqrt(one.noise / one.width) * one.people / one.clip
 
 
-def _times(one: Setting) -> float:
+def _times(one: TrainingSetting) -> float:
     """The noise weight by weight against that of one length, at the same ε and steps."""
     by_weight, by_length = (people_of(replace(one, calibration=name)) for name in (COORDINATE, L2_LAPLACE))
     return by_weight / by_length

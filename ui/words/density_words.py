@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpengine.core.arrays import Floats
 from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import plain, say
 from dpengine.released import density_samples
@@ -34,7 +35,7 @@ def headline(query: Density, value: dict[str, float]) -> str:
     return say("answer.density", at=top(query, heights))
 
 
-def top(query: Density, heights: density_samples.Floats) -> str:
+def top(query: Density, heights: Floats) -> str:
     """The grid point with the greatest height, to what the bandwidth can tell apart."""
     places = np.unravel_index(int(heights.argmax()), heights.shape)
     told = []

@@ -28,7 +28,7 @@ from dpengine.statistics.need import Spread
 
 
 @dataclass(frozen=True)
-class Run:
+class BandRun:
     """`raw_cells` grid points from `first` on, after each of which M must lie within [low, high]."""
 
     first: int
@@ -38,7 +38,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Step:
+class BandStep:
     """A transition: `raw_cells` cells that new points may fall into, and w after it, from M = low on."""
 
     first: int
@@ -63,7 +63,7 @@ class Reached:
         return Reached(starts, levels, int(value.counts.sum()))
 
 
-def runs(held: Reached, grid: int, points: int, band: int) -> list[Run]:
+def runs(held: Reached, grid: int, points: int, band: int) -> list[BandRun]:
     """The band over the grid, as runs of cells with the same integer ends. No row at all: everything is in the band.
 
     The lower end ⌈(m·C − t·m)/n⌉ becomes M where C reaches t + ⌊(M−1)·n/m⌋ + 1, the upper end ⌊(m·C + t·m)/n⌋ where C
@@ -71,7 +71,7 @@ def runs(held: Reached, grid: int, points: int, band: int) -> list[Run]:
     """
     n = held.rows
     if n == 0:
-        return [Run(0, grid - 1, 0, points)] * (grid > 1) + [Run(grid - 1, 1, points, points)]
+        return [BandRun(0, grid - 1, 0, points)] * (grid > 1) + [BandRun(grid - 1, 1, points, points)]
     wanted = np.arange(1, points + 1)
     edges = np.concatenate((band + (wanted - 1) * n // points + 1, -(-wanted * n // points) - band))
     breaks = np.unique(np.searchsorted(held.levels, edges))
@@ -81,48 +81,48 @@ def runs(held: Reached, grid: int, points: int, band: int) -> list[Run]:
     highs = np.minimum((levels + band) * points // n, points)
     firsts = starts.tolist()
     found = [
-        Run(first, end - first, low, high)
+        BandRun(first, end - first, low, high)
         for first, end, low, high in zip(firsts, [*firsts[1:], grid], lows.tolist(), highs.tolist(), strict=True)
     ]
     last = found.pop()  # after the last cell all points are there: M = m, which the band of C = n holds
     if last.cells > 1:
-        found.append(Run(last.first, last.cells - 1, last.low, last.high))
-    return [*found, Run(grid - 1, 1, points, points)]
+        found.append(BandRun(last.first, last.cells - 1, last.low, last.high))
+    return [*found, BandRun(grid - 1, 1, points, points)]
 
 
-def strides(held: Reached, grid: int, points: int, band: int) -> list[Run]:
+def strides(held: Reached, grid: int, points: int, band: int) -> list[BandRun]:
     """The runs as steps: where the lower end rises, the first cell of a run is one of its own."""
     found, entered = [], 0
     for run in runs(held, grid, points, band):
         alone = 1 if run.low > entered else 0
         entered = run.low
-        found += [Run(run.first, 1, run.low, run.high)] * alone
+        found += [BandRun(run.first, 1, run.low, run.high)] * alone
         if run.cells > alone:
-            found.append(Run(run.first + alone, run.cells - alone, run.low, run.high))
+            found.append(BandRun(run.first + alone, run.cells - alone, run.low, run.high))
     return found
 
 
-def forward(held: Reached, grid: int, points: int, band: int) -> list[Step] | None:
+def forward(held: Reached, grid: int, points: int, band: int) -> list[BandStep] | None:
     """The numbers w after every step, or None where no sequence lies in the band."""
     return along(strides(held, grid, points, band), points)
 
 
-def along(steps: list[Run], points: int) -> list[Step] | None:
+def along(steps: list[BandRun], points: int) -> list[BandStep] | None:
     low, triangle = 0, _triangle(points)
     ways: tuple[int, ...] = (1,)
-    found: list[Step] = []
+    found: list[BandStep] = []
     for run in steps:
         low, ways = _step(low, ways, run, triangle)
         if not any(ways):
             return None
-        found.append(Step(run.first, run.cells, low, ways))
+        found.append(BandStep(run.first, run.cells, low, ways))
     return found
 
 
 Triangle = tuple[tuple[int, ...], ...]
 
 
-def _step(low: int, ways: tuple[int, ...], run: Run, triangle: Triangle) -> tuple[int, tuple[int, ...]]:
+def _step(low: int, ways: tuple[int, ...], run: BandRun, triangle: Triangle) -> tuple[int, tuple[int, ...]]:
     start = max(run.low, low)
     held = [(low + place, count) for place, count in enumerate(ways) if count]
     powers = _powers(run.cells, max(run.high - low, 0)) if run.cells > 1 else None
@@ -154,11 +154,11 @@ def how_many(held: Reached, grid: int, points: int, band: int) -> int:
     return last_of(forward(held, grid, points, band))
 
 
-def last_of(steps: list[Step] | None) -> int:
+def last_of(steps: list[BandStep] | None) -> int:
     return 0 if steps is None else steps[-1].ways[-1]
 
 
-def draw(steps: list[Step], points: int, coins: Coins) -> list[int]:
+def draw(steps: list[BandStep], points: int, coins: Coins) -> list[int]:
     """The grid points of one sequence in the band, uniformly drawn, in rising order."""
     drawn: list[int] = []
     total, triangle = points, _triangle(points)

@@ -172,7 +172,7 @@ class Density(Query):
         )
 
     @cached_property
-    def tables(self) -> tuple[density_table.Table, ...]:
+    def tables(self) -> tuple[density_table.DensityTable, ...]:
         """Kept by the question itself: what is summed, what is bounded and what is noised is one table."""
         return tuple(density_table.table(axis) for axis in self.axes)
 

@@ -44,7 +44,7 @@ AVERAGE, TAIL, LAST = ITERATES = ("average", "tail", "last")
 
 
 @dataclass(frozen=True)
-class Setting:
+class TrainingSetting:
     """The public numbers of a training."""
 
     people: int  # n, public or declared
@@ -75,7 +75,7 @@ class Setting:
         return self.steps * self.each
 
 
-def risk(one: Setting, rate: float, noise: float | None = None) -> float:
+def risk(one: TrainingSetting, rate: float, noise: float | None = None) -> float:
     """The least of the bounds that apply, at this step size."""
     found = one.noise if noise is None else noise
     start, steps = one.radius**2, float(one.steps)
@@ -93,35 +93,35 @@ def risk(one: Setting, rate: float, noise: float | None = None) -> float:
     return min(bounds)
 
 
-def best_rate(one: Setting) -> float:
+def best_rate(one: TrainingSetting) -> float:
     """The step size with the least bound: the lecture's or the smooth one's."""
     lecture = one.radius / math.sqrt(one.steps * (one.clip**2 + one.noise))
     smooth = 1 / (one.smooth + math.sqrt(one.noise * one.steps) / one.radius)
     return min((lecture, smooth), key=lambda rate: risk(one, rate))
 
 
-def plain(one: Setting) -> float:
+def plain(one: TrainingSetting) -> float:
     """The bound that is left without noise, each at its own best step size."""
     bare = replace(one, epsilon=math.inf)
     return risk(bare, best_rate(bare))
 
 
-def limit(one: Setting) -> float:
+def limit(one: TrainingSetting) -> float:
     """RG/√T: the lecture's bound without noise."""
     return one.radius * one.clip / math.sqrt(one.steps)
 
 
-def along_steps(one: Setting, steps: Sequence[int]) -> dict[str, list[tuple[float, float]]]:
+def along_steps(one: TrainingSetting, steps: Sequence[int]) -> dict[str, list[tuple[float, float]]]:
     """The bound against the number of steps, for every calibration, and without noise."""
     return _along([(float(many), replace(one, steps=many)) for many in steps])
 
 
-def along_epsilon(one: Setting, epsilons: Sequence[float]) -> dict[str, list[tuple[float, float]]]:
+def along_epsilon(one: TrainingSetting, epsilons: Sequence[float]) -> dict[str, list[tuple[float, float]]]:
     """The bound against ε."""
     return _along([(epsilon, replace(one, epsilon=epsilon)) for epsilon in epsilons])
 
 
-def _along(settings: Sequence[tuple[float, Setting]]) -> dict[str, list[tuple[float, float]]]:
+def _along(settings: Sequence[tuple[float, TrainingSetting]]) -> dict[str, list[tuple[float, float]]]:
     told: dict[str, list[tuple[float, float]]] = {}
     for name in CALIBRATIONS:
         each = [(x, replace(one, calibration=name)) for x, one in settings]

@@ -43,7 +43,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
-from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, Setting
+from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.noise_carried import farthest, gaussian_square, laplace_square
 from dpengine.mechanisms.promises import Excess
 from dpengine.mechanisms.query import Released, Sensitivity, Told
@@ -195,8 +195,8 @@ class OfGradients(Stepwise):
         return float(self.radius) * (math.sqrt(self.width) if self.region == BOX else 1)
 
     @property
-    def setting(self) -> Setting:
-        return Setting(
+    def setting(self) -> TrainingSetting:
+        return TrainingSetting(
             self.people,
             self.width,
             self.reach,

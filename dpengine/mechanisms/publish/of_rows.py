@@ -26,10 +26,10 @@ from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from dpengine.accountant.loss import Approximate, Loss, Pure, Together
 from dpengine.core.amounts import read_row_delta
+from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
 from dpengine.declared.facts import Facts
@@ -41,11 +41,9 @@ from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent
-from dpengine.noise.row_noise import Blur, Row, Swap
+from dpengine.noise.row_noise import Blur, RowNoise, Swap
 from dpengine.noise.tails import swap_reach, total_reach
 from dpengine.statistics.need import CodedRows
-
-Integers = npt.NDArray[np.int64]
 
 MOST_COLUMNS = 20
 MOST_CELLS = 50_000_000
@@ -102,16 +100,16 @@ class OfRows(Query):
     def sentence(self) -> str:
         return say("sentence.publish", columns=list(self.columns))
 
-    def row(self, name: str) -> Row:
+    def row(self, name: str) -> RowNoise:
         """How one cell of a column is changed."""
         return self._row(name, len(self.columns))
 
-    def alone(self, name: str) -> Row:
+    def alone(self, name: str) -> RowNoise:
         """The same if the column were published by itself, with the whole spend. What nobody can beat there nobody can
         beat beside other columns either: whoever tells a whole row tells this cell of it."""
         return self._row(name, 1)
 
-    def _row(self, name: str, many: int) -> Row:
+    def _row(self, name: str, many: int) -> RowNoise:
         column = self.facts.schema[name]
         if isinstance(column, Number):
             return Blur(self.steps(name), self.epsilon / many, self.delta / many)

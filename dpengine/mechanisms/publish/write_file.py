@@ -14,17 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpengine.core.arrays import Integers
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import ReleaseTools, Told
 from dpengine.noise.coins import Coins
 from dpengine.noise.row_noise import Blur
-
-Integers = npt.NDArray[np.int64]
 
 CHUNK = 1 << 17
 FARTHEST = 200  # noise lies beyond so many times its scale with chance e^-200

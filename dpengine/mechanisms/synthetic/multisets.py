@@ -12,7 +12,8 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from dpengine.core.arrays import Integers
+
 Counts = npt.NDArray[np.uint8]
 
 MOST_SEQUENCES = 2**62  # D^m: then every weight, and their sum, is an int64

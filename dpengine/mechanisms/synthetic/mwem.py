@@ -34,11 +34,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Pure, Repeated, Together
+from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import ln_above
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.query import Released, Sensitivity, Told
-from dpengine.mechanisms.synthetic.of_class import Floats, Integers, OfClass, in_rows, root_above, whole
+from dpengine.mechanisms.synthetic.of_class import OfClass, in_rows, root_above, whole
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import NORTH, WEST, Example, Trial
 from dpengine.noise.coins import Coins

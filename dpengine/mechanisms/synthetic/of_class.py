@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number
 from dpengine.declared.condition_words import combined, who
@@ -37,9 +38,6 @@ from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.tails import least_count_error, total_reach
 from dpengine.statistics.counts import CellCounts
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 MOST_COLUMNS = 8
 MOST_CELLS = 10_000

@@ -32,13 +32,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpengine.accountant.loss import Exponential
+from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, ln_above
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.query import Released, Sensitivity, Told
 from dpengine.mechanisms.synthetic.multisets import MOST_SEQUENCES, enumerated, how_many
-from dpengine.mechanisms.synthetic.of_class import Integers, OfClass, root_above, whole
+from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import IN_A, SOME, Example, Trial
 from dpengine.noise.coins import Coins

@@ -339,7 +339,7 @@ LONGER = ("average", "last")
 
 
 def test_excess_bounds_have_the_lecture_as_their_limit() -> None:
-    one = excess.Setting(10**5, 10, 2.0, 1.0, 1.0, 2, 0.5, 1.0, 100)
+    one = excess.TrainingSetting(10**5, 10, 2.0, 1.0, 1.0, 2, 0.5, 1.0, 100)
     calm = replace(one, epsilon=math.inf)
     lecture = 2.0 / math.sqrt(100)
     assert excess.limit(one) == pytest.approx(lecture)
@@ -381,7 +381,7 @@ def test_a_promise_about_all_rows_is_made_only_where_all_of_them_count() -> None
 @pytest.mark.parametrize("steps", [1, 4])
 def test_the_lecture_s_bound_counts_the_step_that_the_kept_iterates_are_late_by(steps: int) -> None:
     """The model averages w₂ … w_{T+1}, not w₁ … w_T: T+1 steps of gradient and noise are in it."""
-    one = excess.Setting(10**3, 2, 9.0, 1.0, 1.0, 1, 0.5, 1.0, steps, iterate="average")
+    one = excess.TrainingSetting(10**3, 2, 9.0, 1.0, 1.0, 1, 0.5, 1.0, steps, iterate="average")
     rate = 3.0  # beyond 1/β: only the lecture's bound speaks
     late = 81 / (2 * rate * steps) + (steps + 1) / steps * rate / 2 * (1 + one.noise)
     assert excess.risk(one, rate) == pytest.approx(min(late, 18.0)) and late < 18

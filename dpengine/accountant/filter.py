@@ -51,11 +51,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import Cost
 from dpengine.core.errors import AllowanceError, BudgetExceeded
+from dpengine.core.json_types import JsonObject
 
 _KIND = "pure-or-renyi"
 
@@ -99,12 +100,12 @@ class Rule:
         alpha = renyi.order_for_cap(epsilon, slack)
         return Rule(epsilon, delta, slack, delta - slack, alpha, renyi.toll(alpha, slack))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         amounts = {name: None if value is None else str(value) for name, value in vars(self).items()}
         return {"kind": _KIND} | amounts
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Rule:
+    def from_json(data: JsonObject) -> Rule:
         if data.get("kind") != _KIND:
             raise AllowanceError("budget.rule_unknown")
         alpha, c = (None if data[name] is None else Fraction(data[name]) for name in ("alpha", "c"))
@@ -128,11 +129,11 @@ class Totals:
         epsilon = None if self.epsilon is None or cost.epsilon is None else self.epsilon + cost.epsilon
         return Totals(epsilon, self.renyi + cost.renyi, self.delta + cost.delta)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {name: None if value is None else str(value) for name, value in vars(self).items()}
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Totals:
+    def from_json(data: JsonObject) -> Totals:
         epsilon = data["epsilon"]
         return Totals(None if epsilon is None else Fraction(epsilon), Fraction(data["renyi"]), Fraction(data["delta"]))
 

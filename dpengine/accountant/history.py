@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import counted_parts, delta_of_part, epsilon_of_part
 from dpengine.accountant.loss import Exponential, Gaussian, Loss, Simple
 from dpengine.core.exact import PICO, up
+from dpengine.core.json_types import JsonObject
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ class History:
         delta = sum((delta_of_part(part) * times for part, times in parts), Fraction(0))
         return History(self.count + 1, epsilon, squares, self.rho + rho, self.delta + delta)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         sums = {name: None if value is None else str(value) for name, value in vars(self).items()}
         return sums | {"count": self.count}
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> History:
+    def from_json(data: JsonObject) -> History:
         epsilon, squares = data["epsilon"], data["squares"]
         return History(
             int(data["count"]),

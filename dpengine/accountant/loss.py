@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def counted(loss: Loss) -> tuple[tuple[Simple, int], ...]:
     return ((loss, 1),)
 
 
-def loss_as_json(loss: Loss) -> dict[str, Any]:
+def loss_as_json(loss: Loss) -> JsonObject:
     if isinstance(loss, Together):
         return {"kind": "together", "parts": [loss_as_json(part) for part in loss.parts]}
     if isinstance(loss, Repeated):
@@ -87,7 +87,7 @@ def loss_as_json(loss: Loss) -> dict[str, Any]:
     return {"kind": kind} | {name: str(value) for name, value in vars(loss).items()}
 
 
-def loss_from_json(data: dict[str, Any]) -> Loss:
+def loss_from_json(data: JsonObject) -> Loss:
     fields = dict(data)
     kind = fields.pop("kind", None)
     if kind == "together":

@@ -11,6 +11,7 @@ from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
 from dpengine.core.exact import text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.mechanisms.query import Query
@@ -40,7 +41,7 @@ class Answer:
     value: Any
     interval: Any
     promise: Promise
-    receipt: dict[str, Any]
+    receipt: JsonObject
     query: Query
     request_id: str
     at: str
@@ -139,11 +140,11 @@ def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
     )
 
 
-def promise_as_json(promise: Promise) -> dict[str, Any]:
+def promise_as_json(promise: Promise) -> JsonObject:
     return promised_as_json(promise.kind, vars(promise))
 
 
-def promised_as_json(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
+def promised_as_json(kind: str, fields: JsonObject) -> JsonObject:
     return {"kind": kind} | {name: _plain(value) for name, value in fields.items()}
 
 
@@ -153,7 +154,7 @@ def _plain(value: Any) -> Any:
     return text_of(value) if isinstance(value, Fraction) else value
 
 
-def claim_of(query: Query) -> dict[str, Any]:
+def claim_of(query: Query) -> JsonObject:
     """What the ledger keeps of a question: public facts only, enough to mean the same in ten years."""
     facts = query.facts
     with stored():
@@ -170,7 +171,7 @@ def claim_of(query: Query) -> dict[str, Any]:
     }
 
 
-def cuts_as_json(query: Query) -> list[dict[str, Any]]:
+def cuts_as_json(query: Query) -> list[JsonObject]:
     """What a claim says of what was cut: public facts, and the same in words."""
     with stored():
         return [cut.as_json() | {"words": cut.words()} for cut in query.cuts()]
@@ -204,7 +205,7 @@ def make_answer(query: Query, entry: Entry) -> Answer:
     )
 
 
-def make_step_receipt(entry: Entry, burned: Burned) -> dict[str, Any]:
+def make_step_receipt(entry: Entry, burned: Burned) -> JsonObject:
     """A session's receipt, and one of its steps with what became of it."""
     step = {"seq": burned.seq, "hash": burned.hash, "index": burned.index, "id": burned.step, "claim": burned.claim}
     told = burned.told
@@ -212,7 +213,7 @@ def make_step_receipt(entry: Entry, burned: Burned) -> dict[str, Any]:
     return make_receipt(entry) | {"step": step, "part": part}
 
 
-def make_receipt(entry: Entry) -> dict[str, Any]:
+def make_receipt(entry: Entry) -> JsonObject:
     """Everything needed to check the claim against the ledger later; docs/receipts.md names every field."""
     charge, outcome = entry.charge, entry.outcome
     return {

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import Reservation, read_request
 from dpengine.messages.language import carried as in_words_of_caller
@@ -42,7 +43,7 @@ def carry_release(
     ledger: Ledger,
     reserve_args: Reservation,
     read: Callable[[], Statistic],
-    draw: Callable[[Statistic], dict[str, Any]],
+    draw: Callable[[Statistic], JsonObject],
     patience: float = PATIENCE,
 ) -> Entry:
     """Charge, read, draw, store. A request that was charged before gets the outcome it had, and no second draw."""
@@ -60,7 +61,7 @@ class Release:
 
     reserve_args: Reservation
     read: Callable[[], Any]
-    draw: Callable[[Any], dict[str, Any]]
+    draw: Callable[[Any], JsonObject]
 
 
 def carry_plan(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None:
@@ -77,7 +78,7 @@ def carry_plan(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None
 
 
 def _draw_once(
-    ledger: Ledger, request: str, read: Callable[[], Statistic], draw: Callable[[Statistic], dict[str, Any]]
+    ledger: Ledger, request: str, read: Callable[[], Statistic], draw: Callable[[Statistic], JsonObject]
 ) -> None:
     try:
         ledger.answer(request, draw(read()))

@@ -20,6 +20,7 @@ from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, pr
 from dpengine.asking.sessions import session_of, step_claim, step_query
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
@@ -33,7 +34,7 @@ MOST_BYTES = 50 * 2**20
 _LONGEST_SHOWN = 60
 _ILLEGIBLE = (AllowanceError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError)
 
-Receipt = dict[str, Any]
+Receipt = JsonObject
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _parsed(content: bytes) -> list[Any]:
 def _strict(text: str) -> Any:
     """A name said twice could show a reader one thing and a program another; NaN is no JSON, and 1e400 no number."""
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, Any]]) -> JsonObject:
         found = dict(pairs)
         if len(found) != len(pairs):
             raise ValueError
@@ -210,7 +211,7 @@ def _title(charge: Charge) -> str:
     return say(code) if known(code) else plain(charge.claim.get("key"))
 
 
-def _recomputable(claim: dict[str, Any]) -> bool:
+def _recomputable(claim: JsonObject) -> bool:
     """Does this program know the mechanism in the version the claim names?"""
     kind = catalogue.get(str(claim.get("key")))
     return kind is not None and kind.card.version == claim.get("version")
@@ -233,13 +234,13 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
         return "verify.claim"
 
 
-def _promises(query: Query) -> list[dict[str, Any]]:
+def _promises(query: Query) -> list[JsonObject]:
     """What this program promises for a question, and what its earlier versions did."""
     promise = query.promise()
     return [promise_as_json(promise), *(promised_as_json(promise.kind, old) for old in query.promised_before())]
 
 
-def _same_cuts(claim: dict[str, Any], query: Query) -> bool:
+def _same_cuts(claim: JsonObject, query: Query) -> bool:
     """Does a claim say what is cut of this question? Rows of earlier versions say nothing of it."""
     if "cuts" not in claim:
         return True
@@ -247,7 +248,7 @@ def _same_cuts(claim: dict[str, Any], query: Query) -> bool:
     return canonical(told) == canonical([cut.as_json() for cut in query.cuts()])
 
 
-def _but_cuts(claim: dict[str, Any]) -> dict[str, Any]:
+def _but_cuts(claim: JsonObject) -> JsonObject:
     return {name: said for name, said in claim.items() if name != "cuts"}
 
 

@@ -16,6 +16,7 @@ from dpengine.asking.plan import MOST_ROWS, requests_of
 from dpengine.asking.sessions import refuse_hopeless
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.ledger.ledger import BudgetRecord, Entry, Ledger
@@ -102,7 +103,7 @@ class Asker:
         jobs = self.home.jobs
         note, stopped = partial(jobs.note, request), partial(jobs.cancelled, request)
 
-        def draw(statistic: Any) -> dict[str, Any]:
+        def draw(statistic: Any) -> JsonObject:
             file = self.home.published_file(request)
             return query.carry(statistic, ReleaseTools(self.read, self.home.coins, note, stopped, file))
 

@@ -26,6 +26,7 @@ from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Burned, Entry
@@ -55,7 +56,7 @@ class Taken:
     query: AdaptiveSession
     value: Any
     interval: Any
-    receipt: dict[str, Any]
+    receipt: JsonObject
 
     @property
     def sentence(self) -> str:
@@ -179,7 +180,7 @@ class Session:
         )
 
 
-def step_claim(query: AdaptiveSession) -> dict[str, Any]:
+def step_claim(query: AdaptiveSession) -> JsonObject:
     """What the ledger keeps of a step: public facts only."""
     assert query.ask is not None
     with stored():
@@ -193,7 +194,7 @@ def step_claim(query: AdaptiveSession) -> dict[str, Any]:
     }
 
 
-def step_query(session: AdaptiveSession, claim: dict[str, Any]) -> AdaptiveSession:
+def step_query(session: AdaptiveSession, claim: JsonObject) -> AdaptiveSession:
     """As it was asked: under the bounds its claim holds, also where the table was declared anew since."""
     return session.again(claim)
 
@@ -216,7 +217,7 @@ def fitted(
     facts: Facts, questions: Any, calibration: str, spend: Fraction, rule: Rule, totals: Totals
 ) -> AdaptiveSession:
     """The session with the least noise that moves the meter by at most `spend`; the lecture's at ε = `spend`."""
-    given: dict[str, Any] = {"questions": questions, "calibration": calibration}
+    given: JsonObject = {"questions": questions, "calibration": calibration}
     if calibration == "lecture":
         if not rule.delta_slack:
             raise AllowanceError("session.no_delta")

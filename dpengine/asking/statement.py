@@ -16,6 +16,7 @@ from dpengine.accountant.costs import cost
 from dpengine.asking.answers import make_receipt, make_step_receipt
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit, read_relation
@@ -175,7 +176,7 @@ def act_words(act: Act) -> str:
     return say(f"act.{act.kind}", table=act.table, **caps)
 
 
-def step_words(kind: str, body: dict[str, Any]) -> str:
+def step_words(kind: str, body: JsonObject) -> str:
     """A row of a session as a sentence."""
     facts = {"sentence": body["claim"]["sentence"]} if kind == "step" else {}
     number = {"asked": body["asked"]} if kind == "ended" else {"index": body["index"]}

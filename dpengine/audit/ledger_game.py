@@ -31,6 +31,7 @@ from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
 from dpengine.audit.game import Counts, Game
 from dpengine.core.errors import BudgetExceeded
 from dpengine.core.exact import down
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
@@ -180,7 +181,7 @@ def _raw(query: Query, value: Any) -> tuple[int, ...]:
     return (list(column.labels).index(value),)
 
 
-def _coded(person: dict[str, Any]) -> list[Row]:
+def _coded(person: JsonObject) -> list[Row]:
     return [row | {"c": "ab".index(row["c"])} for row in (*REST, person)]
 
 

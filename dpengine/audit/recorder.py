@@ -28,6 +28,7 @@ import numpy as np
 from dpengine.asking.answers import Answer
 from dpengine.core.arrays import Bits, Integers
 from dpengine.core.canonical import canonical
+from dpengine.core.json_types import JsonObject
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
@@ -262,7 +263,7 @@ def recording(workspace: Workspace, request: str, script: Sequence[RecordedEvent
         del workspace.read
 
 
-def steady(receipt: dict[str, Any]) -> str:
+def steady(receipt: JsonObject) -> str:
     """A receipt without what tells when it was written and in which file."""
 
     def kept(part: Any) -> Any:

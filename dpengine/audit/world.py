@@ -12,6 +12,7 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import Any
 
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
@@ -44,7 +45,7 @@ POSSIBLE_ROWS: tuple[Row, ...] = tuple(
 )
 HEADER = (*SCHEMA.columns, *RAW)
 
-Case = tuple[str, dict[str, Any]]  # a question's key, and what is asked of the small world
+Case = tuple[str, JsonObject]  # a question's key, and what is asked of the small world
 
 # Every variant of every question, as the questions name them: each stands every check and is in the report.
 _NAMED: dict[str, Case] = {
@@ -68,7 +69,7 @@ def facts(relation: str, about: int = 3, unit: Unit | None = None) -> Facts:
 
 
 def build(
-    key: str, parameters: dict[str, Any], relation: str, epsilon: str = "1", about: int = 3, unit: Unit | None = None
+    key: str, parameters: JsonObject, relation: str, epsilon: str = "1", about: int = 3, unit: Unit | None = None
 ) -> Query:
     return catalogue[key].build(facts(relation, about, unit), {"epsilon": epsilon} | parameters)
 

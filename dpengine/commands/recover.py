@@ -28,6 +28,7 @@ from typing import Any
 
 from dpengine.commands.backup import LEDGER, REGISTRY, home_of
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.high_water import Anchor, Mark
@@ -101,7 +102,7 @@ def look(home: Path, kept: str = "") -> Found:
     held: list[str] = []
     older = bool(kept)
 
-    def note(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def note(rows: Iterator[JsonObject]) -> Iterator[JsonObject]:
         nonlocal older
         for row in rows:
             held.extend([row["hash"]] if row["seq"] == mark.seq else [])
@@ -142,7 +143,7 @@ def _verdict(home: Path, note: Any) -> Verdict:
     """On the rows up to the first that does not hold or cannot be read."""
     broken = False
 
-    def readable(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def readable(rows: Iterator[JsonObject]) -> Iterator[JsonObject]:
         nonlocal broken
         try:
             yield from rows
@@ -157,7 +158,7 @@ def _verdict(home: Path, note: Any) -> Verdict:
     return Verdict(False, verdict.rows, verdict.head, None, "ledger.damaged") if verdict.ok and broken else verdict
 
 
-def _kept(home: Path, found: Found) -> Iterator[dict[str, Any]]:
+def _kept(home: Path, found: Found) -> Iterator[JsonObject]:
     if found.rows:
         with opened(home / LEDGER) as rows:
             yield from islice(rows, found.rows)

@@ -14,6 +14,7 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import MISSING, Category, Code, ItemSet, Number, Ordered, Schema
 
@@ -21,7 +22,7 @@ NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
 CATEGORY_OPS = ("in", "not in", "=")
 ITEM_OPS = ("has", "has none of")
 MOST_ITEMS = 30  # in one condition
-Row = dict[str, Any]  # a code for each column; for an ItemSet the tuple of its items' codes
+Row = JsonObject  # a code for each column; for an ItemSet the tuple of its items' codes
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 
 ORDERS = ("ymd", "dmy", "mdy")
 LONGEST_DATE = 60  # characters; longer cells are no dates
@@ -103,7 +104,7 @@ class Date:
         except ValueError:
             return None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {
             "kind": "date",
             "first": self.first.isoformat(),

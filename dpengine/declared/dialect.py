@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.schema import LONGEST_NAME, visible
 from dpengine.declared.spelling import trimmed
 from dpengine.messages import say
@@ -77,7 +78,7 @@ class Dialect:
         if self.encoding not in ENCODINGS:
             raise AllowanceError("dialect.encoding", encodings=ENCODINGS)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return asdict(self)
 
     @staticmethod

@@ -17,6 +17,7 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.messages import hidden
 
@@ -113,7 +114,7 @@ class Number:
     def text(self, code: Code) -> str:
         return text_of(self.lower + code * self.step)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         data = {
             "kind": "number",
             "lower": text_of(self.lower),
@@ -202,8 +203,8 @@ class Category:
         """The place of a listed value; for public values typed into a form."""
         return self._places[normal(str(value))]
 
-    def as_json(self) -> dict[str, Any]:
-        data: dict[str, Any] = {"kind": "category", "values": list(self.values)}
+    def as_json(self) -> JsonObject:
+        data: JsonObject = {"kind": "category", "values": list(self.values)}
         data |= {"unknown": self.unknown, "missing": self.missing}
         if self.aliases:
             data["aliases"] = [list(pair) for pair in self.aliases]
@@ -277,7 +278,7 @@ class ItemSet:
         found = cell.split(self.separator) if self.separator else [cell]
         return sorted({self._places[item] for item in map(normal, found) if item in self._places})
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {
             "kind": "items",
             "values": list(self.values),
@@ -353,18 +354,18 @@ class Schema:
                 if not visible(value):
                     raise AllowanceError("category.signs", value=value)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {"columns": [[name, column.as_json()] for name, column in self.columns.items()]}
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Schema:
+    def from_json(data: JsonObject) -> Schema:
         try:
             return Schema({name: _column(dict(column)) for name, column in data["columns"]})
         except (KeyError, TypeError, ValueError):
             raise AllowanceError("schema.unreadable") from None
 
 
-def _column(data: dict[str, Any]) -> Column:
+def _column(data: JsonObject) -> Column:
     kind = data.pop("kind")
     if kind == "number":
         return Number(**data)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 
 Relation = Literal["replace", "add_remove"]
 RELATIONS: tuple[Relation, ...] = ("replace", "add_remove")
@@ -50,13 +51,13 @@ class Unit:
         """Rows with the same value in this column are one person's; at most so many of them count."""
         return Unit(name, at_most)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         if self.id_column is None:
             return {"kind": "rows"}
         return {"kind": "column", "column": self.id_column, "at_most": self.at_most}
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Unit:
+    def from_json(data: JsonObject) -> Unit:
         if data == {"kind": "rows"}:
             return Unit.rows()
         if data.get("kind") == "column" and set(data) == {"kind", "column", "at_most"}:

@@ -19,6 +19,7 @@ from typing import Any
 
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.ledger.chain import FORMAT
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS
@@ -39,7 +40,7 @@ def export_lines(ledger: Ledger) -> Iterator[str]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Iterator[dict[str, Any]]]:
+def opened(path: Path) -> Iterator[Iterator[JsonObject]]:
     """The rows of a ledger file, in order. Whatever is wrong with it, now or while they are read, is one sentence."""
     try:
         with path.open("rb") as file:
@@ -90,7 +91,7 @@ def _killed(address: str) -> bool:
     return False
 
 
-def _exported(lines: Iterator[str], name: str) -> Iterator[dict[str, Any]]:
+def _exported(lines: Iterator[str], name: str) -> Iterator[JsonObject]:
     """Line by line, each a row with exactly the columns of one; as many as the first line says, ending as it says."""
     first = _read(next(lines, ""))
     if not isinstance(first, dict) or first.get("ledger") != FORMAT:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Unpack
 
 from sqlite_utils import Database
 
@@ -22,6 +22,7 @@ from dpengine.accountant.filter import Rule, Totals, admits, price, spent
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
+from dpengine.core.json_types import JsonObject
 from dpengine.ledger import owner_rows, repeats, session_rows
 from dpengine.ledger.chain import Verdict, hash_of
 from dpengine.ledger.owner_rows import Act
@@ -61,7 +62,7 @@ class Ledger(LedgerReader):
         kind: str,
         actor: str,
         name: str,
-        unit: dict[str, Any] | None = None,
+        unit: JsonObject | None = None,
         relation: str = "",
     ) -> BudgetRecord:
         """Write a budget down. A known id keeps the cap it has, which is returned."""
@@ -120,7 +121,7 @@ class Ledger(LedgerReader):
                 before = after
         return charges
 
-    def answer(self, request: str, body: dict[str, Any]) -> None:
+    def answer(self, request: str, body: JsonObject) -> None:
         """Store what was released. Refused when the request has ended already: an answer is never replaced."""
         if not self._settle(request, "answer", body):
             raise AllowanceError("request.settled")
@@ -129,7 +130,7 @@ class Ledger(LedgerReader):
         """Note that the release failed; the charge stays. Does nothing when the request has ended already."""
         self._settle(request, "failed", {"code": code})
 
-    def burn(self, session: str, step: str, actor: str, claim: dict[str, Any], worker: str) -> Burned:
+    def burn(self, session: str, step: str, actor: str, claim: JsonObject, worker: str) -> Burned:
         """Use up the next number of a session, once per step id, or refuse. Only a `fresh` one may be drawn."""
         read_request(step)
         with self._file.writing() as db:
@@ -146,7 +147,7 @@ class Ledger(LedgerReader):
             row = self._append(db, "step", charge.budget, session, actor, body, "", _now())
         return Burned.from_row(row, fresh=True)
 
-    def tell(self, session: str, index: int, kind: str, body: dict[str, Any]) -> None:
+    def tell(self, session: str, index: int, kind: str, body: JsonObject) -> None:
         """What became of a burned step, `part` or `lost`, once; a second word is not written."""
         with self._file.writing() as db:
             burned = session_rows.numbered(db, session, index)
@@ -187,14 +188,14 @@ class Ledger(LedgerReader):
             body = owner_rows.body(table, record.rule.epsilon, higher.rule.epsilon)
             return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))
 
-    def adopt(self, rows: Iterable[dict[str, Any]]) -> None:
+    def adopt(self, rows: Iterable[JsonObject]) -> None:
         """Into a new ledger, rows that were checked; the file's guards check again that each continues the chain."""
         with self._file.writing() as db:
             for row in rows:
                 db.conn.execute(_INSERT, row)
             repeats.fill(db)
 
-    def recover(self, budgets: Sequence[str], told: dict[str, Any], actor: str) -> None:
+    def recover(self, budgets: Sequence[str], told: JsonObject, actor: str) -> None:
         """What an operator did to this ledger, and the budgets that spend no more because of it, in one transaction."""
         with self._file.writing() as db:
             self._append(db, "recovered", "", "", actor, canonical(told), "", _now())
@@ -224,7 +225,7 @@ class Ledger(LedgerReader):
             raise AllowanceError("session.unknown")
         return charge
 
-    def _settle(self, request: str, kind: str, body: dict[str, Any]) -> bool:
+    def _settle(self, request: str, kind: str, body: JsonObject) -> bool:
         text = canonical(body)
         with self._file.writing() as db:
             rows = self._charge_rows(db, request)
@@ -241,9 +242,9 @@ class Ledger(LedgerReader):
 
     def _append(
         self, db: Database, kind: str, budget: str, request: str, actor: str, body: str, totals: str, at: str
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         seq, prev = head_of(db)
-        row: dict[str, Any] = {
+        row: JsonObject = {
             "seq": seq + 1,
             "at": at,
             "kind": kind,

@@ -14,6 +14,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.ledger import owner_rows, repeats, session_rows
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.owner_rows import Act
@@ -126,7 +127,7 @@ class LedgerReader:
                 rows = sound_rows(db, _NEAREST, [budget, json.dumps(apart)])
         return [Charge.from_row(row) for row in rows]
 
-    def answers_to(self, budget: str, table: str, claim: dict[str, Any], noises: Sequence[str] = ("",)) -> list[Entry]:
+    def answers_to(self, budget: str, table: str, claim: JsonObject, noises: Sequence[str] = ("",)) -> list[Entry]:
         """The latest answers already paid for to one question, oldest first, whichever of `noises` they have."""
         laws = [repeats.law_of(claim, noise) for noise in noises]
         with self._file.reading() as db:
@@ -139,7 +140,7 @@ class LedgerReader:
             found = self._entries(db, self._newest_to(db, budget, table, claim_digest))
         return found[0] if found else None
 
-    def looks_at(self, budget: str, table: str, claim: dict[str, Any]) -> Looked:
+    def looks_at(self, budget: str, table: str, claim: JsonObject) -> Looked:
         """The answers to one question at whatever ε and with whatever noise: how many there are, the first of each
         law, and the latest. Reads as much after ten thousand as after a hundred."""
         question = repeats.question_of(budget, table, claim)
@@ -164,7 +165,7 @@ class LedgerReader:
         with self._file.reading() as db:
             return session_rows.find(db, session, step)
 
-    def export_rows(self, budget: str | None = None) -> Iterator[dict[str, Any]]:
+    def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
         """Every row, or those of a budget, as it is stored, oldest first: enough to recompute each hash."""
         return self._pages("", []) if budget is None else self._pages("budget = ? AND", [budget])
 
@@ -209,10 +210,10 @@ class LedgerReader:
             raise AllowanceError("budget.unknown")
         return record
 
-    def _charge_rows(self, db: Database, request: str) -> list[dict[str, Any]]:
+    def _charge_rows(self, db: Database, request: str) -> list[JsonObject]:
         return sound_rows(db, _CHARGE, [request])
 
-    def _newest_to(self, db: Database, budget: str, table: str, claim_digest: str | None) -> list[dict[str, Any]]:
+    def _newest_to(self, db: Database, budget: str, table: str, claim_digest: str | None) -> list[JsonObject]:
         return sound_rows(db, _NEWEST, [budget, table, claim_digest])
 
     def _ended(self, db: Database, request: str) -> bool:
@@ -222,7 +223,7 @@ class LedgerReader:
         rows = self._charge_rows(db, request)
         return Charge.from_row(rows[0]) if rows else None
 
-    def _entries(self, db: Database, charges: list[dict[str, Any]]) -> list[Entry]:
+    def _entries(self, db: Database, charges: list[JsonObject]) -> list[Entry]:
         origin = next((row["hash"] for row in db.query(_FIRST)), "")
         requests = json.dumps([row["request"] for row in charges])
         outcomes = {row["request"]: Outcome.from_row(row) for row in sound_rows(db, _OUTCOMES, [requests])}
@@ -234,7 +235,7 @@ class LedgerReader:
         told = [(entry.outcome.seq, entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
         return [entry for _, entry in sorted(told, key=lambda one: one[0])]
 
-    def _pages(self, where: str, values: list[Any]) -> Iterator[dict[str, Any]]:
+    def _pages(self, where: str, values: list[Any]) -> Iterator[JsonObject]:
         """In pages, each its own read: a long look holds no old snapshot that later writes would trip over."""
         after = -(2**63)  # a row numbered below 1 by hand must be seen too
         while True:

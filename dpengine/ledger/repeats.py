@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
-from typing import Any
 
 from sqlite_utils import Database
 
 from dpengine.core.canonical import canonical
+from dpengine.core.json_types import JsonObject
 
 FEW = 12  # the first looks at every law; `repeated_answers` uses no more
 MOST_FIRST = 480  # of them, over all laws
@@ -65,14 +65,14 @@ _OF_LAW = f"SELECT charge FROM looks WHERE question = ? AND law = ? ORDER BY pla
 _ALL = "SELECT seq, charge, question, law, number, place FROM looks ORDER BY seq"
 
 
-def question_of(budget: str, table: str, claim: dict[str, Any]) -> str:
+def question_of(budget: str, table: str, claim: JsonObject) -> str:
     """A name for a question at whatever ε and with whatever noise, under the bounds it was asked with."""
     asked = {name: told for name, told in claim.get("parameters", {}).items() if name not in ("epsilon", "noise")}
     told = [budget, table, claim.get("key"), claim.get("version"), asked, claim.get("bounds")]
     return hashlib.sha256(canonical(told).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def law_of(claim: dict[str, Any], noise: str | None = None) -> str:
+def law_of(claim: JsonObject, noise: str | None = None) -> str:
     given = claim.get("parameters", {})
     return canonical([given.get("noise") or "" if noise is None else noise, given.get("epsilon")])
 
@@ -137,5 +137,5 @@ def _follows(db: Database) -> Iterator[bool]:
             yield False
 
 
-def _charges(rows: Iterable[dict[str, Any]]) -> list[int]:
+def _charges(rows: Iterable[JsonObject]) -> list[int]:
     return [row["charge"] for row in rows]

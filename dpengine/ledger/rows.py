@@ -20,6 +20,7 @@ from dpengine.accountant.history import History
 from dpengine.accountant.loss import Loss, loss_as_json, loss_from_json
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
@@ -40,7 +41,7 @@ class BudgetRecord:
     kind: str  # private or practice
     rule: Rule
     at: str
-    unit: dict[str, Any] = field(default_factory=dict)  # whose change every loss charged here is stated for:
+    unit: JsonObject = field(default_factory=dict)  # whose change every loss charged here is stated for:
     relation: str = ""  # one relation and one unit, or the sums would mean nothing
 
     def body(self) -> str:
@@ -89,7 +90,7 @@ class Reservation(TypedDict):
     table: str
     actor: str
     request: str
-    claim: dict[str, Any]
+    claim: JsonObject
     loss: Loss
     worker: str
     # The last row that whoever asks knew of. Where this very question was charged after it, by another tab or another
@@ -109,7 +110,7 @@ class Charge:
     table: str
     actor: str
     worker: str  # the process that carries the release; see jobs.py
-    claim: dict[str, Any]
+    claim: JsonObject
     loss: Loss
     price: Fraction
     totals_before: Totals
@@ -143,7 +144,7 @@ class Charge:
         return Standing(self.totals_after, self.history)
 
 
-def charge_body(table: str, worker: str, claim: dict[str, Any], loss: Loss, price: Fraction) -> str:
+def charge_body(table: str, worker: str, claim: JsonObject, loss: Loss, price: Fraction) -> str:
     told = {"table": table, "worker": worker, "claim": claim, "loss": loss_as_json(loss), "price": str(price)}
     return canonical(told)
 
@@ -160,7 +161,7 @@ class Outcome:
     at: str
     hash: str
     kind: str
-    body: dict[str, Any]
+    body: JsonObject
 
     @staticmethod
     def from_row(row: LedgerRow) -> Outcome:
@@ -205,7 +206,7 @@ class Burned:
     step: str  # its own id
     table: str
     worker: str
-    claim: dict[str, Any]  # ask, sentence, bounds, promise: public facts only
+    claim: JsonObject  # ask, sentence, bounds, promise: public facts only
     told: Outcome | None = None
     fresh: bool = False  # True only for the caller who burned it: the one who may draw
 
@@ -227,7 +228,7 @@ class Burned:
         )
 
 
-def questions_of(claim: dict[str, Any]) -> int | None:
+def questions_of(claim: JsonObject) -> int | None:
     """How many steps a charge pays for; None where it is no session."""
     return int(claim["parameters"]["questions"]) if claim.get("key") == SESSION else None
 

@@ -12,12 +12,12 @@ short too: whoever looks says so, and nobody draws it.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from sqlite_utils import Database
 
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.ledger.rows import Burned, Charge, questions_of
 from dpengine.ledger.sqlite_file import sound_rows
 
@@ -34,7 +34,7 @@ _ASKED = "SELECT coalesce(max(json_extract(body, '$.index')), 0) AS n FROM entri
 _ENDED = "SELECT * FROM entries WHERE kind = 'ended' AND request = ?"
 
 
-def step_body(table: str, index: int, step: str, worker: str, claim: dict[str, Any]) -> str:
+def step_body(table: str, index: int, step: str, worker: str, claim: JsonObject) -> str:
     return canonical({"table": table, "index": index, "step": step, "worker": worker, "claim": claim})
 
 
@@ -77,11 +77,11 @@ def refuse_over(db: Database, charge: Charge) -> int:
     return so_far
 
 
-def _index(row: dict[str, Any]) -> int:
+def _index(row: JsonObject) -> int:
     return int(json.loads(row["body"])["index"])
 
 
-def _told(db: Database, rows: list[dict[str, Any]]) -> Burned | None:
+def _told(db: Database, rows: list[JsonObject]) -> Burned | None:
     if not rows:
         return None
     burned = Burned.from_row(rows[0])

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.core.exact import read_number, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
@@ -43,7 +44,7 @@ class Cut:
             told[name] = day(told[name]) if days else _figure(told[name])
         return say(self.code, **told)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {"code": self.code} | dict(self.facts)
 
 

@@ -20,6 +20,7 @@ from dpengine.core.amounts import BETA, LEAST_EPSILON, MOST_EPSILON, read_beta, 
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
@@ -54,7 +55,7 @@ class Released:
     value: Any
     interval: Any = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {"value": self.value, "interval": self.interval}
 
 
@@ -87,7 +88,7 @@ class Query(ABC):
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
 
     @classmethod
-    def build(cls, facts: Facts, parameters: dict[str, Any]) -> Self:
+    def build(cls, facts: Facts, parameters: JsonObject) -> Self:
         """From public facts and the JSON of a form; refuses in one sentence what it cannot use."""
         given = dict(parameters)
         known = {parameter.name for parameter in cls.card.parameters} | {"beta"} | ({"noise"} if cls.noises else set())
@@ -106,7 +107,7 @@ class Query(ABC):
             by = None
         else:
             facts.schema.category(str(by))
-        fields: dict[str, Any] = {
+        fields: JsonObject = {
             "facts": facts,
             "by": by,
             "epsilon": read_epsilon(given.pop("epsilon", None)),
@@ -120,7 +121,7 @@ class Query(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         """This question's own fields from the rest of the form."""
 
     @classmethod
@@ -129,7 +130,7 @@ class Query(ABC):
         return False
 
     @abstractmethod
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         """The inverse of `read`."""
 
     @property
@@ -161,7 +162,7 @@ class Query(ABC):
     @abstractmethod
     def promise(self) -> Promise: ...
 
-    def promised_before(self) -> list[dict[str, Any]]:  # as earlier versions wrote it, so that their receipts hold
+    def promised_before(self) -> list[JsonObject]:  # as earlier versions wrote it, so that their receipts hold
         return []
 
     @abstractmethod
@@ -283,7 +284,7 @@ class Query(ABC):
         """Stored names of parts, which are English, as the reader writes them; those that stay are left out."""
         return {}
 
-    def listed(self, value: dict[str, Any]) -> list[str]:
+    def listed(self, value: JsonObject) -> list[str]:
         """The names of an answer's parts as a person sees them: in the declared order, or by rank."""
         return self.labels() or sorted(value, key=value.__getitem__)
 
@@ -312,19 +313,19 @@ class Query(ABC):
         """What is read before the draw."""
         return read(self.need())
 
-    def carry(self, value: Any, tools: ReleaseTools) -> dict[str, Any]:
+    def carry(self, value: Any, tools: ReleaseTools) -> JsonObject:
         """Draw, and say what the ledger keeps of it."""
         return self.stored(self.drawn(value, tools.coins, tools.progress))
 
-    def stored(self, raw: Any) -> dict[str, Any]:
+    def stored(self, raw: Any) -> JsonObject:
         return self.finish(raw).as_json()
 
     def release(self, value: Any, coins: Coins) -> Released:
         return self.finish(self.draw(value, coins))
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonObject:
         """The form's JSON, from which `build` makes this very query again."""
-        given: dict[str, Any] = {"epsilon": text_of(self.epsilon)} | self.own_json()
+        given: JsonObject = {"epsilon": text_of(self.epsilon)} | self.own_json()
         if self.by is not None:
             given["by"] = self.by
         if self.where.rows:
@@ -335,7 +336,7 @@ class Query(ABC):
             given["noise"] = self.noise
         return given
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
 
     def digest(self, without_epsilon: bool = False) -> str:
@@ -370,7 +371,7 @@ class Averaged(Query):
     def finish(self, raw: tuple[Any, ...]) -> Released:
         return self.around(raw, 1)
 
-    def stored(self, raw: tuple[Any, ...]) -> dict[str, Any]:
+    def stored(self, raw: tuple[Any, ...]) -> JsonObject:
         """The draw itself is what the charge paid for, so it may be kept too."""
         return super().stored(raw) | {"raw": list(raw)}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dpengine.core.json_types import JsonObject
 from dpengine.mechanisms.query import Query, Released, ReleaseTools, Told
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed
@@ -26,12 +27,12 @@ class Path:
     def stopped(self) -> bool:
         return self.steps < self.of
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         points = [[step, list(point)] for step, point in self.points]
         return {"steps": self.steps, "of": self.of, "weights": list(self.weights), "points": points}
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Path:
+    def from_json(data: JsonObject) -> Path:
         points = tuple((step, tuple(point)) for step, point in data["points"])
         return Path(data["steps"], data["of"], tuple(data["weights"]), points)
 
@@ -51,7 +52,7 @@ class Stepwise(Query):
     def first_statistic(self, read: Callable[[AnyNeed], Any]) -> None:
         """Nothing: it reads as it goes."""
 
-    def carry(self, value: Any, tools: ReleaseTools) -> dict[str, Any]:
+    def carry(self, value: Any, tools: ReleaseTools) -> JsonObject:
         path = self.descend(tools.read, tools.coins, tools.progress, tools.stopped)
         return self.ended(path).as_json() | {
             "path": path.as_json()

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 
@@ -70,7 +71,7 @@ class Trial:
 
 def model(
     schema: Schema, target: str, feature: str, yes: tuple[int, ...], no: tuple[int, ...], *weights: int
-) -> dict[str, Any]:
+) -> JsonObject:
     """A released model, as a question about it is given it: of yes and no where `yes` is named, else of a number."""
     columns = {name: [name, schema[name].as_json()] for name in (target, feature)}
     sides = {"kind": "logistic", "yes": list(yes), "no": list(no)} if yes else {"kind": "linear"}

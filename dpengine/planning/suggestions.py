@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms import catalogue
@@ -14,7 +15,7 @@ from dpengine.mechanisms.query import Query
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5
 TINY = Fraction(1, 10**12)
-Idea = dict[str, Any]
+Idea = JsonObject
 
 
 def suggest(facts: Facts, most: Fraction) -> list[Query]:

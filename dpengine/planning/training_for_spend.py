@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
@@ -13,6 +12,7 @@ from dpengine.accountant.how_many_fit import largest
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.mechanisms.models.excess import COORDINATE
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.mechanisms.query import Query
@@ -21,11 +21,11 @@ _GRAIN = 10**6  # ε is tried in millionths
 
 
 def trained(
-    make: Callable[..., Query], key: str, given: dict[str, Any], spend: Fraction, rule: Rule, totals: Totals
+    make: Callable[..., Query], key: str, given: JsonObject, spend: Fraction, rule: Rule, totals: Totals
 ) -> Query:
     """With default steps and rate for about the ε that was found."""
 
-    fixed: dict[str, Any] = {}
+    fixed: JsonObject = {}
 
     def at(millionths: int) -> Query:
         return make(key, **given | fixed | {"epsilon": text_of(Fraction(millionths, _GRAIN))})

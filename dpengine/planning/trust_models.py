@@ -22,6 +22,7 @@ from typing import Any
 from dpengine.accountant.filter import Rule
 from dpengine.core.amounts import LEAST_DELTA
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
@@ -107,8 +108,8 @@ def _way(facts: Facts, model: str, kind: str, given: Mapping[str, Any]) -> Way:
         return Way(model, None, refusal)
 
 
-def _asked(model: str, kind: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    told: dict[str, Any] = {"epsilon": given["epsilon"]}
+def _asked(model: str, kind: str, given: Mapping[str, Any]) -> tuple[str, JsonObject]:
+    told: JsonObject = {"epsilon": given["epsilon"]}
     told |= {"where": given.get("where") or []} if kind == "count" else {"column": given.get("column")}
     if model == "central":
         return ("count" if kind == "count" else "histogram"), told

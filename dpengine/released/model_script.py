@@ -7,9 +7,9 @@ declared grid and kept within its ends, values not listed go where the list says
 from __future__ import annotations
 
 from pprint import pformat
-from typing import Any
 
 from dpengine.core.exact import text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, normal
 from dpengine.messages import say
@@ -18,10 +18,10 @@ from dpengine.statistics.features import CONSTANT, LOGISTIC, Model
 WIDE = 100
 
 
-def parts(model: Model) -> dict[str, Any]:
+def parts(model: Model) -> JsonObject:
     """The model as plain data, coefficients in the units of the columns."""
     layout, found = model.layout, model.coefficients()
-    columns: dict[str, Any] = {}
+    columns: JsonObject = {}
     for name, column in zip(layout.names, layout.columns, strict=True):
         if isinstance(column, Category):
             values = {normal(label): found[f"{name} = {label}"] for label in column.labels}
@@ -54,7 +54,7 @@ def source(model: Model, sentence: str, receipt: str) -> str:
     return f"{_CODING}\n{head}\n{_IMPORTS}\n{named}{_CODE}"
 
 
-def _literal(value: dict[str, Any]) -> str:
+def _literal(value: JsonObject) -> str:
     return pformat(value, width=WIDE, sort_dicts=False)
 
 

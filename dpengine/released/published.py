@@ -24,7 +24,6 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +34,7 @@ import pyarrow.parquet as pq
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import codes_of, file_digest
@@ -55,7 +55,7 @@ class Estimate:
 class Published:
     """One published table: its question, its file, and what can be read off it."""
 
-    def __init__(self, query: Query, path: Path, facts: dict[str, Any]) -> None:
+    def __init__(self, query: Query, path: Path, facts: JsonObject) -> None:
         if not isinstance(query, OfRows):
             raise AllowanceError("publish.unknown")
         self.query, self.path, self.facts = query, path, facts

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import add, and_, or_
-from typing import Any
 
 import pyarrow as pa
 
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.schema import Category
 from dpengine.statistics.features import LOGISTIC, ROW_BITS, SHIFT, Layout, multiplier
 from dpengine.statistics.view import Expression, View, integer
@@ -22,7 +22,7 @@ WEIGHTS = "weights"
 
 def weights_table(layout: Layout, weights: tuple[int, ...]) -> pa.Table:
     """One row: the constant's weight, a number's, and a list of those of a category's labels."""
-    cells: dict[str, Any] = {"w": pa.array([weights[0]], pa.int64())}
+    cells: JsonObject = {"w": pa.array([weights[0]], pa.int64())}
     for place, (column, start) in enumerate(zip(layout.columns, layout.starts, strict=True)):
         if isinstance(column, Category):
             cells[f"w{place}"] = pa.array([list(weights[start : start + column.size])], pa.list_(pa.int64()))

@@ -24,6 +24,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Code, Number, Schema
 
@@ -121,8 +122,8 @@ class Layout:
         found = self.row(row)
         return None if found is None else sum(weights[place] * value for place, value in found)
 
-    def as_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+    def as_json(self) -> JsonObject:
+        told: JsonObject = {
             "features": [[name, column.as_json()] for name, column in zip(self.names, self.columns, strict=True)],
             "target": [self.target, self.goal.as_json()],
         }
@@ -206,7 +207,7 @@ class Model:
         out, middle = self._outward
         return middle + out * margin
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {"kind": self.kind} | self.layout.as_json() | {"bits": WEIGHT_BITS, "weights": list(self.weights)}
 
 

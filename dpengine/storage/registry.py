@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.ledger.chain import START
 from dpengine.ledger.high_water import Anchor, refuse_older
 from dpengine.ledger.sqlite_file import Handle, journal, refuse_holes, spoken
@@ -60,9 +60,9 @@ class Record:
     practice: bool
     relation: str
     about: int
-    unit: dict[str, Any]
-    schema: dict[str, Any]
-    dialect: dict[str, Any]
+    unit: JsonObject
+    schema: JsonObject
+    dialect: JsonObject
     fingerprint: str
     file_mark: str
     version: int
@@ -197,7 +197,7 @@ class Registry:
             return [_record(found) for found in rows.execute("SELECT * FROM tables ORDER BY practice, at, name")]
 
 
-def _fields(record: Record) -> dict[str, Any]:
+def _fields(record: Record) -> JsonObject:
     fields = asdict(record)
     for name in _JSON:
         fields[name] = json.dumps(fields[name], ensure_ascii=False)

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
@@ -60,10 +61,10 @@ class FindRange(Query):
     column: str
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         return {"column": facts.in_file(given["column"])}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"column": self.column}
 
     def valued(self) -> set[str]:

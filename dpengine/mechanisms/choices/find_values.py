@@ -38,6 +38,7 @@ from typing import Any, ClassVar
 from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.amounts import read_delta
 from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
@@ -84,10 +85,10 @@ class FindValues(Query):
     delta: Fraction
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         return {"column": facts.in_file(given["column"]), "delta": read_delta(given["delta"])}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"column": self.column, "delta": text_of(self.delta)}
 
     def valued(self) -> set[str]:
@@ -97,7 +98,7 @@ class FindValues(Query):
     def sentence(self) -> str:
         return say("sentence.find_values", column=self.column)
 
-    def listed(self, value: dict[str, Any]) -> list[str]:
+    def listed(self, value: JsonObject) -> list[str]:
         return sorted(value, key=lambda name: (-value[name], name))
 
     def need(self) -> Values:

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
@@ -64,7 +65,7 @@ class NoisyArgmax(Query):
     options: tuple[Predicate, ...]
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         listed = given["options"]
         if not isinstance(listed, (list, tuple)) or not 2 <= len(listed) <= MOST_OPTIONS:
             raise AllowanceError("options.many", most=MOST_OPTIONS)
@@ -74,7 +75,7 @@ class NoisyArgmax(Query):
             raise AllowanceError("options.different")
         return {"options": options}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"options": [option.as_json() for option in self.options]}
 
     def conditions(self) -> tuple[Predicate, ...]:

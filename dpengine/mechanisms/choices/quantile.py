@@ -30,6 +30,7 @@ from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -96,7 +97,7 @@ class Quantile(Query):
     with_range: bool = True
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         name = str(given["column"])
         facts.schema.ordered(name)
         with_range = given.get("with_range", True)
@@ -108,7 +109,7 @@ class Quantile(Query):
         if self.by is not None and len(self.shares) > 1:
             raise AllowanceError("share.one_by_group")
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         texts = [text_of(share) for share in self.shares]
         return {"column": self.column, "share": texts[0] if len(texts) == 1 else texts, "with_range": self.with_range}
 
@@ -338,7 +339,7 @@ class Median(Quantile):
         covered="tests/test_contract.py::test_quantile_keeps_rank_promise_and_range_covers",
     )
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"column": self.column, "with_range": self.with_range}
 
     def sentence(self) -> str:

@@ -28,6 +28,7 @@ from dpengine.accountant.loss import Exponential, Loss, Pure, Together
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
@@ -87,7 +88,7 @@ class TopItem(Query):
     how_many: int = 1
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         name = str(given["column"])
         facts.schema.listed(name)
         wanted = read_number(given.get("how_many", 1), say("param.how_many.label"))
@@ -99,7 +100,7 @@ class TopItem(Query):
         if self.how_many >= len(self.candidates):
             raise AllowanceError("top.how_many", most=min(len(self.candidates) - 1, MOST_ITEMS))
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"column": self.column} | ({"how_many": self.how_many} if self.how_many > 1 else {})
 
     def sentence(self) -> str:

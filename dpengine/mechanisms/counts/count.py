@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
@@ -71,7 +72,7 @@ class Count(OfCounts):
             raise AllowanceError("count.people_by")
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         people = given.get("people", False)
         if not isinstance(people, bool):
             raise AllowanceError("query.switch", name=say("param.people.label"))
@@ -81,7 +82,7 @@ class Count(OfCounts):
     def known_of_everyone(cls, facts: Facts) -> bool:
         return facts.people is not None
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"people": True} if self.people else {}
 
     def sentence(self) -> str:

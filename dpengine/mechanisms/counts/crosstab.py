@@ -14,9 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -59,7 +60,7 @@ class Crosstab(Histogram):
     columns: tuple[str, ...]
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         names = given["columns"]
         if not isinstance(names, (list, tuple)) or not 2 <= len(names) <= 3:
             raise AllowanceError("crosstab.columns")
@@ -71,7 +72,7 @@ class Crosstab(Histogram):
             raise AllowanceError("crosstab.cells", cells=prod(sizes), most=MOST_CELLS)
         return {"columns": tuple(names), "column": names[0], "starts": tuple(range(prod(sizes)))}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"columns": list(self.columns)}
 
     def sentence(self) -> str:

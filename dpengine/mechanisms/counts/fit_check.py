@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -54,14 +55,14 @@ class FitCheck(OfCounts):
     column: str | None = None
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         name = given.get("column")
         if name in (None, ""):
             return {"column": None}
         facts.schema[str(name)]  # refuses one that is not declared
         return {"column": str(name)}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {} if self.column is None else {"column": self.column}
 
     def used(self) -> set[str]:

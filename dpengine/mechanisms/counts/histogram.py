@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_number
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
@@ -77,7 +78,7 @@ class Histogram(OfCounts):
     starts: tuple[int, ...]
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         name = str(given["column"])
         column = facts.schema[name]
         bins = given.get("bins")
@@ -89,7 +90,7 @@ class Histogram(OfCounts):
             return {"column": name, "starts": tuple(range(column.size))}
         return {"column": name, "starts": read_bins(column, USUAL_BINS if bins in (None, "") else bins)}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         column = self.facts.schema[self.column]
         if isinstance(column, Category | ItemSet):
             return {"column": self.column}

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
@@ -66,13 +67,13 @@ class Proportion(Averaged):
     of: Predicate
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         of = read_predicate(given["of"], facts.schema)
         if of.everyone:
             raise AllowanceError("query.missing", name=say("param.of.label"))
         return {"of": of}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"of": self.of.as_json()}
 
     def sentence(self) -> str:

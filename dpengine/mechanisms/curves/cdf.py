@@ -34,6 +34,7 @@ import numpy as np
 from dpengine.accountant.loss import Exponential, Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -91,12 +92,12 @@ class Cdf(Query):
             raise AllowanceError("curve.points", most=self.most_points)
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         name = str(given["column"])
         facts.schema.ordered(name)
         return {"column": name, "given_points": _read_points(given.get("points"))}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"column": self.column} | ({} if self.given_points is None else {"points": self.given_points})
 
     def sentence(self) -> str:
@@ -207,7 +208,7 @@ class Cdf(Query):
         }
         return Released(value, ranges)
 
-    def listed(self, value: dict[str, Any]) -> list[str]:
+    def listed(self, value: JsonObject) -> list[str]:
         return sorted(value, key=value.__getitem__)
 
     def made_up(self, value: dict[str, float]) -> list[str]:

@@ -21,6 +21,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -66,12 +67,12 @@ class CdfTree(OfCounts):
     column: str
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         name = str(given["column"])
         facts.schema.ordered(name)
         return {"column": name}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"column": self.column}
 
     def sentence(self) -> str:

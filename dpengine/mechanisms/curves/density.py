@@ -39,6 +39,7 @@ import numpy as np
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, float_above, read_number, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
@@ -98,7 +99,7 @@ class Density(Query):
     points: int
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         names = given["columns"]
         names = (names,) if isinstance(names, str) else names
         if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -114,7 +115,7 @@ class Density(Query):
         widths = tuple(_width(*one, points) for one in zip(names, columns, each, strict=True))
         return {"columns": tuple(names), "widths": widths, "points": points}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         widths = [text_of(width) for width in self.widths]
         return {
             "columns": list(self.columns),

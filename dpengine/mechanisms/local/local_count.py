@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.exact import ceiling
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -64,10 +65,10 @@ class LocalCount(OfBits):
         check_people(self)
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         return {}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {}
 
     def sentence(self) -> str:

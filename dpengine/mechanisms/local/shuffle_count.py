@@ -23,6 +23,7 @@ from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.amounts import LEAST_DELTA, read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -74,10 +75,10 @@ class ShuffleCount(OfBits):
         self.chance  # noqa: B018 - refused at birth where no p will do
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given)}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         told = {"delta": text_of(self.delta)}
         return told if self.calibration == "tight" else told | {"calibration": self.calibration}
 
@@ -132,7 +133,7 @@ def read_shuffle_delta(value: Any) -> Fraction:
     return delta
 
 
-def read_calibration(given: dict[str, Any]) -> str:
+def read_calibration(given: JsonObject) -> str:
     found = str(given.get("calibration") or "tight")
     if found not in CALIBRATIONS:
         raise AllowanceError("shuffle.calibration", calibrations=list(CALIBRATIONS))

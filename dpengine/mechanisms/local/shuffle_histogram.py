@@ -22,11 +22,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -92,7 +93,7 @@ class ShuffleHistogram(Query):
         self.chance  # noqa: B018 - refused at birth where no p will do
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         name = str(given["column"])
         facts.schema.category(name)
         solution = str(given.get("solution") or "first")
@@ -104,7 +105,7 @@ class ShuffleHistogram(Query):
         delta = read_shuffle_delta(given.get("delta"))
         return {"column": name, "delta": delta, "solution": solution, "calibration": calibration}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         told = {"column": self.column, "delta": text_of(self.delta)}
         told |= {} if self.solution == "first" else {"solution": self.solution}
         return told | ({} if self.calibration == "joint" else {"calibration": self.calibration})

@@ -25,6 +25,7 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.models.of_models import OfModel, of_sums
@@ -41,7 +42,7 @@ ALL = Fraction(100)
 @dataclass(frozen=True, kw_only=True)
 class CheckChances(OfModel, OfCounts):
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         if any(given.get(name) not in (None, "") for name in ("most_error", "error_steps")):
             raise AllowanceError("check_model.linear_only")
         return super().read(facts, given)

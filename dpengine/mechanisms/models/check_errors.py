@@ -28,6 +28,7 @@ from typing import Any
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.models.of_models import OfModel, of_sums
@@ -52,13 +53,13 @@ class CheckErrors(OfModel):
     steps: int = USUAL_STEPS
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         found = super().read(facts, given)
         width = facts.schema.number(found["model"].layout.target).diameter
         told = {"halved": _halved(given.get("most_error"), width), "steps": _steps(given.get("error_steps"))}
         return found | told
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return super().own_json() | {"most_error": text_of(self.bound), "error_steps": self.steps}
 
     @property

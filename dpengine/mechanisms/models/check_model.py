@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, cast
+from typing import ClassVar, Self, cast
 
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.models.check_chances import CheckChances
 from dpengine.mechanisms.models.check_errors import CheckErrors
@@ -33,6 +34,6 @@ class CheckModel(OfModel):
     noises = CheckChances.noises
 
     @classmethod
-    def build(cls, facts: Facts, parameters: dict[str, Any]) -> Self:
+    def build(cls, facts: Facts, parameters: JsonObject) -> Self:
         kind = CheckErrors if read_model(parameters.get("model"), facts).kind == LINEAR else CheckChances
         return cast(Self, kind.build(facts, parameters))

@@ -38,6 +38,7 @@ from typing import Any, ClassVar
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of, up
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
@@ -116,8 +117,8 @@ class OfGradients(Stepwise):
                 raise AllowanceError("train.coarse")
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {"target": str(given["target"]), "features": read_features(facts, given)}
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+        found: JsonObject = {"target": str(given["target"]), "features": read_features(facts, given)}
         if found["target"] in found["features"]:
             raise AllowanceError("train.target_feature", column=found["target"])
         choices = (("calibration", CALIBRATIONS), ("region", REGIONS), ("iterate", ITERATES))
@@ -140,8 +141,8 @@ class OfGradients(Stepwise):
                 found[name] = amount
         return found
 
-    def own_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"target": self.target, "features": list(self.features)}
+    def own_json(self) -> JsonObject:
+        told: JsonObject = {"target": self.target, "features": list(self.features)}
         told |= {name: getattr(self, name) for name in ("calibration", "steps", "region", "iterate", "lattice")}
         return told | {name: text_of(getattr(self, name)) for name in ("rate", "radius", "clip")}
 
@@ -382,7 +383,7 @@ class OfGradients(Stepwise):
         return farthest(noise, float(self.rate) * units, self.people, self.width, self.facts.unit.at_most, steps)
 
 
-def read_features(facts: Facts, given: dict[str, Any]) -> tuple[str, ...]:
+def read_features(facts: Facts, given: JsonObject) -> tuple[str, ...]:
     names = given["features"]
     names = [names] if isinstance(names, str) else names
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
@@ -60,10 +61,10 @@ class OfModel(Averaged):
     parts: int = USUAL_PARTS
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         return {"model": read_model(given["model"], facts), "parts": _parts(given.get("parts"))}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return {"model": self.model.as_json(), "parts": self.parts}
 
     def sentence(self) -> str:

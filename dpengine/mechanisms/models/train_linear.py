@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
@@ -55,7 +56,7 @@ class TrainLinear(OfGradients):
     blank: ClassVar[Fraction] = Fraction(1, 2)
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         found = super().read(facts, given)
         facts.schema.number(found["target"])
         return found

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.card import Card, Parameter
@@ -63,7 +64,7 @@ class TrainLogistic(OfGradients):
     negative: tuple[str, ...]
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         found = super().read(facts, given)
         goal = facts.schema.category(found["target"])
         if len(goal.values) < 2:
@@ -78,7 +79,7 @@ class TrainLogistic(OfGradients):
             raise AllowanceError("train.sides")
         return found | {"positive": positive, "negative": negative}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return super().own_json() | {"positive": list(self.positive), "negative": list(self.negative)}
 
     def sentence(self) -> str:

@@ -32,6 +32,7 @@ from dpengine.core.amounts import read_row_delta
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Number
 from dpengine.mechanisms.card import Card, Parameter
@@ -79,7 +80,7 @@ class OfRows(Query):
                 raise AllowanceError("publish.digits", column=name)
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         names = given["columns"]
         names = (names,) if isinstance(names, str) else names
         if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -92,8 +93,8 @@ class OfRows(Query):
                 raise AllowanceError("publish.kind", column=name)
         return {"columns": tuple(names), "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
 
-    def own_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"columns": list(self.columns)}
+    def own_json(self) -> JsonObject:
+        told: JsonObject = {"columns": list(self.columns)}
         told |= {} if self.grid is None else {"grid": self.grid}
         return told | ({"delta": text_of(self.delta)} if self.delta else {})
 
@@ -159,7 +160,7 @@ class OfRows(Query):
             self.beta,
         )
 
-    def promised_before(self) -> list[dict[str, Any]]:
+    def promised_before(self) -> list[JsonObject]:
         """Rows written before floors were those of the whole row: each column's own, by Thms 5.3 and 5.5 at ε/k."""
         old = vars(self.promise()) | {"floors": tuple(map(self._floor_before, self.columns))}
         return [{name: value for name, value in old.items() if name not in ("untrue", "untrue_floor")}]
@@ -208,7 +209,7 @@ class OfRows(Query):
         return Released(raw)
 
 
-def _grid(given: dict[str, Any]) -> int | None:
+def _grid(given: JsonObject) -> int | None:
     wanted = given.get("grid")
     if wanted in (None, ""):
         return None

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpengine.core.arrays import Integers
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import ReleaseTools, Told
@@ -32,11 +33,11 @@ FARTHEST = 200  # noise lies beyond so many times its scale with chance e^-200
 class PublishedRows(OfRows):
     """A question whose answer is a file."""
 
-    def carry(self, value: tuple[Integers, ...], tools: ReleaseTools) -> dict[str, Any]:
+    def carry(self, value: tuple[Integers, ...], tools: ReleaseTools) -> JsonObject:
         return self.stored(publish(self, value, tools.coins, tools.file, tools.progress))
 
 
-def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Told) -> dict[str, Any]:
+def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Told) -> JsonObject:
     """Draw and write; returns what the ledger keeps. `progress(done, total)` counts rows, whose number is public."""
     people = len(value[0]) if value else 0
     order = coins.order(people)

@@ -33,6 +33,7 @@ from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above, read_number, text_of
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
@@ -133,7 +134,7 @@ class AdaptiveSession(Query):
             raise AllowanceError("session.largest_gaussian")
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         calibration = given.get("calibration") or "laplace"
         if calibration not in CALIBRATIONS:
             raise AllowanceError("session.calibration", calibrations=list(CALIBRATIONS))
@@ -148,8 +149,8 @@ class AdaptiveSession(Query):
             "ask": None if ask is None else read_ask(ask, facts),
         }
 
-    def own_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"questions": self.questions, "calibration": self.calibration}
+    def own_json(self) -> JsonObject:
+        told: JsonObject = {"questions": self.questions, "calibration": self.calibration}
         if self.delta is not None:
             told["delta"] = text_of(self.delta)
         return told if self.ask is None else told | {"ask": self.ask.as_json()}
@@ -184,7 +185,7 @@ class AdaptiveSession(Query):
         """One answer of this session, from the form's JSON; refused in one sentence."""
         return replace(self, ask=read_ask(ask, self.facts))
 
-    def again(self, claim: dict[str, Any]) -> Self:
+    def again(self, claim: JsonObject) -> Self:
         """One answer as it was asked: under the bounds of its claim, also where the table was declared anew since."""
         schema = Schema.from_json({"columns": list(claim["bounds"].items())})
         return replace(self, facts=replace(self.facts, schema=schema)).asking(claim["ask"])

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
@@ -38,7 +39,7 @@ class Share:
     low, width, unit = Fraction(0), Fraction(100), "percent"
     grain = 1
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {"share": self.of.as_json()}
 
     def columns(self) -> set[str]:
@@ -75,7 +76,7 @@ class Average:
     def grain(self) -> int:
         return 2 * (self.size - 1) * self.rows
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {"average": self.column}
 
     def columns(self) -> set[str]:
@@ -99,7 +100,7 @@ class Average:
 class Largest:
     options: tuple[Predicate, ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {"largest": [option.as_json() for option in self.options]}
 
     def columns(self) -> set[str]:

@@ -29,13 +29,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Pure, Repeated, Together
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import ln_above
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.query import Released, Sensitivity, Told
@@ -82,10 +83,10 @@ class Mwem(OfClass):
     rounds: int | None = None  # T; None: the best for this ε
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         return super().read(facts, given) | {"rounds": whole(given, "rounds", MOST_ROUNDS)}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return super().own_json() | ({} if self.rounds is None else {"rounds": self.rounds})
 
     @property

@@ -29,6 +29,7 @@ import numpy.typing as npt
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.declared.facts import Facts
@@ -69,7 +70,7 @@ class OfClass(Query):
     queries: tuple[Predicate, ...] = ()  # none: all one-way and two-way marginals
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         names = given["columns"]
         names = (names,) if isinstance(names, str) else names
         if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -81,8 +82,8 @@ class OfClass(Query):
             raise AllowanceError("synthetic.cells", cells=cells, most=MOST_CELLS)
         return {"columns": tuple(names), "queries": _conditions(facts, tuple(names), given.get("queries"))}
 
-    def own_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"columns": list(self.columns)}
+    def own_json(self) -> JsonObject:
+        told: JsonObject = {"columns": list(self.columns)}
         return told | ({"queries": [one.as_json() for one in self.queries]} if self.queries else {})
 
     def sentence(self) -> str:
@@ -220,7 +221,7 @@ def root_above(square: Fraction) -> Fraction:
     return Fraction(isqrt(ceiling(square * _GRAIN * _GRAIN)) + 1, _GRAIN) if square else Fraction(0)
 
 
-def whole(given: dict[str, Any], name: str, most: int) -> int | None:
+def whole(given: JsonObject, name: str, most: int) -> int | None:
     """A whole number from 1 to `most`; None where nothing is given."""
     wanted = given.get(name)
     if wanted in (None, ""):

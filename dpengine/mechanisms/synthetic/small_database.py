@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from dpengine.accountant.loss import Exponential
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, exp_decimal, ln_above
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.query import Released, Sensitivity, Told
@@ -99,10 +100,10 @@ class SmallDatabase(OfClass):
             )
 
     @classmethod
-    def read(cls, facts: Facts, given: dict[str, Any]) -> dict[str, Any]:
+    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
         return super().read(facts, given) | {"size": whole(given, "size", MOST_SIZE)}
 
-    def own_json(self) -> dict[str, Any]:
+    def own_json(self) -> JsonObject:
         return super().own_json() | ({} if self.size is None else {"size": self.size})
 
     @property

@@ -1,0 +1,8 @@
+"""Names for what is stored in a ledger, a registry or a receipt, or comes from a form: checked where it is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = Any  # None, a truth value, a number, a text, or a list or object of those
+JsonObject = dict[str, Any]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 from dpengine.asking import statement
 from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
@@ -15,15 +14,17 @@ from dpengine.asking.repeated_answers import Reading
 from dpengine.asking.sessions import Session, fitted
 from dpengine.asking.statement import BurnDownStep, Fit
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Standing
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import imagined
-from dpengine.mechanisms.query import Query, Released, least_epsilon
+from dpengine.mechanisms.query import Query, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import cheapest, closing
@@ -73,7 +74,7 @@ class Table:
         """What an owner did to this budget and its tables, newest first."""
         return self._workspace.ledger.acts(self._budget.id)
 
-    def query(self, key: str, /, **parameters: Any) -> Query:
+    def query(self, key: str, /, **parameters: Json) -> Query:
         """A question from the catalogue; refuses in one sentence what it cannot use."""
         if key not in catalogue:
             raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
@@ -103,7 +104,7 @@ class Table:
         """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""
         return rehearsal.rehearse(query, times)
 
-    def rehearse_rows(self, query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
+    def rehearse_rows(self, query: OfRows) -> tuple[list[list[Json]], list[list[Json]]]:
         """A few made-up rows, and what would be published of each. Costs nothing, says nothing."""
         return imagined(query, rehearsal.coins())
 
@@ -129,7 +130,7 @@ class Table:
         answer. False where none runs here under that id."""
         return self._workspace.jobs.cancel(request_id)
 
-    def training_for(self, key: str, spend: Fraction, /, **parameters: Any) -> Query:
+    def training_for(self, key: str, spend: Fraction, /, **parameters: Json) -> Query:
         """The training with the least noise whose price is at most `spend` of the meter's ε. Free; nothing is read."""
         return trained(self.query, key, parameters, spend, self.budget.rule, self._standing().totals)
 
@@ -149,7 +150,7 @@ class Table:
         """Where a plan stands: in this process, in another one, or in the ledger since before a restart."""
         return run_of(self._asker, run)
 
-    def session_for(self, questions: Any, spend: Fraction, calibration: str = "laplace") -> AdaptiveSession:
+    def session_for(self, questions: Json, spend: Fraction, calibration: str = "laplace") -> AdaptiveSession:
         """The session with the least noise whose price is at most `spend` of the meter's ε. Free; nothing is opened."""
         return fitted(self.facts, questions, calibration, spend, self.budget.rule, self._standing().totals)
 
@@ -219,11 +220,11 @@ class Table:
     def more_like_last(self) -> Fit | None:
         return statement.more_like_last(self._workspace.ledger, self.budget)
 
-    def ledger_rows(self) -> Iterator[list[Any]]:
+    def ledger_rows(self) -> Iterator[list[Json]]:
         """Every row of the budget, under `statement.ROW_COLUMNS`."""
         return statement.rows(self._workspace.ledger, self.budget)
 
-    def answer_rows(self) -> Iterator[list[Any]]:
+    def answer_rows(self) -> Iterator[list[Json]]:
         """Every figure released under the budget, under `statement.ANSWER_COLUMNS`."""
         return statement.answer_rows(self._workspace.ledger, self.budget)
 

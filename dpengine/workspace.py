@@ -86,7 +86,7 @@ class Workspace(DeclaredTables):
     def add_table(
         self,
         name: str,
-        source: Any,
+        source: object,
         *,
         schema: Schema,
         unit: Unit | None = None,
@@ -176,7 +176,7 @@ class Workspace(DeclaredTables):
         erase.sweep_spill(self.folder)
         return act
 
-    def raise_cap(self, name: str, epsilon: Any, actor: str = OWNER) -> Act:
+    def raise_cap(self, name: str, epsilon: object, actor: str = OWNER) -> Act:
         """A larger cap ε for the budget this table spends; see accountant/filter.py for what is then promised."""
         return self.ledger.raise_cap(self._own(name).budget, name, read_number(epsilon, "ε"), actor)
 
@@ -240,7 +240,7 @@ class Workspace(DeclaredTables):
         return {self.published_file(request).name for request in kept}
 
 
-def _name(name: Any) -> str:
+def _name(name: object) -> str:
     clean = str(name).strip()
     if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
         raise AllowanceError("table.name", most=LONGEST_NAME)

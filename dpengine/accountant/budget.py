@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
@@ -12,6 +11,7 @@ from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
+from dpengine.core.json_types import Json
 
 MOST_EPSILON = Fraction(100)
 
@@ -21,7 +21,7 @@ class Budget:
     epsilon: Fraction
     delta: Fraction
 
-    def __init__(self, epsilon: Any = "1", delta: Any = "1e-6") -> None:
+    def __init__(self, epsilon: Json = "1", delta: Json = "1e-6") -> None:
         object.__setattr__(self, "epsilon", read_number(epsilon, "ε"))
         object.__setattr__(self, "delta", read_number(delta, "δ"))
         if not 0 < self.epsilon <= MOST_EPSILON:
@@ -41,7 +41,7 @@ def usual_delta(people: int) -> Fraction:
     return delta
 
 
-def questions(budget: Budget, epsilon: Any = "0.1") -> int:
+def questions(budget: Budget, epsilon: Json = "0.1") -> int:
     """How many counts or medians at this spend the budget holds."""
     rule = budget.rule()
     return filter.fits(rule, filter.Totals.NOTHING, cost(Pure(read_number(epsilon, "ε")), rule.alpha))

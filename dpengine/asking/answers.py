@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpengine.accountant import basic, filter, lecture, zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.mechanisms.query import Query
@@ -38,8 +37,8 @@ class Preview:
 
 @dataclass(frozen=True)
 class Answer:
-    value: Any
-    interval: Any
+    value: Json
+    interval: Json
     promise: Promise
     receipt: JsonObject
     query: Query
@@ -148,7 +147,7 @@ def promised_as_json(kind: str, fields: JsonObject) -> JsonObject:
     return {"kind": kind} | {name: _plain(value) for name, value in fields.items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Json) -> Json:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return text_of(value) if isinstance(value, Fraction) else value
@@ -177,7 +176,7 @@ def cuts_as_json(query: Query) -> list[JsonObject]:
         return [cut.as_json() | {"words": cut.words()} for cut in query.cuts()]
 
 
-def _interval(stored: Any, labels: list[str]) -> Any:
+def _interval(stored: Json, labels: list[str]) -> Json:
     """JSON has no tuples: (low, high) again, alone or by label."""
     if isinstance(stored, dict):
         return {label: tuple(stored[label]) for label in labels}

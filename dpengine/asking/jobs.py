@@ -170,7 +170,7 @@ class Jobs:
         """The name this process charges under."""
         return self._worker.name
 
-    def submit(self, request: str, carry: Callable[[], Any]) -> None:
+    def submit(self, request: str, carry: Callable[[], object]) -> None:
         """Queue a release. While the same request is queued or running this does nothing."""
         read_request(request)
         if self._pid != os.getpid():
@@ -245,7 +245,7 @@ class Jobs:
                 job.ended.set()
         self._worker.close()
 
-    def _run(self, request: str, job: _Job, carry: Callable[[], Any]) -> None:
+    def _run(self, request: str, job: _Job, carry: Callable[[], object]) -> None:
         job.state = "running"
         try:
             if job.stopped.is_set():

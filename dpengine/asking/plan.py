@@ -13,16 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from dpengine.accountant import filter, pld
 from dpengine.accountant.costs import Cost, checked_parts, cost, epsilon_of_part
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of, up
+from dpengine.core.json_types import Json
 from dpengine.ledger.rows import Entry
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import NoPromise, Promise
-from dpengine.mechanisms.query import Query, least_epsilon
+from dpengine.mechanisms.query import Query
 
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000
@@ -234,5 +235,5 @@ def tidy(amount: Fraction) -> Fraction:
     return up(amount * grain, 1) / grain
 
 
-def wish_as_json(wish: Wish) -> list[Any]:
+def wish_as_json(wish: Wish) -> list[Json]:
     return [wish.query.card.key, wish.query.parameters(), text_of(wish.amount), int(wish.locked)]

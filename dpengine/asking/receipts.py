@@ -13,14 +13,13 @@ import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json, promised_as_json
 from dpengine.asking.sessions import session_of, step_claim, step_query
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
@@ -61,7 +60,7 @@ def read_receipts(content: bytes, name: str) -> list[Receipt]:
     return found
 
 
-def _parsed(content: bytes) -> list[Any]:
+def _parsed(content: bytes) -> list[Json]:
     """What the file says as JSON, or line by line; nothing where it says neither."""
     try:
         text = content.decode("utf-8-sig")
@@ -73,16 +72,16 @@ def _parsed(content: bytes) -> list[Any]:
     return []
 
 
-def _strict(text: str) -> Any:
+def _strict(text: str) -> Json:
     """A name said twice could show a reader one thing and a program another; NaN is no JSON, and 1e400 no number."""
 
-    def once(pairs: list[tuple[str, Any]]) -> JsonObject:
+    def once(pairs: list[tuple[str, Json]]) -> JsonObject:
         found = dict(pairs)
         if len(found) != len(pairs):
             raise ValueError
         return found
 
-    def never(word: str) -> Any:
+    def never(word: str) -> Json:
         raise ValueError
 
     def finite(digits: str) -> float:
@@ -92,7 +91,7 @@ def _strict(text: str) -> Any:
     return json.loads(text, object_pairs_hook=once, parse_constant=never, parse_float=finite)
 
 
-def _is_receipt(found: Any) -> bool:
+def _is_receipt(found: Json) -> bool:
     return isinstance(found, dict) and "receipt" in found and is_request(found.get("request"))
 
 
@@ -177,7 +176,7 @@ class _Book:
         return Burned.from_row(self.steps[place], self.told.get(place))
 
 
-def _finding(receipt: Receipt, code: str, differences: list[str] | None = None, **facts: Any) -> Finding:
+def _finding(receipt: Receipt, code: str, differences: list[str] | None = None, **facts: object) -> Finding:
     told = receipt.get("charge")
     name = told.get("hash") if isinstance(told, dict) else None
     fine = code.startswith("verify.fine")
@@ -185,7 +184,7 @@ def _finding(receipt: Receipt, code: str, differences: list[str] | None = None, 
     return Finding(fine, _short(name or receipt["request"])[:8], told, code, differences or [], request)
 
 
-def _differences(told: Any, held: Any, path: str) -> Iterator[str]:
+def _differences(told: Json, held: Json, path: str) -> Iterator[str]:
     """Where the two say different things, field by field, as sentences. 1 and 1.0 and true are three things."""
     if isinstance(told, dict) and isinstance(held, dict):
         for name in sorted(told.keys() | held.keys()):
@@ -200,7 +199,7 @@ def _differences(told: Any, held: Any, path: str) -> Iterator[str]:
         yield say("verify.field", field=_short(path), told=_short(told), held=_short(held))
 
 
-def _short(value: Any) -> str:
+def _short(value: Json) -> str:
     text = value if isinstance(value, str) else canonical(value)
     text = "".join(letter if letter.isprintable() else "�" for letter in text)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"

@@ -37,12 +37,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from dpengine.asking.answers import Answer
+from dpengine.core.json_types import Ends, Json
 from dpengine.mechanisms.query import Averaged, Query
 
-Interval = tuple[Any, Any]
+Interval = Ends
 MOST_AVERAGED = 12  # looks at one ε: β/2^m falls so fast that later ones hardly narrow the range
 
 
@@ -54,8 +54,8 @@ class Reading:
     answers: tuple[Answer, ...]  # oldest first: those that are read together
     newest: tuple[Answer, ...] = ()  # the latest, oldest first
     count: int = 0  # of all, also of those that are neither
-    value: Any = None
-    interval: Any = None  # None where there is none: fewer than two answers, choices, or nothing left to claim
+    value: Json = None
+    interval: Json = None  # None where there is none: fewer than two answers, choices, or nothing left to claim
     beta: Fraction = Fraction(1)  # the chance that the interval does not hold, at most
     agree: bool = True  # False: the ranges have nothing in common, so the latest is shown alone
 
@@ -109,7 +109,7 @@ def _averaged(looks: tuple[Answer, ...], last: Answer, beta: Fraction) -> Readin
     return Reading("averaged", looks, value=_inside(best.value, common), interval=common, beta=beta)
 
 
-def foreseen(answers: Sequence[Answer], query: Query, beta: Fraction) -> Any:
+def foreseen(answers: Sequence[Answer], query: Query, beta: Fraction) -> Json:
     """The range that one more look at `query` would be stated with, were the mean of its looks to stay where it is. For
     plain counts its width does not depend on the draws at all. Made of what was released: free."""
     laws = list(dict.fromkeys((look.query.noise, look.query.epsilon) for look in answers))
@@ -122,7 +122,7 @@ def foreseen(answers: Sequence[Answer], query: Query, beta: Fraction) -> Any:
     return then.around(mean_of(rows), len(rows) + 1).interval
 
 
-def _width(interval: Any) -> Any:
+def _width(interval: Json) -> Json:
     if isinstance(interval, dict):
         return sum(_width(one) for one in interval.values())
     return interval[1] - interval[0]
@@ -146,7 +146,7 @@ def _shared(looks: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
     return Reading("shared", looks, value=_inside(last.value, common), interval=common, beta=fails)
 
 
-def _intersection(ranges: Sequence[Any]) -> Any:
+def _intersection(ranges: Sequence[Json]) -> Json:
     """Of ranges, or of mappings from label to range, part by part; None when some part has nothing in common."""
     if isinstance(ranges[0], dict):
         parts = {label: _overlap([one[label] for one in ranges]) for label in ranges[0]}
@@ -159,7 +159,7 @@ def _overlap(ranges: Sequence[Interval]) -> Interval | None:
     return (low, high) if low <= high else None
 
 
-def _inside(value: Any, ranges: Any) -> Any:
+def _inside(value: Json, ranges: Json) -> Json:
     """The nearest point of the range: an average may lie outside what earlier looks leave."""
     if isinstance(value, dict):
         return {label: _inside(one, ranges[label]) for label, one in value.items()}

@@ -26,7 +26,7 @@ from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Burned, Entry
@@ -54,8 +54,8 @@ class Taken:
     at: str
     state: str
     query: AdaptiveSession
-    value: Any
-    interval: Any
+    value: Json
+    interval: Json
     receipt: JsonObject
 
     @property
@@ -90,11 +90,11 @@ class Session:
         """Was “which is largest” asked? Then fewer bounds on the population hold."""
         return self.ledger.progress(self.request)[2]
 
-    def ask(self, ask: Any, step: str) -> Taken:
+    def ask(self, ask: Json, step: str) -> Taken:
         """The next answer. The same step id is the same answer; a new one uses up the next number."""
         return self._taken(self._carry(ask, step)())
 
-    def submit(self, ask: Any, step: str) -> None:
+    def submit(self, ask: Json, step: str) -> None:
         """The same on the worker; `job` finds it by its step id."""
         self.jobs.submit(self._name(step), self._carry(ask, step))
 
@@ -114,7 +114,7 @@ class Session:
     def _name(self, step: str) -> str:
         return hashlib.sha256(f"{self.request}\n{step}".encode()).hexdigest()[:32]
 
-    def _carry(self, ask: Any, step: str) -> Callable[[], Burned]:
+    def _carry(self, ask: Json, step: str) -> Callable[[], Burned]:
         claim = step_claim(self.query.asking(ask))  # refused here, before a number is used up
 
         def carry() -> Burned:
@@ -128,7 +128,7 @@ class Session:
 
         return carry
 
-    def _draw(self, burned: Burned, ask: Any) -> None:
+    def _draw(self, burned: Burned, ask: Json) -> None:
         try:
             before = State(self.query.questions, burned.index - 1)
             _, part = self.query.step(before, ask, self.read, self.coins)
@@ -214,7 +214,7 @@ def refuse_hopeless(query: Query) -> None:
 
 
 def fitted(
-    facts: Facts, questions: Any, calibration: str, spend: Fraction, rule: Rule, totals: Totals
+    facts: Facts, questions: Json, calibration: str, spend: Fraction, rule: Rule, totals: Totals
 ) -> AdaptiveSession:
     """The session with the least noise that moves the meter by at most `spend`; the lecture's at ε = `spend`."""
     given: JsonObject = {"questions": questions, "calibration": calibration}

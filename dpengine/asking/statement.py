@@ -9,14 +9,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.asking.answers import make_receipt, make_step_receipt
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit, read_relation
@@ -97,7 +96,7 @@ def more_like_last(ledger: Ledger, budget: BudgetRecord) -> Fit | None:
     return Fit(more, cheaper=more * charge.price > rule.epsilon - filter.spent(rule, charge.totals_after))
 
 
-def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
+def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
     """Every row of a budget under ROW_COLUMNS, oldest first; amounts as exact decimal text."""
     for row in ledger.export_rows(budget.id):
         table = sentence = price = total = ""
@@ -183,7 +182,7 @@ def step_words(kind: str, body: JsonObject) -> str:
     return say(f"session.row.{kind}", **facts, **number)
 
 
-def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Any]]:
+def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
     """Every released figure under ANSWER_COLUMNS, oldest first: a row for a number or a label, a row for each bar."""
     for entry in _answered(ledger, budget):
         charge, body = entry.charge, entry.outcome.body if entry.outcome else {}

@@ -57,11 +57,13 @@ class Witness:
     shrunk: float
     cut: float
 
-    def of(self, outcomes: Sequence[Any]) -> Floats:
+    def of(self, outcomes: Sequence[object]) -> Floats:
         return _cut(_ratios(self.reading, outcomes), self.shrunk, self.cut)
 
 
-def hockey_stick(one: Sequence[Any], other: Sequence[Any], epsilon: Fraction, failure: float = FAILURE) -> Witnessed:
+def hockey_stick(
+    one: Sequence[object], other: Sequence[object], epsilon: Fraction, failure: float = FAILURE
+) -> Witnessed:
     """A lower bound on the δ at this ε of a release that drew `one` on a table and `other` on a neighbouring one."""
     first, second = _halved(one), _halved(other)
 
@@ -76,7 +78,7 @@ def hockey_stick(one: Sequence[Any], other: Sequence[Any], epsilon: Fraction, fa
     return Witnessed(max(0.0, float(found)), float(epsilon), failure, swapped)
 
 
-def renyi(one: Sequence[Any], other: Sequence[Any], order: Fraction, failure: float = FAILURE) -> Witnessed:
+def renyi(one: Sequence[object], other: Sequence[object], order: Fraction, failure: float = FAILURE) -> Witnessed:
     """A lower bound on the Rényi divergence of this order, the greater of the two ways round."""
     first, second = _halved(one), _halved(other)
     chosen = train(first[0], second[0], float(order), failure)
@@ -89,7 +91,7 @@ def renyi(one: Sequence[Any], other: Sequence[Any], order: Fraction, failure: fl
     return Witnessed(max(0.0, found), float(order), failure, swapped)
 
 
-def train(one: Sequence[Any], other: Sequence[Any], order: float, failure: float) -> tuple[Witness, bool] | None:
+def train(one: Sequence[object], other: Sequence[object], order: float, failure: float) -> tuple[Witness, bool] | None:
     """The witness and the way round that would bound the divergence best, by the half of these draws that it was not
     fitted to."""
     middle, centre = (len(one) + 1) // 2, (len(other) + 1) // 2
@@ -115,7 +117,7 @@ def variational(one: Floats, other: Floats, cut: float, order: float, failure: f
     return -math.inf if low <= 0 else order / (order - 1) * math.log(low) - math.log(high)
 
 
-def _ratios(reading: EventReading, outcomes: Sequence[Any]) -> Floats:
+def _ratios(reading: EventReading, outcomes: Sequence[object]) -> Floats:
     """As the reading has them; an outcome that it cannot read speaks for neither table."""
     return np.nan_to_num(values_of(reading, outcomes), nan=0.0)
 
@@ -124,7 +126,7 @@ def _cut(ratios: Floats, shrunk: float, cut: float) -> Floats:
     return np.clip(shrunk * ratios, -cut, cut)
 
 
-def _halved(outcomes: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def _halved(outcomes: Sequence[object]) -> tuple[list[Any], list[Any]]:
     told = plain(outcomes)
     if len(told) < 4:
         raise ValueError("four draws of each table are needed")

@@ -23,7 +23,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +53,7 @@ class Evidence:
 
 
 def lower_bound(
-    one: Sequence[Any], other: Sequence[Any], delta: Fraction = Fraction(0), failure: float = FAILURE
+    one: Sequence[object], other: Sequence[object], delta: Fraction = Fraction(0), failure: float = FAILURE
 ) -> Evidence:
     """A lower bound on ε at this δ for a release that drew `one` on a table and `other` on a neighbouring one."""
     if min(len(one), len(other)) < 2 or not 0 < failure < 1 or not 0 <= delta < 1:
@@ -66,7 +65,7 @@ def lower_bound(
 
 
 def measure(
-    event: Event, swapped: bool, one: Sequence[Any], other: Sequence[Any], delta: Fraction, failure: float
+    event: Event, swapped: bool, one: Sequence[object], other: Sequence[object], delta: Fraction, failure: float
 ) -> Evidence:
     """The bound from draws that played no part in choosing the event and the direction."""
     more, less = (other, one) if swapped else (one, other)
@@ -75,12 +74,12 @@ def measure(
     return Evidence(max(0.0, float(epsilon)), delta, failure, event.family, event.words, hits, swapped)
 
 
-def search(one: Sequence[Any], other: Sequence[Any], delta: Fraction, failure: float) -> tuple[Event, bool]:
+def search(one: Sequence[object], other: Sequence[object], delta: Fraction, failure: float) -> tuple[Event, bool]:
     """The event and the direction (True: more often on `other`) that these draws would bound ε with best."""
     return search_by(one, other, lambda more, many, less, others: _bounds(more, many, less, others, delta, failure))
 
 
-def search_by(one: Sequence[Any], other: Sequence[Any], bound: Bound) -> tuple[Event, bool]:
+def search_by(one: Sequence[object], other: Sequence[object], bound: Bound) -> tuple[Event, bool]:
     """The same for any bound from hits. Likelihood ratios are fitted to half of the draws and ranked on the rest:
     fitted and ranked on the same draws they would win by chance, which costs no truth but all power."""
     best: tuple[float, Event, bool] | None = None
@@ -125,7 +124,7 @@ def _bounds(more: Counts, many: int, less: Counts, others: int, delta: Fraction,
 
 
 def _candidates(
-    readings: dict[str, list[EventReading]], one: Sequence[Any], other: Sequence[Any]
+    readings: dict[str, list[EventReading]], one: Sequence[object], other: Sequence[object]
 ) -> Iterator[tuple[list[Event], tuple[Counts, Counts]]]:
     """Events by reading, with how often each holds in the two samples."""
     for kind, some in readings.items():

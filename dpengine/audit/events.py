@@ -36,7 +36,7 @@ _BINS = 32  # of one coordinate, in the estimated ratio
 class EventReading(Protocol):
     """How a number is read off an outcome."""
 
-    def read(self, outcome: Any) -> float: ...
+    def read(self, outcome: object) -> float: ...
 
     def words(self, low: float, high: float) -> str: ...
 
@@ -62,9 +62,9 @@ class Coordinate:
 class Same:
     """1 for one outcome, 0 for every other."""
 
-    outcome: Any
+    outcome: object
 
-    def read(self, outcome: Any) -> float:
+    def read(self, outcome: object) -> float:
         return float(outcome == self.outcome)
 
     def words(self, low: float, high: float) -> str:
@@ -99,7 +99,7 @@ class Ratio:
     edges: tuple[Floats, ...]
     scores: tuple[Floats, ...]
 
-    def read(self, outcome: Any) -> float:
+    def read(self, outcome: object) -> float:
         return sum(
             float(score[np.searchsorted(edge, reading.read(outcome), side="right")])
             for reading, edge, score in zip(self.readings, self.edges, self.scores, strict=True)
@@ -109,7 +109,7 @@ class Ratio:
         return _between(say("audit.event.ratio"), low, high)
 
     @staticmethod
-    def fitted(readings: Sequence[EventReading], one: Sequence[Any], other: Sequence[Any]) -> Ratio:
+    def fitted(readings: Sequence[EventReading], one: Sequence[object], other: Sequence[object]) -> Ratio:
         edges, scores = [], []
         for reading in readings:
             first, second = (values_of(reading, outcomes) for outcomes in (one, other))
@@ -132,7 +132,7 @@ class Outcomes:
 
     scores: Mapping[Any, float]
 
-    def read(self, outcome: Any) -> float:
+    def read(self, outcome: object) -> float:
         return self.scores.get(outcome, 0.0)
 
     def words(self, low: float, high: float) -> str:
@@ -153,7 +153,7 @@ class Event:
     low: float
     high: float
 
-    def hits(self, outcomes: Sequence[Any]) -> int:
+    def hits(self, outcomes: Sequence[object]) -> int:
         return sum(self.low <= self.reading.read(outcome) <= self.high for outcome in outcomes)
 
     @property
@@ -161,7 +161,7 @@ class Event:
         return self.reading.words(self.low, self.high)
 
 
-def plain(outcomes: Sequence[Any]) -> list[Any]:
+def plain(outcomes: Sequence[object]) -> list[Any]:
     """Outcomes as hashable things: a mapping as its items by name, a list as a tuple."""
     return [
         tuple(sorted(one.items())) if isinstance(one, Mapping) else tuple(one) if isinstance(one, list) else one
@@ -169,7 +169,7 @@ def plain(outcomes: Sequence[Any]) -> list[Any]:
     ]
 
 
-def readings_of(one: Sequence[Any], other: Sequence[Any]) -> dict[str, list[EventReading]]:
+def readings_of(one: Sequence[object], other: Sequence[object]) -> dict[str, list[EventReading]]:
     """What can be read off outcomes like these, by the family of events it serves; ratios are fitted to these."""
     both = [*one, *other]
     first, second = Counter(one), Counter(other)
@@ -184,11 +184,11 @@ def readings_of(one: Sequence[Any], other: Sequence[Any]) -> dict[str, list[Even
     return found | {"likelihood": likely}
 
 
-def values_of(reading: EventReading, outcomes: Sequence[Any]) -> Floats:
+def values_of(reading: EventReading, outcomes: Sequence[object]) -> Floats:
     return np.fromiter((reading.read(outcome) for outcome in outcomes), dtype=np.float64, count=len(outcomes))
 
 
-def _coordinates(outcomes: Sequence[Any]) -> list[EventReading]:
+def _coordinates(outcomes: Sequence[object]) -> list[EventReading]:
     if all(_is_number(one) for one in outcomes):
         return [Coordinate(None)]
     width = len(outcomes[0]) if isinstance(outcomes[0], tuple) else 0
@@ -199,7 +199,7 @@ def _coordinates(outcomes: Sequence[Any]) -> list[EventReading]:
 
 
 def _labels(outcomes: Sequence[Any]) -> list[EventReading]:
-    def found(one: Any) -> bool:
+    def found(one: object) -> bool:
         return isinstance(one, tuple) and all(
             isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str) and _is_number(part[1])
             for part in one
@@ -211,7 +211,7 @@ def _labels(outcomes: Sequence[Any]) -> list[EventReading]:
     return [Label(name) for name, _ in names.most_common(MOST_COORDINATES)]
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not (isinstance(value, float) and math.isnan(value))
 
 

@@ -31,7 +31,7 @@ from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
 from dpengine.audit.game import Counts, Game
 from dpengine.core.errors import BudgetExceeded
 from dpengine.core.exact import down
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Figures, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
@@ -158,7 +158,7 @@ def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tu
     return seen.ratio, seen.asked
 
 
-def told(query: Query, raw: Any) -> float:
+def told(query: Query, raw: Figures) -> float:
     """ln(Pr[raw | one] / Pr[raw | other]), from the exact laws."""
     first, second = (query.law(query.need().of(_coded(person))) for person in PERSONS)
     assert first is not None and second is not None

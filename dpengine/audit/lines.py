@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
@@ -101,7 +100,7 @@ def audited(spot: Spot, draws: int, coins: Coins | None = None) -> AuditLine:
     return AuditLine(spot, claimed, used, claim_words, exact_words, bound, *witnessed(query, one, other))
 
 
-def witnessed(query: Query, one: Sequence[Any], other: Sequence[Any]) -> tuple[Witnessed, float]:
+def witnessed(query: Query, one: Sequence[object], other: Sequence[object]) -> tuple[Witnessed, float]:
     """What the draws show in the currency of the claim, and what is claimed: δ at its ε, or a Rényi divergence."""
     claimed = cost(query.loss(), ORDER)
     if claimed.delta:

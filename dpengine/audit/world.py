@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations_with_replacement, product
-from typing import Any
 
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Row
@@ -124,7 +123,7 @@ def _neighbours(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...
                     yield (*rest, one), rest
 
 
-def key_of(statistic: Any) -> Any:
+def key_of(statistic: object) -> object:
     """Equal for equal statistics, and hashable."""
     if isinstance(statistic, Spread):
         return tuple(statistic.codes.tolist()), tuple(statistic.counts.tolist())

@@ -24,11 +24,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
 
 from dpengine.commands.backup import LEDGER, REGISTRY, home_of
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.exports import opened
 from dpengine.ledger.high_water import Anchor, Mark
@@ -139,7 +138,7 @@ def moved(home: Path, found: Found, head: str) -> None:
     _rebuild(home, found, [], "moved")
 
 
-def _verdict(home: Path, note: Any) -> Verdict:
+def _verdict(home: Path, note: Json) -> Verdict:
     """On the rows up to the first that does not hold or cannot be read."""
     broken = False
 

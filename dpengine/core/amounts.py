@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
+from dpengine.core.json_types import Json
 
 LEAST_EPSILON = Fraction(1, 10_000)
 MOST_EPSILON = Fraction(50)
@@ -15,7 +15,7 @@ BETA = Fraction(1, 20)  # “95 times in 100”
 FINEST_EPSILON = 10**9  # ε is written with at most nine decimals
 
 
-def read_epsilon(value: Any) -> Fraction:
+def read_epsilon(value: Json) -> Fraction:
     if value is None or value == "":
         raise AllowanceError("epsilon.missing")
     epsilon = read_number(value, "ε")
@@ -30,7 +30,7 @@ def read_epsilon(value: Any) -> Fraction:
     return epsilon
 
 
-def read_delta(value: Any) -> Fraction:
+def read_delta(value: Json) -> Fraction:
     """The δ of one question. Whether the reserve holds it is the ledger's to say."""
     if value is None or value == "":
         raise AllowanceError("delta.missing")
@@ -40,7 +40,7 @@ def read_delta(value: Any) -> Fraction:
     return delta
 
 
-def read_row_delta(value: Any) -> Fraction:
+def read_row_delta(value: Json) -> Fraction:
     """The δ of a mechanism that guards every row by itself; 0 or nothing is none."""
     delta = Fraction(0) if value in (None, "") else read_number(value, "δ")
     if not 0 <= delta < 1:
@@ -48,7 +48,7 @@ def read_row_delta(value: Any) -> Fraction:
     return delta
 
 
-def read_beta(value: Any) -> Fraction:
+def read_beta(value: Json) -> Fraction:
     if value is None or value == "":
         return BETA
     beta = read_number(value, "β")

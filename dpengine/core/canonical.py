@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+
+from dpengine.core.json_types import Json
 
 
-def canonical(data: Any) -> str:
+def canonical(data: Json) -> str:
     """JSON with one writing: sorted keys, no spaces, plain Unicode."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dpengine.messages import say
 
 
 class AllowanceError(Exception):
     """Something a person can mend. `str()` is one sentence that says what to do next."""
 
-    def __init__(self, code: str, /, **facts: Any) -> None:
+    def __init__(self, code: str, /, **facts: object) -> None:
         super().__init__(code)
         self.code = code
         self.facts = facts

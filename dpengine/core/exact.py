@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json
 from dpengine.messages.language import stored
 from dpengine.messages.numbers import english, marks
 
@@ -32,7 +32,7 @@ class Unread(str):
         return self
 
 
-def read_number(value: Any, name: str) -> Fraction:
+def read_number(value: Json, name: str) -> Fraction:
     """A finite decimal number as an address or a row holds it; floats mean the decimal they print as."""
     if isinstance(value, Unread):
         with stored():

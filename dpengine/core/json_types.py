@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 Json = Any  # None, a truth value, a number, a text, or a list or object of those
 JsonObject = dict[str, Any]
+Ends = tuple[Any, Any]  # of a range: numbers, or days as ISO writes them
+Figure = int | Fraction  # what was drawn, or the mean of several draws
+Figures = tuple[Figure, ...]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
+from dpengine.core.json_types import Json
 from dpengine.declared.conditions import Predicate
 from dpengine.messages import plain, say
 
@@ -22,7 +22,7 @@ def conditions(where: Predicate) -> str:
     return say("who.and").join(_row(row) for row in where.rows)
 
 
-def _row(row: tuple[Any, ...]) -> str:
+def _row(row: tuple[Json, ...]) -> str:
     if row[0] == "any":
         return say("who.any", conditions=say("who.or").join(_row(inner) for inner in row[1]))
     column, op, operand = row
@@ -33,7 +33,7 @@ def _row(row: tuple[Any, ...]) -> str:
     return say(f"who.{op}", column=column, value=_figure(operand))
 
 
-def _figure(value: Any) -> str:
+def _figure(value: Json) -> str:
     """Four figures stand without a comma: they may be a year, and 1,984 is none."""
     return str(value) if isinstance(value, int) and abs(value) < 10_000 else plain(value)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import MISSING, Category, Code, ItemSet, Number, Ordered, Schema
 
@@ -22,7 +22,7 @@ NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
 CATEGORY_OPS = ("in", "not in", "=")
 ITEM_OPS = ("has", "has none of")
 MOST_ITEMS = 30  # in one condition
-Row = JsonObject  # a code for each column; for an ItemSet the tuple of its items' codes
+Row = dict[str, Any]  # a code for each column; for an ItemSet the tuple of its items' codes
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Predicate:
     """All clauses hold. `rows` is the canonical JSON the clauses were compiled from."""
 
     clauses: tuple[Clause, ...] = ()
-    rows: tuple[Any, ...] = ()
+    rows: tuple[Json, ...] = ()
 
     def holds(self, row: Row) -> bool:
         return all(clause.holds(row) for clause in self.clauses)
@@ -84,8 +84,8 @@ class Predicate:
     def everyone(self) -> bool:
         return not self.clauses
 
-    def as_json(self) -> list[Any]:
-        rows: list[Any] = json.loads(json.dumps(self.rows))
+    def as_json(self) -> list[Json]:
+        rows: list[Json] = json.loads(json.dumps(self.rows))
         return rows
 
     def columns(self) -> set[str]:
@@ -98,14 +98,14 @@ class Predicate:
 EVERYONE = Predicate()
 
 
-def read_predicate(rows: Any, schema: Schema) -> Predicate:
+def read_predicate(rows: Json, schema: Schema) -> Predicate:
     """Compile JSON rows; refuses what the schema does not know, in one sentence."""
     if rows is None:
         return EVERYONE
     if not isinstance(rows, (list, tuple)):
         raise AllowanceError("predicate.unreadable")
     clauses: list[Clause] = []
-    canonical: list[Any] = []
+    canonical: list[Json] = []
     for row in rows:
         if isinstance(row, (list, tuple)) and len(row) == 2 and row[0] == "any":
             if not isinstance(row[1], (list, tuple)) or not row[1]:
@@ -120,7 +120,7 @@ def read_predicate(rows: Any, schema: Schema) -> Predicate:
     return Predicate(tuple(clauses), tuple(canonical))
 
 
-def _simple(row: Any, schema: Schema) -> tuple[Simple, tuple[Any, ...]]:
+def _simple(row: Json, schema: Schema) -> tuple[Simple, tuple[Json, ...]]:
     if not isinstance(row, (list, tuple)) or len(row) != 3 or not isinstance(row[0], str):
         deep = isinstance(row, (list, tuple)) and len(row) > 0 and row[0] == "any"
         raise AllowanceError("predicate.deep" if deep else "predicate.unreadable")
@@ -133,7 +133,7 @@ def _simple(row: Any, schema: Schema) -> tuple[Simple, tuple[Any, ...]]:
     return _one_of(name, column, op, operand)
 
 
-def _plain(operand: Any, column: Ordered) -> Any:
+def _plain(operand: Json, column: Ordered) -> Json:
     if isinstance(operand, (list, tuple)):
         return tuple(_plain(part, column) for part in operand)
     if isinstance(column, Date):
@@ -145,12 +145,12 @@ def _plain(operand: Any, column: Ordered) -> Any:
     return near if read_number(near, "value") == exact else text_of(exact)  # two questions never get one name
 
 
-def _range(name: str, column: Ordered, op: Any, operand: Any) -> Range:
+def _range(name: str, column: Ordered, op: object, operand: Json) -> Range:
     if not isinstance(op, str) or op not in NUMBER_OPS:
         raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=NUMBER_OPS)
     last = column.size - 1
 
-    def place(value: Any) -> Fraction:
+    def place(value: Json) -> Fraction:
         return column.place(value, name)
 
     if op == "between":
@@ -168,7 +168,7 @@ def _range(name: str, column: Ordered, op: Any, operand: Any) -> Range:
     return Range(name, max(low, 0), min(high, last))
 
 
-def _has(name: str, column: ItemSet, op: Any, operand: Any) -> tuple[Has, tuple[Any, ...]]:
+def _has(name: str, column: ItemSet, op: object, operand: Json) -> tuple[Has, tuple[Json, ...]]:
     if not isinstance(op, str) or op not in ITEM_OPS:
         raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=ITEM_OPS)
     codes = _listed(name, column, operand)
@@ -178,7 +178,7 @@ def _has(name: str, column: ItemSet, op: Any, operand: Any) -> tuple[Has, tuple[
     return Has(name, chosen, op == "has none of"), (name, op, tuple(column.labels[code] for code in chosen))
 
 
-def _listed(name: str, column: Category | ItemSet, operand: Any) -> set[Code]:
+def _listed(name: str, column: Category | ItemSet, operand: Json) -> set[Code]:
     """The codes of one public value or of several."""
     wanted = operand if isinstance(operand, (list, tuple)) else [operand]
     if not wanted:
@@ -192,7 +192,7 @@ def _listed(name: str, column: Category | ItemSet, operand: Any) -> set[Code]:
     return codes
 
 
-def _one_of(name: str, column: Category, op: Any, operand: Any) -> tuple[OneOf, tuple[Any, ...]]:
+def _one_of(name: str, column: Category, op: object, operand: Json) -> tuple[OneOf, tuple[Json, ...]]:
     if not isinstance(op, str) or op not in CATEGORY_OPS:
         raise AllowanceError("predicate.op", op=str(op)[:20], column=name, ops=CATEGORY_OPS)
     codes = _listed(name, column, operand)

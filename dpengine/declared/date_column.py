@@ -11,10 +11,9 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 
 ORDERS = ("ymd", "dmy", "mdy")
 LONGEST_DATE = 60  # characters; longer cells are no dates
@@ -31,7 +30,7 @@ class Date:
     last: date
     order: str
 
-    def __init__(self, first: Any, last: Any, order: str = "ymd") -> None:
+    def __init__(self, first: object, last: object, order: str = "ymd") -> None:
         low, high = read_date(first, "first"), read_date(last, "last")
         if not low < high:
             raise AllowanceError("date.reversed")
@@ -73,15 +72,15 @@ class Date:
     def text(self, code: int) -> str:
         return self.value(code)
 
-    def place(self, value: Any, name: str = "value") -> Fraction:
+    def place(self, value: Json, name: str = "value") -> Fraction:
         """Where a public date lies, in days from the first; also outside the range."""
         return Fraction((read_date(value, name) - self.first).days)
 
-    def plain(self, value: Any) -> str:
+    def plain(self, value: Json) -> str:
         """A public date with its one writing."""
         return read_date(value, "value").isoformat()
 
-    def code(self, value: Any) -> int:
+    def code(self, value: Json) -> int:
         """The day, clamped into the range; for public values typed into a form."""
         return min(max(int(self.place(value)), 0), self.size - 1)
 
@@ -113,7 +112,7 @@ class Date:
         }
 
 
-def read_date(value: Any, name: str) -> date:
+def read_date(value: Json, name: str) -> date:
     """A public date as a form or a notebook gives it: a date, or ISO text."""
     if isinstance(value, datetime):
         return value.date()

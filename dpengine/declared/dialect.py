@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.schema import LONGEST_NAME, visible
 from dpengine.declared.spelling import trimmed
 from dpengine.messages import say
@@ -82,7 +82,7 @@ class Dialect:
         return asdict(self)
 
     @staticmethod
-    def from_json(data: Any) -> Dialect:
+    def from_json(data: Json) -> Dialect:
         """What was written down before there were `line_breaks` has none."""
         try:
             return Dialect(**data)

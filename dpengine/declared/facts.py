@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import Predicate
@@ -27,7 +26,7 @@ class Facts:
     def people(self) -> int | None:
         return self.about if self.relation == "replace" else None
 
-    def in_file(self, name: Any) -> str:
+    def in_file(self, name: object) -> str:
         """A column of the file, declared or not; its names are public."""
         header = self.header or tuple(self.schema.columns)
         if name not in header:

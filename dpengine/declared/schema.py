@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.messages import hidden
 
@@ -52,7 +51,9 @@ class Number:
     shape: str  # a public guess for previews: "even", "bell" or "skewed"
     missing: Fraction | None  # the value that stands in for a missing one; None: the row is left out
 
-    def __init__(self, lower: Any, upper: Any, step: Any = 1, shape: str = "bell", missing: Any = None) -> None:
+    def __init__(
+        self, lower: object, upper: object, step: object = 1, shape: str = "bell", missing: object = None
+    ) -> None:
         low, high = read_number(lower, "lower"), read_number(upper, "upper")
         grain = read_number(step, "step")
         if not low < high:
@@ -103,11 +104,11 @@ class Number:
         exact = self.lower + code * self.step
         return int(exact) if exact.denominator == 1 else float(exact)
 
-    def code(self, value: Any) -> Code:
+    def code(self, value: Json) -> Code:
         """The nearest grid point, clamped into the range; for public values typed into a form."""
         return min(max(round(self.place(value)), 0), self.size - 1)
 
-    def place(self, value: Any, name: str = "value") -> Fraction:
+    def place(self, value: Json, name: str = "value") -> Fraction:
         """Where a public number lies, in steps from the lowest; also outside the range."""
         return (read_number(value, name) - self.lower) / self.step
 
@@ -147,7 +148,7 @@ class Category:
     labels: tuple[str, ...] = field(compare=False)
     _places: dict[str, Code] = field(compare=False, repr=False)
 
-    def __init__(self, values: Any, unknown: str = "other", missing: str = "no answer", aliases: Any = ()) -> None:
+    def __init__(self, values: Json, unknown: str = "other", missing: str = "no answer", aliases: Json = ()) -> None:
         if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
             raise AllowanceError("schema.unreadable")
         listed = tuple(str(value).strip() for value in values)
@@ -199,7 +200,7 @@ class Category:
     def value(self, code: Code) -> str:
         return self.labels[code]
 
-    def code(self, value: Any) -> Code:
+    def code(self, value: Json) -> Code:
         """The place of a listed value; for public values typed into a form."""
         return self._places[normal(str(value))]
 
@@ -225,7 +226,7 @@ class ItemSet:
     at_most: int | None
     _places: dict[str, Code] = field(compare=False, repr=False)
 
-    def __init__(self, values: Any, separator: str | None = "|", at_most: int | None = None) -> None:
+    def __init__(self, values: Json, separator: str | None = "|", at_most: int | None = None) -> None:
         if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
             raise AllowanceError("schema.unreadable")
         listed = tuple(str(value).strip() for value in values)
@@ -269,7 +270,7 @@ class ItemSet:
     def value(self, code: Code) -> str:
         return self.values[code]
 
-    def code(self, value: Any) -> Code:
+    def code(self, value: Json) -> Code:
         """The place of one listed item; for public values typed into a form."""
         return self._places[normal(str(value))]
 

@@ -10,17 +10,17 @@ of *rows* is never public: any of a person's rows may become any other rows, up 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 
 Relation = Literal["replace", "add_remove"]
 RELATIONS: tuple[Relation, ...] = ("replace", "add_remove")
 MOST_ROWS_EACH = 1_000
 
 
-def read_relation(value: Any) -> Relation:
+def read_relation(value: Json) -> Relation:
     if value not in RELATIONS:
         raise AllowanceError("relation.unknown")
     return value  # type: ignore[no-any-return]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
@@ -21,7 +20,7 @@ RAW = "raw.parquet"
 
 def load_raw(
     folder: Path,
-    source: Any,
+    source: object,
     schema: Schema,
     unit: Unit,
     dialect: Dialect,

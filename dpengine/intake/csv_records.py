@@ -28,13 +28,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
+from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, Lines, Utf8, first_record, readable, reader_of
 
@@ -43,7 +43,7 @@ FEW = 2_000  # rows held as Python lists
 _NOTHING = " \t\"'"
 HOPELESS = ("load.broken", "load.unclosed")  # faults that hide where records end
 
-Batches = Iterator[tuple[list[Any], float]]  # text columns, and how much of the source has been read
+Batches = Iterator[tuple[list[Arrow], float]]  # text columns, and how much of the source has been read
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Blanks:
         nothing = len(row) > 1 and not any(cell.strip(_NOTHING + dialect.separator) for cell in row)
         return nothing and self._counted(1) > 0
 
-    def off(self, columns: list[Any], signs: str = "") -> list[Any]:
+    def off(self, columns: list[Arrow], signs: str = "") -> list[Arrow]:
         """The columns without such rows."""
         if len(columns) < 2 or not len(columns[0]):
             return columns
@@ -95,7 +95,7 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks | No
     return names, batches()
 
 
-def _swift(stream: Utf8, width: int, dialect: Dialect, blanks: Blanks) -> Iterator[list[Any]]:
+def _swift(stream: Utf8, width: int, dialect: Dialect, blanks: Blanks) -> Iterator[list[Arrow]]:
     """Proven blocks; stops at the first one in doubt and puts it back."""
     names = [f"c{place}" for place in range(width)]
     parse = arrow_csv.ParseOptions(
@@ -203,7 +203,7 @@ def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
 
 def _careful(
     stream: Utf8, width: int, dialect: Dialect, newline: str, bad_records: str, blanks: Blanks
-) -> Iterator[list[Any]]:
+) -> Iterator[list[Arrow]]:
     """Record by record, from wherever the stream stands to its end."""
     lines = Lines(stream, newline)
     missing = [""] * width
@@ -218,7 +218,7 @@ def _careful(
             code = "load.encoding"
         raise AllowanceError(code, encoding=dialect.encoding, most=LONGEST_RECORD) from None
 
-    def columns() -> list[Any]:
+    def columns() -> list[Arrow]:
         nonlocal rows
         now, rows = rows, []
         try:

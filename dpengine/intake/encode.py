@@ -13,13 +13,12 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.arrays import Integers
+from dpengine.core.arrays import Arrow, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.date_column import Date
 from dpengine.declared.dialect import Dialect
@@ -49,7 +48,7 @@ def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequ
         raise AllowanceError("engine.unreadable") from None
 
 
-def _encode(file: Any, schema: Schema, dialect: Dialect, coded: Path, sources: list[str], kept: list[str]) -> None:
+def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources: list[str], kept: list[str]) -> None:
     coders = [_of_cells(column, dialect) for column in schema.columns.values()]
     fields = [(f"c{place}", _kind(column)) for place, column in enumerate(schema.columns.values())]
     checks = [misfit(column, dialect) for column in schema.columns.values()]
@@ -71,20 +70,20 @@ def _encode(file: Any, schema: Schema, dialect: Dialect, coded: Path, sources: l
             store(pa.record_batch(codes, schema=target))
 
 
-def _faults(cells: Any, check: Callable[[str], bool]) -> Any:
+def _faults(cells: Arrow, check: Callable[[str], bool]) -> Arrow:
     """1 where a cell does not fit its declaration; an absent cell fits."""
     distinct = cells.combine_chunks().dictionary_encode()
     found = [check(text) for text in distinct.dictionary.to_pylist()]
     return np.array([*found, False], dtype=np.int8)[_places(distinct)]
 
 
-def _of_cells(column: Column, dialect: Dialect) -> Callable[[Any], Any]:
+def _of_cells(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:
     """A column of texts becomes a column of codes. Each different text is coded once."""
     if isinstance(column, ItemSet):
         return lambda cells: _sets(cells.combine_chunks().dictionary_encode(), column)
     coder, missing = _coder(column, dialect)
 
-    def codes(cells: Any) -> Any:
+    def codes(cells: Arrow) -> Arrow:
         distinct = cells.combine_chunks().dictionary_encode()
         found = np.append(coder(distinct.dictionary.to_pylist()), missing)
         return pa.array(found[_places(distinct)], _kind(column))
@@ -92,18 +91,18 @@ def _of_cells(column: Column, dialect: Dialect) -> Callable[[Any], Any]:
     return codes
 
 
-def _sets(distinct: Any, column: ItemSet) -> Any:
+def _sets(distinct: Arrow, column: ItemSet) -> Arrow:
     """Lists of codes; an absent cell is the empty set."""
     found = [column.codes(text) for text in distinct.dictionary.to_pylist()]
     return pa.array([*found, []], _kind(column)).take(pa.array(_places(distinct)))
 
 
-def _places(distinct: Any) -> Any:
+def _places(distinct: Arrow) -> Arrow:
     """Where each cell's text stands among the different ones; after the last of them for an absent cell."""
     return distinct.indices.fill_null(len(distinct.dictionary)).to_numpy(zero_copy_only=False)
 
 
-def _kind(column: Column) -> Any:
+def _kind(column: Column) -> Arrow:
     kinds = (np.int8, np.int16, np.int32)
     kind = pa.from_numpy_dtype(next(kind for kind in kinds if column.size - 1 <= np.iinfo(kind).max))
     return pa.list_(kind) if isinstance(column, ItemSet) else kind

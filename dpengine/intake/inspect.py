@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect, check_names, ordinary, read_header
 from dpengine.intake.csv_records import read_csv
@@ -29,7 +29,7 @@ def is_parquet(path: Path) -> bool:
     return files_of(path)[0].suffix.lower() == ".parquet"
 
 
-def is_text(kind: Any) -> bool:
+def is_text(kind: Arrow) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
@@ -45,7 +45,7 @@ class Unpacked:
         if self._size > self._most:
             raise AllowanceError("load.swollen")
 
-    def declared(self, metadata: Any) -> None:
+    def declared(self, metadata: Arrow) -> None:
         """What its own table of contents says, before anything is read; what it holds is counted again as it comes."""
         self.add(metadata.num_rows * metadata.num_columns)
         self._size = 0

@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import ItemSet, Schema
 from dpengine.intake.load import parquet, written
@@ -46,7 +46,7 @@ def cut_sets(coded: Path, schema: Schema, secret: bytes, several: bool) -> None:
     try:
         with connect(coded.parent) as connection, written(coded) as part:
             connection.from_parquet(str(coded)).create_view("rows")
-            found: Any = connection.sql(f"SELECT rows.*{added} FROM rows{joins}").to_arrow_reader(BATCH)
+            found: Arrow = connection.sql(f"SELECT rows.*{added} FROM rows{joins}").to_arrow_reader(BATCH)
             with parquet(part, found.schema) as store:
                 for batch in found:
                     store(batch)

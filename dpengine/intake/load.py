@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.intake.csv_records import Batches, Blanks, read_csv
@@ -68,7 +69,7 @@ def load(
 
 
 def _load(
-    source: Any,
+    source: object,
     dialect: Dialect,
     raw: Path,
     secret: bytes,
@@ -126,9 +127,9 @@ def written(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def parquet(part: Path, schema: Any) -> Iterator[Callable[[Any], None]]:
+def parquet(part: Path, schema: Arrow) -> Iterator[Callable[[Arrow], None]]:
     """A function that takes batches of rows and writes them in groups of a useful size."""
-    held: list[Any] = []
+    held: list[Arrow] = []
     # Without statistics: what a reader skips, and so how long it takes, must not depend on the values.
     with open(part, "wb") as file, pq.ParquetWriter(file, schema, write_statistics=False) as writer:
 
@@ -137,7 +138,7 @@ def parquet(part: Path, schema: Any) -> Iterator[Callable[[Any], None]]:
                 writer.write_table(pa.Table.from_batches(held, schema=schema), row_group_size=GROUP)
             held.clear()
 
-        def store(batch: Any) -> None:
+        def store(batch: Arrow) -> None:
             held.append(batch)
             if sum(one.num_rows for one in held) >= GROUP or sum(one.nbytes for one in held) >= HEAVY:
                 flush()
@@ -191,7 +192,7 @@ def _parquet(path: Path, dialect: Dialect, blanks: Blanks) -> tuple[list[str], B
     return names, batches()
 
 
-def _weighed(columns: list[tuple[Any, str]], size: Unpacked) -> Iterator[list[tuple[Any, str]]]:
+def _weighed(columns: list[tuple[Arrow, str]], size: Unpacked) -> Iterator[list[tuple[Arrow, str]]]:
     """The batch in pieces whose texts weigh at most HEAVY or are one row; refuses a cell that is too long."""
     rows = len(columns[0][0])
     weights = np.zeros(rows, dtype=np.int64)
@@ -219,7 +220,7 @@ def _readable() -> Iterator[None]:
         raise AllowanceError("load.unreadable") from None
 
 
-def _frame(frame: Any, dialect: Dialect, blanks: Blanks) -> tuple[list[str], Batches]:
+def _frame(frame: Arrow, dialect: Dialect, blanks: Blanks) -> tuple[list[str], Batches]:
     try:
         names = [str(name) for name in frame.columns]
         rows = len(frame)
@@ -238,7 +239,7 @@ def _frame(frame: Any, dialect: Dialect, blanks: Blanks) -> tuple[list[str], Bat
     return names, batches()
 
 
-def _array(series: Any, dialect: Dialect) -> Any:
+def _array(series: Arrow, dialect: Dialect) -> Arrow:
     if series.dtype != object:
         try:
             return pa.array(series, from_pandas=True)
@@ -247,7 +248,7 @@ def _array(series: Any, dialect: Dialect) -> Any:
     return pa.array([_cell(value, dialect) for value in series], pa.string())
 
 
-def _cell(value: Any, dialect: Dialect) -> str | None:
+def _cell(value: Arrow, dialect: Dialect) -> str | None:
     """Any object as text; what has no text is missing."""
     try:
         if value is None or bool(value != value):
@@ -272,7 +273,7 @@ _PLAIN = (
 )
 
 
-def _text(cells: Any, name: str, dialect: Dialect) -> Any:
+def _text(cells: Arrow, name: str, dialect: Dialect) -> Arrow:
     """A typed column as the text a CSV file in this dialect would hold: 1500.0 is 1500, NaN is missing."""
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()

@@ -15,11 +15,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger.chain import FORMAT
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import COLUMNS
@@ -109,7 +108,7 @@ def _exported(lines: Iterator[str], name: str) -> Iterator[JsonObject]:
         raise AllowanceError("verify.ledger_cut", file=name)
 
 
-def _read(line: str) -> Any:
+def _read(line: str) -> Json:
     """None where it is no JSON; the error would hold the line, and somebody may have picked the wrong file."""
     try:
         return json.loads(line)

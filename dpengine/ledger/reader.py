@@ -9,12 +9,11 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from sqlite_utils import Database
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger import owner_rows, repeats, session_rows
 from dpengine.ledger.chain import START, Verdict, verify
 from dpengine.ledger.owner_rows import Act
@@ -235,7 +234,7 @@ class LedgerReader:
         told = [(entry.outcome.seq, entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
         return [entry for _, entry in sorted(told, key=lambda one: one[0])]
 
-    def _pages(self, where: str, values: list[Any]) -> Iterator[JsonObject]:
+    def _pages(self, where: str, values: list[Json]) -> Iterator[JsonObject]:
         """In pages, each its own read: a long look holds no old snapshot that later writes would trip over."""
         after = -(2**63)  # a row numbered below 1 by hand must be seen too
         while True:

@@ -13,14 +13,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, NotRequired, TypedDict
+from typing import ClassVar, NotRequired, TypedDict
 
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Loss, loss_as_json, loss_from_json
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 
 COLUMNS = ("seq", "at", "kind", "budget", "request", "actor", "body", "totals", "prev", "hash")
 OUTCOMES = ("answer", "failed")
@@ -29,7 +29,7 @@ TOLD = ("part", "lost")
 SESSION = "adaptive_session"
 LONGEST_REQUEST = 100
 
-LedgerRow = Mapping[str, Any]
+LedgerRow = Mapping[str, Json]
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def questions_of(claim: JsonObject) -> int | None:
     return int(claim["parameters"]["questions"]) if claim.get("key") == SESSION else None
 
 
-def is_request(request: Any) -> bool:
+def is_request(request: object) -> bool:
     """A request id is opaque: any 1 to 100 printable characters."""
     return isinstance(request, str) and 1 <= len(request) <= LONGEST_REQUEST and request.isprintable()
 

@@ -10,12 +10,11 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from sqlite_utils import Database, Migrations
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.space import nearly_full, refuse_full, small_blocks
 from dpengine.ledger import repeats
 from dpengine.ledger.chain import START, sound
@@ -320,7 +319,7 @@ def _step(statements: tuple[str, ...], fill: Callable[[Database], None] | None) 
     return run
 
 
-def sound_rows(db: Database, sql: str, values: list[Any]) -> list[JsonObject]:
+def sound_rows(db: Database, sql: str, values: list[Json]) -> list[JsonObject]:
     """No row is believed before it is rehashed: an edited sum must not buy anything, nor an edited answer be shown."""
     rows = list(db.query(sql, values))
     if not all(sound(row) for row in rows):

@@ -14,16 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpengine.core.exact import read_number, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Ordered
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, local
+from dpengine.statistics.need import AnyNeed
+from dpengine.statistics.raw_needs import RawNeed
 
 LOWER, UPPER, FILLED, OUTSIDE, EMPTY, ITEMS = "lower", "upper", "filled", "outside", "empty", "items"
 _YEARS = range(1000, 3000)
@@ -34,7 +35,7 @@ class Cut:
     """One thing that is cut, as a code of the catalogue with public facts; all of them JSON."""
 
     code: str
-    facts: tuple[tuple[str, Any], ...]
+    facts: tuple[tuple[str, Json], ...]
 
     def words(self) -> str:
         """Part of a sentence, in the reader's language."""
@@ -54,11 +55,13 @@ def sentence(cuts: Iterable[Cut]) -> str:
     return say("cut.all", parts="; ".join(told)) if told else ""
 
 
-def cut(code: str, **facts: Any) -> Cut:
+def cut(code: str, **facts: Json) -> Cut:
     return Cut(f"cut.{code}", tuple(facts.items()))
 
 
-def of_question(facts: Facts, need: Any, valued: set[str], conditions: Iterable[Predicate]) -> tuple[Cut, ...]:
+def of_question(
+    facts: Facts, need: AnyNeed | RawNeed, valued: set[str], conditions: Iterable[Predicate]
+) -> tuple[Cut, ...]:
     """All of it; of rows nothing where the statistic reads every one."""
     unit, every = facts.unit, getattr(need, "every_row", False)
     found = [] if unit.id_column is None or every else [cut("rows", column=unit.id_column, most=unit.at_most)]
@@ -118,7 +121,7 @@ def _of_list(column: Category, kinds: set[str]) -> Iterator[tuple[str, str]]:
         yield "list.empty", column.missing
 
 
-def _changed(facts: Facts, rows: Iterable[Any]) -> Iterator[tuple[str, set[str]]]:
+def _changed(facts: Facts, rows: Iterable[Json]) -> Iterator[tuple[str, set[str]]]:
     """For each simple condition its column, and which cuts can change whether it holds."""
     for row in rows:
         if row[0] == "any":
@@ -135,7 +138,7 @@ def _changed(facts: Facts, rows: Iterable[Any]) -> Iterator[tuple[str, set[str]]
             )
 
 
-def _of_interval(column: Ordered, op: str, operand: Any) -> set[str]:
+def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
     """A condition on an ordered column is an interval, in steps from the lowest value."""
     low: Fraction | None
     high: Fraction | None

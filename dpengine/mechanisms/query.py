@@ -13,14 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self
+
+from typing_extensions import TypeVar
 
 from dpengine.accountant.loss import Loss, Together
-from dpengine.core.amounts import BETA, LEAST_EPSILON, MOST_EPSILON, read_beta, read_epsilon
+from dpengine.core.amounts import BETA, read_beta, read_epsilon
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Ends, Figures, Json, JsonObject
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
@@ -36,6 +38,9 @@ from dpengine.noise.laws import Law
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 
+Statistic = TypeVar("Statistic", default=Any)  # what is read of the data
+Raw = TypeVar("Raw", default=Any)  # what is drawn
+Fields = dict[str, Any]  # what a question is made with, by name
 Told = Callable[[int, int], None]  # so many of so many
 
 
@@ -52,8 +57,8 @@ class Sensitivity:
 class Released:
     """An answer in plain Python: a number, a label, or a mapping from label to number; the interval has its shape."""
 
-    value: Any
-    interval: Any = None
+    value: Json
+    interval: Json = None
 
     def as_json(self) -> JsonObject:
         return {"value": self.value, "interval": self.interval}
@@ -71,7 +76,7 @@ class ReleaseTools:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query(ABC):
+class Query(ABC, Generic[Statistic, Raw]):
     """One question with all its parameters. Subclasses add their own fields and read like their theorem."""
 
     card: ClassVar[Card]
@@ -107,7 +112,7 @@ class Query(ABC):
             by = None
         else:
             facts.schema.category(str(by))
-        fields: JsonObject = {
+        fields: Fields = {
             "facts": facts,
             "by": by,
             "epsilon": read_epsilon(given.pop("epsilon", None)),
@@ -121,7 +126,7 @@ class Query(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         """This question's own fields from the rest of the form."""
 
     @classmethod
@@ -150,7 +155,7 @@ class Query(ABC):
     def need(self) -> AnyNeed | RawNeed: ...
 
     @abstractmethod
-    def measured(self, value: Any) -> tuple[int, ...]:
+    def measured(self, value: Statistic) -> tuple[int, ...]:
         """The integer vector whose change `sensitivity` bounds (counts, or the candidates' scores)."""
 
     @abstractmethod
@@ -170,26 +175,26 @@ class Query(ABC):
         """A promise above this says little: a quarter of what the question can show, from public facts."""
 
     @abstractmethod
-    def draw(self, value: Any, coins: Coins) -> Any: ...
+    def draw(self, value: Statistic, coins: Coins) -> Raw: ...
 
-    def drawn(self, value: Any, coins: Coins, told: Told) -> Any:
+    def drawn(self, value: Statistic, coins: Coins, told: Told) -> Raw:
         """`draw`, by a question that takes long enough to tell how far it has come; both numbers are public."""
         return self.draw(value, coins)
 
     @abstractmethod
-    def law(self, value: Any) -> Law | None:
+    def law(self, value: Statistic) -> Law | None:
         """The exact law of `draw`."""
 
-    def truth(self, rows: Sequence[Row]) -> Any:
+    def truth(self, rows: Sequence[Row]) -> Json:
         """The plain answer over coded rows of a made-up table, all of which count, as one group: a number, a pair
         between which every number is right, or one by label. The tests hold the ranges of drawn answers against it;
         a question that has none names a test of its own (`Trial.covered`)."""
         raise NotImplementedError
 
     @abstractmethod
-    def finish(self, raw: Any) -> Released: ...
+    def finish(self, raw: Raw) -> Released: ...
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+    def limits(self, part: str = "") -> Ends | None:
         """Between which numbers an answer, or a part of it, lies by declaration; the declared number of people stands
         for one that is not public. None where it is no number."""
         match self.answer_kind:
@@ -208,12 +213,12 @@ class Query(ABC):
         """How many people or rows can be counted; about so many where that is not public."""
         return self.facts.about * self.facts.unit.at_most
 
-    def sure(self, part: str = "") -> tuple[Any, Any]:
+    def sure(self, part: str = "") -> Ends:
         """Beyond which numbers the truth cannot be, whatever the table holds; None where nothing is sure."""
         least, most = self.limits(part) or (None, None)
         return least, None if self.answer_kind == "count" and self.facts.people is None else most
 
-    def mute(self, interval: Any, part: str = "") -> bool:
+    def mute(self, interval: Json, part: str = "") -> bool:
         """Does a figure with this range say nothing?"""
         limits = self.limits(part)
         return limits is not None and interval is not None and fills(interval[0], interval[1], *limits)
@@ -222,11 +227,11 @@ class Query(ABC):
         """How far every figure that is shown may be off, all at once."""
         return self.promise().amount
 
-    def verdict(self, interval: Any) -> str:
+    def verdict(self, interval: Json) -> str:
         """What an answer with this range says of the declaration, where that was asked: a word of `data.fit`."""
         return ""
 
-    def holds_none(self, interval: Any) -> bool:
+    def holds_none(self, interval: Json) -> bool:
         """Is none at all possible, of something that is better not there?"""
         return False
 
@@ -247,7 +252,7 @@ class Query(ABC):
         """Are the parts of an answer of one kind, so that one of them may be the largest?"""
         return self.by is not None
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         """In which of its card's states an answer says nothing; "" where it tells."""
         if not isinstance(interval, dict):
             return FEW if self.mute(interval) else ""
@@ -302,25 +307,25 @@ class Query(ABC):
         """The loss of all groups from that of one, which was given `for_each` of ε."""
         return Together((part, part)) if self.by is not None and self.facts.relation == "replace" else part
 
-    def told(self, each: list[tuple[Any, Any]]) -> Released:
+    def told(self, each: list[Ends]) -> Released:
         """One (value, interval) as it is; one for each group, by label."""
         if self.by is None:
             return Released(*each[0])
         pairs = dict(zip(self.labels(), each, strict=True))
         return Released({name: one[0] for name, one in pairs.items()}, {name: one[1] for name, one in pairs.items()})
 
-    def first_statistic(self, read: Callable[[AnyNeed | RawNeed], Any]) -> Any:
+    def first_statistic(self, read: Callable[[AnyNeed | RawNeed], Statistic]) -> Statistic | None:
         """What is read before the draw."""
         return read(self.need())
 
-    def carry(self, value: Any, tools: ReleaseTools) -> JsonObject:
+    def carry(self, value: Statistic, tools: ReleaseTools) -> JsonObject:
         """Draw, and say what the ledger keeps of it."""
         return self.stored(self.drawn(value, tools.coins, tools.progress))
 
-    def stored(self, raw: Any) -> JsonObject:
+    def stored(self, raw: Raw) -> JsonObject:
         return self.finish(raw).as_json()
 
-    def release(self, value: Any, coins: Coins) -> Released:
+    def release(self, value: Statistic, coins: Coins) -> Released:
         return self.finish(self.draw(value, coins))
 
     def parameters(self) -> JsonObject:
@@ -360,39 +365,17 @@ class Query(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Averaged(Query):
+class Averaged(Query[Statistic, Figures]):
     """A question whose `draw` adds noise to integers: several draws are worth their mean, and the ledger keeps
     them."""
 
     @abstractmethod
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def around(self, raw: Figures, looks: int) -> Released:
         """What the mean of `repeated_answers` independent draws says, with a range that holds except with chance β."""
 
-    def finish(self, raw: tuple[Any, ...]) -> Released:
+    def finish(self, raw: Figures) -> Released:
         return self.around(raw, 1)
 
-    def stored(self, raw: tuple[Any, ...]) -> JsonObject:
+    def stored(self, raw: Figures) -> JsonObject:
         """The draw itself is what the charge paid for, so it may be kept too."""
         return super().stored(raw) | {"raw": list(raw)}
-
-
-def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:
-    """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it."""
-    grain = 10**6
-    low, high = int(LEAST_EPSILON * grain), int(most * grain)
-
-    def enough(epsilon: int) -> bool:
-        try:
-            return query.at(Fraction(epsilon, grain)).promise().amount <= wish
-        except AllowanceError:  # some questions have no answer at so small a spend
-            return False
-
-    if not enough(high):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return Fraction(low, grain)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dpengine.core.json_types import JsonObject
-from dpengine.mechanisms.query import Query, Released, ReleaseTools, Told
+from dpengine.core.json_types import Json, JsonObject
+from dpengine.mechanisms.query import Query, Raw, Released, ReleaseTools, Statistic, Told
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed
 
@@ -38,7 +38,7 @@ class Path:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stepwise(Query):
+class Stepwise(Query[Statistic, Raw]):
     """A question that reads, draws, and reads again where the draw led it. The whole loss is charged before the first
     step; whoever stops it early gets what was drawn so far. `need` and `draw` are those of its first step."""
 
@@ -52,7 +52,7 @@ class Stepwise(Query):
     def first_statistic(self, read: Callable[[AnyNeed], Any]) -> None:
         """Nothing: it reads as it goes."""
 
-    def carry(self, value: Any, tools: ReleaseTools) -> JsonObject:
+    def carry(self, value: Json, tools: ReleaseTools) -> JsonObject:
         path = self.descend(tools.read, tools.coins, tools.progress, tools.stopped)
         return self.ended(path).as_json() | {
             "path": path.as_json()

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+
+from dpengine.core.json_types import Ends, Json
 
 FEW = "few"  # too few to tell
 APART = "apart"  # cannot be told apart
@@ -27,7 +28,7 @@ NEARLY = Fraction(9, 10)
 DOUBT = 1e-6  # far above the rounding of a few operations on floats
 
 
-def fills(low: Any, high: Any, least: Any, most: Any) -> bool:
+def fills(low: Json, high: Json, least: Json, most: Json) -> bool:
     """Does [low, high] hold nearly all of [least, most]? Exact where a float leaves a doubt: an answer may have very
     many ranges."""
     first, last, bottom, top = float(low), float(high), float(least), float(most)
@@ -40,17 +41,17 @@ def fills(low: Any, high: Any, least: Any, most: Any) -> bool:
     return bool(least < most and min(high, most) - max(low, least) >= NEARLY * (most - least))
 
 
-def alike(ranges: Iterable[tuple[Any, Any]]) -> bool:
+def alike(ranges: Iterable[Ends]) -> bool:
     """Is there a figure that all of these ranges hold? Ends are numbers, or days as ISO writes them."""
     lows, highs = zip(*ranges, strict=True)
     return bool(max(lows) <= min(highs))
 
 
-def leaders(ranges: Mapping[str, tuple[Any, Any]]) -> list[str]:
+def leaders(ranges: Mapping[str, Ends]) -> list[str]:
     """Which of them may be the largest."""
     ahead = max(low for low, _ in ranges.values())
     return [part for part, (_, high) in ranges.items() if high >= ahead]
 
 
-def first_is_certain(gap: Any, about: int, candidates: int, everyone: bool) -> bool:
+def first_is_certain(gap: Json, about: int, candidates: int, everyone: bool) -> bool:
     return bool(everyone and gap <= (1 - NEARLY) * Fraction(about, candidates))

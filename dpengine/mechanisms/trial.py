@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 
-Given = Mapping[str, Any]  # a form's JSON, without ε
+Given = Mapping[str, Json]  # a form's JSON, without ε
 
 WORLD = Schema(
     {
@@ -29,8 +28,8 @@ WORLD = Schema(
         "b": Date("1990-01-01", "1990-01-04"),
     }
 )
-IN_A: list[Any] = [["c", "in", ["a"]]]
-SOME: list[Any] = ["x", ">", 0]
+IN_A: list[Json] = [["c", "in", ["a"]]]
+SOME: list[Json] = ["x", ">", 0]
 RAW = ("raw number", "raw text")  # columns of the small world that are not declared
 
 CLUB = Schema(
@@ -40,8 +39,8 @@ CLUB = Schema(
         "visits": Number(0, 6, missing=0),
     }
 )
-WEST: list[Any] = [["town", "in", ["West"]]]  # Ana is the only one from there
-NORTH: list[Any] = [["town", "in", ["North"]]]
+WEST: list[Json] = [["town", "in", ["West"]]]  # Ana is the only one from there
+NORTH: list[Json] = [["town", "in", ["North"]]]
 
 
 @dataclass(frozen=True)

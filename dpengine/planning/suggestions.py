@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms import catalogue
@@ -79,6 +78,6 @@ def _several(facts: Facts, names: list[str]) -> list[str]:
     return [name for name in names if len(facts.schema.category(name).values) > 2]
 
 
-def _first(facts: Facts, name: str) -> list[list[Any]]:
+def _first(facts: Facts, name: str) -> list[list[Json]]:
     """A condition: the first value of a list."""
     return [[name, "in", [facts.schema[name].value(0)]]]

@@ -17,12 +17,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
-from typing import Any
 
 from dpengine.accountant.filter import Rule
 from dpengine.core.amounts import LEAST_DELTA
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit
@@ -95,12 +94,12 @@ class Lecture:
     wanted: Fraction
 
 
-def ways(facts: Facts, kind: str, given: Mapping[str, Any]) -> tuple[Way, ...]:
+def ways(facts: Facts, kind: str, given: Mapping[str, Json]) -> tuple[Way, ...]:
     """`given`: epsilon, delta, and where (of a count) or column and solution (of bars)."""
     return tuple(_way(facts, model, kind, given) for model in MODELS)
 
 
-def _way(facts: Facts, model: str, kind: str, given: Mapping[str, Any]) -> Way:
+def _way(facts: Facts, model: str, kind: str, given: Mapping[str, Json]) -> Way:
     key, told = _asked(model, kind, given)
     try:
         return Way(model, catalogue[key].build(facts, told))
@@ -108,7 +107,7 @@ def _way(facts: Facts, model: str, kind: str, given: Mapping[str, Any]) -> Way:
         return Way(model, None, refusal)
 
 
-def _asked(model: str, kind: str, given: Mapping[str, Any]) -> tuple[str, JsonObject]:
+def _asked(model: str, kind: str, given: Mapping[str, Json]) -> tuple[str, JsonObject]:
     told: JsonObject = {"epsilon": given["epsilon"]}
     told |= {"where": given.get("where") or []} if kind == "count" else {"column": given.get("column")}
     if model == "central":

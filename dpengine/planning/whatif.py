@@ -31,8 +31,9 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.mechanisms import asked_on, catalogue
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import NoPromise, Promise, Rank
-from dpengine.mechanisms.query import Query, least_epsilon
+from dpengine.mechanisms.query import Query
 from dpengine.messages import say
 from dpengine.messages.language import stored
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ import pyarrow as pa
 
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json
 from dpengine.declared.condition_words import combined
 from dpengine.declared.conditions import read_predicate
 from dpengine.mechanisms import asked_on
@@ -74,7 +74,7 @@ class Synthetic:
             columns[name] = pa.DictionaryArray.from_arrays(pa.array(codes[cell].astype(np.int32)), labels)
         return pa.table(columns)
 
-    def share(self, condition: Any) -> ClassShare:
+    def share(self, condition: Json) -> ClassShare:
         """Which share of the rows meets a condition on its columns."""
         read = read_predicate(condition, self.query.facts.schema)
         if strange := sorted(read.columns() - set(self.query.columns)):

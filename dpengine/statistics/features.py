@@ -21,10 +21,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Code, Number, Schema
 
@@ -36,7 +35,7 @@ MOST_WIDE = 200  # coordinates
 CONSTANT = "constant"
 LINEAR, LOGISTIC = "linear", "logistic"
 
-Row = Mapping[str, Any]
+Row = Mapping[str, Json]
 Weights = tuple[int, ...]
 
 
@@ -183,7 +182,7 @@ class Model:
             return 1.0, 0.0
         return float(goal.diameter / 2), float((goal.lower + goal.upper) / 2)
 
-    def margin(self, values: Mapping[str, Any]) -> float:
+    def margin(self, values: Mapping[str, Json]) -> float:
         """Of a row as a person writes it; numbers are kept within the declared range, as in training."""
         total = float(self.weights[0])
         layout = self.layout
@@ -199,7 +198,7 @@ class Model:
                 total += self.weights[start] * (2 * code / (column.size - 1) - 1)
         return total * self.scale
 
-    def predict(self, values: Mapping[str, Any]) -> float:
+    def predict(self, values: Mapping[str, Json]) -> float:
         """In the target's own unit; for yes or no, the chance of yes that the model gives."""
         margin = self.margin(values)
         if self.kind == LOGISTIC:
@@ -211,7 +210,7 @@ class Model:
         return {"kind": self.kind} | self.layout.as_json() | {"bits": WEIGHT_BITS, "weights": list(self.weights)}
 
 
-def model_from_json(data: Mapping[str, Any]) -> Model:
+def model_from_json(data: Mapping[str, Json]) -> Model:
     try:
         columns = Schema.from_json({"columns": data["features"]}).columns
         [(target, goal)] = Schema.from_json({"columns": [data["target"]]}).columns.items()

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from dpengine.accountant.budget import Budget
 from dpengine.core.errors import AllowanceError
@@ -145,7 +144,7 @@ class DeclaredTables:
     def _arrive(
         self,
         new: Arriving,
-        source: Any,
+        source: object,
         budget: BudgetFor,
         bad_records: str,
         progress: Callable[[float], None] | None,
@@ -225,7 +224,7 @@ class DeclaredTables:
     def _load(
         self,
         folder: Path,
-        source: Any,
+        source: object,
         new: Arriving,
         bad_records: str,
         rule: int,

@@ -17,14 +17,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FOUND
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
@@ -36,7 +36,7 @@ from dpengine.statistics.raw_needs import Bands
 
 
 @dataclass(frozen=True, kw_only=True)
-class FindRange(Query):
+class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="find_range",
         asked_on=("data",),
@@ -61,7 +61,7 @@ class FindRange(Query):
     column: str
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return {"column": facts.in_file(given["column"])}
 
     def own_json(self) -> JsonObject:
@@ -107,7 +107,7 @@ class FindRange(Query):
     def promise(self) -> Within:
         return Within(Fraction(2 * self.reach), BANDS, self.beta, least_count_error(self.epsilon, self.beta))
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         return FOUND if value["lower"] is None else ""
 
     def coarse(self) -> Fraction:

@@ -33,16 +33,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.amounts import read_delta
 from dpengine.core.exact import ceiling, exp_decimal, ln_above, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FOUND
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
@@ -57,7 +57,7 @@ Found = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FindValues(Query):
+class FindValues(Query[Found, Found]):
     card: ClassVar[Card] = Card(
         key="find_values",
         asked_on=("data",),
@@ -85,7 +85,7 @@ class FindValues(Query):
     delta: Fraction
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return {"column": facts.in_file(given["column"]), "delta": read_delta(given["delta"])}
 
     def own_json(self) -> JsonObject:
@@ -145,7 +145,7 @@ class FindValues(Query):
     def compared(self) -> bool:
         return True
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         """Every value that is found is held by somebody: that tells."""
         return "" if value else FOUND
 

@@ -16,17 +16,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, first_is_certain
 from dpengine.mechanisms.trial import IN_A, NORTH, SOME, WEST, Example, Trial
 from dpengine.messages import say
@@ -40,7 +40,7 @@ MOST_OPTIONS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyArgmax(Query):
+class NoisyArgmax(Query[tuple[int, ...], int]):
     card: ClassVar[Card] = Card(
         key="noisy_argmax",
         asked_on=("ask",),
@@ -65,7 +65,7 @@ class NoisyArgmax(Query):
     options: tuple[Predicate, ...]
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         listed = given["options"]
         if not isinstance(listed, (list, tuple)) or not 2 <= len(listed) <= MOST_OPTIONS:
             raise AllowanceError("options.many", most=MOST_OPTIONS)
@@ -117,7 +117,7 @@ class NoisyArgmax(Query):
         floor = least_choice_gap(self.epsilon, options, self.beta)
         return NearBest(2 * laplace_reach(self.scale, self.beta / options), self.beta, floor)
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         certain = first_is_certain(self.promise().gap, self.facts.about, len(self.options), self.where.everyone)
         return "" if certain else APART
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,12 +30,12 @@ from dpengine.accountant.loss import Exponential, Loss, Together
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Rank
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW, fills
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
@@ -61,7 +61,7 @@ class Blocks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quantile(Query):
+class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="quantile",
         asked_on=("ask", "whatif"),
@@ -97,7 +97,7 @@ class Quantile(Query):
     with_range: bool = True
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = str(given["column"])
         facts.schema.ordered(name)
         with_range = given.get("with_range", True)
@@ -244,7 +244,7 @@ class Quantile(Query):
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
 
-    def mute(self, interval: Any, part: str = "") -> bool:
+    def mute(self, interval: Json, part: str = "") -> bool:
         """Nearly the whole grid, or a range whose ends are both drawn from beyond all people there are; where no range
         was bought, a place that may be nearly anywhere."""
         share = self.shares[self.labels().index(part)] if part and self.by is None else self.shares[0]
@@ -257,7 +257,7 @@ class Quantile(Query):
         column = self.facts.schema.ordered(self.column)
         return fills(column.place(interval[0]), column.place(interval[1]), 0, column.size - 1)
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         if interval is None and isinstance(value, dict):
             return FEW if all(self.mute(None, part) for part in value) else ""
         return super().state(value, interval)
@@ -292,7 +292,7 @@ class Quantile(Query):
         """A range is widened to hold all three draws, which keeps its promise; a sentinel is the declared bound."""
         column = self.facts.schema.ordered(self.column)
         width = len(self.sides)
-        told: list[tuple[Any, Any]] = []
+        told: list[Ends] = []
         for first in range(0, len(raw), width):
             held = [min(max(code, 0), column.size - 1) for code in raw[first : first + width]]
             ends = (column.value(min(held)), column.value(max(held))) if self.with_range else None
@@ -304,7 +304,7 @@ class Quantile(Query):
         return Released({label: one[0] for label, one in pairs.items()}, ranges)
 
 
-def read_shares(given: Any) -> tuple[Fraction, ...]:
+def read_shares(given: Json) -> tuple[Fraction, ...]:
     """One share or several, rising; each with at most three decimals."""
     listed = given if isinstance(given, (list, tuple)) else [given]
     shares = tuple(read_number(one, "share") for one in listed)

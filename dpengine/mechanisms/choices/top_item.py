@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,13 +28,13 @@ from dpengine.accountant.loss import Exponential, Loss, Pure, Together
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, first_is_certain
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
@@ -49,7 +49,7 @@ MOST_FLIPPED = 60  # candidates: the law of permute-and-flip takes their cube
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopItem(Query):
+class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="top_item",
         asked_on=("ask", "whatif"),
@@ -88,7 +88,7 @@ class TopItem(Query):
     how_many: int = 1
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = str(given["column"])
         facts.schema.listed(name)
         wanted = read_number(given.get("how_many", 1), say("param.how_many.label"))
@@ -149,7 +149,7 @@ class TopItem(Query):
         gap = flip_gap if self.noise else choice_gap
         return NearBest(gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         certain = first_is_certain(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)
         return "" if certain else APART
 

@@ -24,6 +24,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
@@ -72,7 +73,7 @@ class Count(OfCounts):
             raise AllowanceError("count.people_by")
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         people = given.get("people", False)
         if not isinstance(people, bool):
             raise AllowanceError("query.switch", name=say("param.people.label"))

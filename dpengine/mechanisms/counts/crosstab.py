@@ -22,6 +22,7 @@ from dpengine.declared.condition_words import combined, who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
@@ -60,7 +61,7 @@ class Crosstab(Histogram):
     columns: tuple[str, ...]
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         names = given["columns"]
         if not isinstance(names, (list, tuple)) or not 2 <= len(names) <= 3:
             raise AllowanceError("crosstab.columns")

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
@@ -55,7 +56,7 @@ class FitCheck(OfCounts):
     column: str | None = None
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = given.get("column")
         if name in (None, ""):
             return {"column": None}
@@ -80,11 +81,11 @@ class FitCheck(OfCounts):
     def counts_rows(self) -> bool:
         return True
 
-    def verdict(self, interval: Any) -> str:
+    def verdict(self, interval: Json) -> str:
         low, high = interval
         return "few" if high <= self.coarse() else "many" if low >= self.coarse() else "unsure"
 
-    def holds_none(self, interval: Any) -> bool:
+    def holds_none(self, interval: Json) -> bool:
         return bool(interval[0] <= 0 <= interval[1])
 
     def truth(self, rows: Sequence[Row]) -> int:

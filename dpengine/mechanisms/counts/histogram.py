@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_number
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
@@ -31,7 +31,7 @@ from dpengine.declared.schema import Category, ItemSet, Ordered
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
-from dpengine.mechanisms.query import Released
+from dpengine.mechanisms.query import Fields, Released
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
@@ -78,7 +78,7 @@ class Histogram(OfCounts):
     starts: tuple[int, ...]
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = str(given["column"])
         column = facts.schema[name]
         bins = given.get("bins")
@@ -159,7 +159,7 @@ class Histogram(OfCounts):
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, len(self.starts)) / 4
 
-    def told(self, each: list[tuple[Any, Any]]) -> Released:
+    def told(self, each: list[Ends]) -> Released:
         bars = dict(zip(self.labels(), each, strict=True))
         return Released({label: one[0] for label, one in bars.items()}, {label: one[1] for label, one in bars.items()})
 
@@ -168,7 +168,7 @@ def _span(low: str, high: str) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def read_bins(column: Ordered, bins: Any) -> tuple[int, ...]:
+def read_bins(column: Ordered, bins: Json) -> tuple[int, ...]:
     """Where each bin starts on the grid: from a number of equal bins or a list of rising edges."""
     if isinstance(bins, (list, tuple)):
         codes = [column.place(edge, "bins") for edge in bins]

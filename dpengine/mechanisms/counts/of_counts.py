@@ -17,9 +17,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
+from dpengine.core.json_types import Figures
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Averaged, Released, Sensitivity
 from dpengine.noise.coins import Coins
@@ -30,7 +31,7 @@ MOST_PARTS = 100  # of one loss in the ledger; beyond it, one part of ε, which 
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfCounts(Averaged):
+class OfCounts(Averaged[int | tuple[int, ...]]):
     noises: ClassVar[tuple[str, ...]] = ("gaussian",)
 
     @property
@@ -98,6 +99,6 @@ class OfCounts(Averaged):
             return Independent(tuple(Normal(count, self.variance) for count in self.measured(value)))
         return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
 
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def around(self, raw: Figures, looks: int) -> Released:
         reach = self.reach(looks)
         return self.told([(count, (count - reach, count + reach)) for count in raw])

@@ -15,17 +15,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Figures, JsonObject
 from dpengine.declared.condition_words import conditions, who
 from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Averaged, Released, Sensitivity
+from dpengine.mechanisms.query import Averaged, Fields, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
@@ -39,7 +39,7 @@ NOBODY, ALL = Fraction(0), Fraction(100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proportion(Averaged):
+class Proportion(Averaged[tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="proportion",
         asked_on=("ask", "whatif"),
@@ -67,7 +67,7 @@ class Proportion(Averaged):
     of: Predicate
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         of = read_predicate(given["of"], facts.schema)
         if of.everyone:
             raise AllowanceError("query.missing", name=say("param.of.label"))
@@ -127,7 +127,7 @@ class Proportion(Averaged):
     def truth(self, rows: Sequence[Row]) -> float:
         return 100 * sum(self.of.holds(row) for row in rows) / len(rows)
 
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def around(self, raw: Figures, looks: int) -> Released:
         """Of several draws hits and misses are averaged, not their ratios."""
         if self.known is not None:
             low, high = ratio_range(100 * raw[0], 100 * self._reach(looks), self.known, 0, NOBODY, ALL)

@@ -27,20 +27,20 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import comb, factorial, isqrt, log
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.curves import band_floats, bands
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
@@ -58,7 +58,7 @@ ALL = Fraction(100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cdf(Query):
+class Cdf(Query[Spread, tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="cdf",
         asked_on=("ask",),
@@ -92,7 +92,7 @@ class Cdf(Query):
             raise AllowanceError("curve.points", most=self.most_points)
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = str(given["column"])
         facts.schema.ordered(name)
         return {"column": name, "given_points": _read_points(given.get("points"))}
@@ -161,10 +161,10 @@ class Cdf(Query):
         share = ALL * self.people_off / self.facts.about
         return Within(share, self.size, self.beta, Fraction(0), "percent", nominal)
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+    def limits(self, part: str = "") -> Ends | None:
         return Fraction(0), ALL
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         return FEW if self.promise().empty else ""
 
     def coarse(self) -> Fraction:
@@ -219,7 +219,7 @@ class Cdf(Query):
         return found
 
 
-def _read_points(value: Any) -> int | None:
+def _read_points(value: Json) -> int | None:
     if value in (None, ""):
         return None
     points = read_number(value, say("param.points.label"))

@@ -19,15 +19,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Figures, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Released
+from dpengine.mechanisms.query import Fields, Released
 from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
@@ -67,7 +67,7 @@ class CdfTree(OfCounts):
     column: str
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = str(given["column"])
         facts.schema.ordered(name)
         return {"column": name}
@@ -147,7 +147,7 @@ class CdfTree(OfCounts):
     def most(self) -> int:
         return self.facts.about * self.facts.unit.at_most
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         """Does the band hold nearly every curve?"""
         return FEW if max(high - low for low, high in interval.values()) >= NEARLY * self.most else ""
 
@@ -160,7 +160,7 @@ class CdfTree(OfCounts):
         ends = [start - 1 for start in self.starts[1:]] + [column.size - 1]
         return [column.text(end) for end in ends]
 
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def around(self, raw: Figures, looks: int) -> Released:
         reach = self.reach(looks)
         below = [sum(sum(raw[first:end]) for first, end in parts) for parts in _sums(self.leaves)]
         value = dict(zip(self.labels(), below, strict=True))

@@ -32,20 +32,20 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, float_above, read_number, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Band
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import SHAPE
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
@@ -65,7 +65,7 @@ _ROOM = 57  # bits of σ: a sampler's integers have 63
 
 
 @dataclass(frozen=True, kw_only=True)
-class Density(Query):
+class Density(Query[Spread, tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="density",
         asked_on=("ask",),
@@ -99,7 +99,7 @@ class Density(Query):
     points: int
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         names = given["columns"]
         names = (names,) if isinstance(names, str) else names
         if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -258,7 +258,7 @@ class Density(Query):
             nominal=self.facts.relation == "add_remove",
         )
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         """Does a flat curve fit the band?"""
         return SHAPE if max(value.values()) - min(value.values()) <= 2 * self.promise().alpha else ""
 
@@ -285,7 +285,7 @@ class Density(Query):
         )
 
 
-def _points(asked: Any, columns: int) -> int:
+def _points(asked: Json, columns: int) -> int:
     wanted = read_number(USUAL_POINTS if asked in (None, "") else asked, say("param.resolution.label"))
     most = MOST_POINTS[columns]
     if wanted.denominator != 1 or not 2 <= wanted <= most:
@@ -293,7 +293,7 @@ def _points(asked: Any, columns: int) -> int:
     return int(wanted)
 
 
-def _width(name: str, column: Number, asked: Any, points: int) -> Fraction:
+def _width(name: str, column: Number, asked: Json, points: int) -> Fraction:
     least = column.diameter / (2 * (points - 1))
     told = min(_rounded_up(float_above(least)), column.diameter)  # a decimal, as it is kept and read again
     if asked in (None, ""):

@@ -28,7 +28,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Released
+from dpengine.mechanisms.query import Fields, Released
 from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
@@ -65,7 +65,7 @@ class LocalCount(OfBits):
         check_people(self)
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return {}
 
     def own_json(self) -> JsonObject:

@@ -19,7 +19,7 @@ MOST_LISTED = 400  # people, for a law that is written out
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfBits(Query):
+class OfBits(Query[int, int]):
     """How many people meet a condition, from a message of each: one person changes one bit."""
 
     def need(self) -> RowCount:

@@ -17,19 +17,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Approximate, Loss
 from dpengine.core.amounts import LEAST_DELTA, read_row_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import OfBits, check_people, sums_of_coins, too_few
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Released
+from dpengine.mechanisms.query import Fields, Released
 from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
@@ -75,7 +75,7 @@ class ShuffleCount(OfBits):
         self.chance  # noqa: B018 - refused at birth where no p will do
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given)}
 
     def own_json(self) -> JsonObject:
@@ -126,7 +126,7 @@ class ShuffleCount(OfBits):
         return Released(float(raw - self.facts.about * self.chance), (raw - high, raw - low))
 
 
-def read_shuffle_delta(value: Any) -> Fraction:
+def read_shuffle_delta(value: Json) -> Fraction:
     delta = read_row_delta(value)
     if delta < LEAST_DELTA:
         raise AllowanceError("shuffle.delta", least="1e-30")

@@ -34,7 +34,7 @@ from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
@@ -49,7 +49,7 @@ MOST_MESSAGES = 400_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShuffleHistogram(Query):
+class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="shuffle_histogram",
         asked_on=("trust",),
@@ -93,7 +93,7 @@ class ShuffleHistogram(Query):
         self.chance  # noqa: B018 - refused at birth where no p will do
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = str(given["column"])
         facts.schema.category(name)
         solution = str(given.get("solution") or "first")

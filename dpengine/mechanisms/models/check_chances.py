@@ -21,16 +21,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Ends, Figures, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.models.of_models import OfModel, of_sums
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Released
+from dpengine.mechanisms.query import Fields, Released
 from dpengine.messages import say
 from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
 from dpengine.noise.tails import gaussian_mean_reach, total_reach
@@ -42,12 +41,12 @@ ALL = Fraction(100)
 @dataclass(frozen=True, kw_only=True)
 class CheckChances(OfModel, OfCounts):
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         if any(given.get(name) not in (None, "") for name in ("most_error", "error_steps")):
             raise AllowanceError("check_model.linear_only")
         return super().read(facts, given)
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+    def limits(self, part: str = "") -> Ends | None:
         return Fraction(0), ALL
 
     def spans(self) -> list[str]:
@@ -95,13 +94,13 @@ class CheckChances(OfModel, OfCounts):
             return draws * gaussian_mean_reach(self.variance, draws, beta)
         return of_sums(self.scale, draws, beta) if exact else total_reach(self.scale, draws, beta)
 
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def around(self, raw: Figures, looks: int) -> Released:
         """Of several draws the cells are averaged, not their ratios."""
         cells = list(zip(raw[0::2], raw[1::2], strict=True))
         reach = _each(self, looks)
         return self.named([self._right(cells, looks), *(share_told(yes, no, reach) for yes, no in cells)])
 
-    def _right(self, cells: list[tuple[Any, Any]], looks: int) -> tuple[float, tuple[float, float]]:
+    def _right(self, cells: list[Ends], looks: int) -> tuple[float, tuple[float, float]]:
         half = self.parts // 2
         right = sum(no for _, no in cells[:half]) + sum(yes for yes, _ in cells[half:])
         wrong = sum(yes for yes, _ in cells[:half]) + sum(no for _, no in cells[half:])

@@ -23,17 +23,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
-from typing import Any
 
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Ends, Figure, Figures, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.cuts import Cut, cut
 from dpengine.mechanisms.models.of_models import OfModel, of_sums
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace
@@ -53,7 +52,7 @@ class CheckErrors(OfModel):
     steps: int = USUAL_STEPS
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         found = super().read(facts, given)
         width = facts.schema.number(found["model"].layout.target).diameter
         told = {"halved": _halved(given.get("most_error"), width), "steps": _steps(given.get("error_steps"))}
@@ -70,7 +69,7 @@ class CheckErrors(OfModel):
     def cuts(self) -> tuple[Cut, ...]:
         return *super().cuts(), cut("errors", column=self.model.layout.target, value=text_of(self.bound))
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+    def limits(self, part: str = "") -> Ends | None:
         """The first figure, the typical error, has no sign."""
         return (Fraction(0) if part == self.labels()[0] else -self.bound), self.bound
 
@@ -130,12 +129,12 @@ class CheckErrors(OfModel):
     def coarse(self) -> Fraction:
         return self.bound / 8
 
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def around(self, raw: Figures, looks: int) -> Released:
         """Of several draws the sums are averaged, not their ratios."""
         squares, counts, sums = self.scales[:3]
         third, cell = self.beta / 6, self.beta / (4 * self.parts)
         bins, draws = list(zip(raw[1::2], raw[2::2], strict=True)), self.parts * looks
-        people: Any = self.known if self.known is not None else sum(n for n, _ in bins)
+        people: Figure = self.known if self.known is not None else sum(n for n, _ in bins)
         wide = 0 if self.known is not None else Fraction(of_sums(counts, draws, third), looks)
         leaning = Fraction(of_sums(sums, draws, third), looks)
         reach_n, reach_r = (Fraction(of_sums(scale, looks, cell), looks) for scale in (counts, sums))
@@ -147,21 +146,21 @@ class CheckErrors(OfModel):
             ]
         )
 
-    def _typical(self, squares: Any, reach: Any, people: Any, wide: Any) -> Told:
+    def _typical(self, squares: Figure, reach: Figure, people: Figure, wide: Figure) -> Told:
         most, unit = Fraction(self.steps**2), float(self.bound) / self.steps
         low, high = ratio_range(squares, reach, people, wide, Fraction(0), most)
         middle = sqrt(ratio(squares, people, Fraction(0), most))
         ends = max(sqrt(low) - 0.5, 0.0), min(sqrt(high) + 0.5, float(self.steps))
         return unit * middle, (unit * ends[0], unit * ends[1])
 
-    def _mean(self, errors: Any, reach: Any, people: Any, wide: Any) -> Told:
+    def _mean(self, errors: Figure, reach: Figure, people: Figure, wide: Figure) -> Told:
         most, unit = Fraction(self.steps), self.bound / self.steps
         low, high = ratio_range(errors, reach, people, wide, -most, most)
         ends = max(low - Fraction(1, 2), -most), min(high + Fraction(1, 2), most)
         return float(unit * ratio(errors, people, -most, most)), (float(unit * ends[0]), float(unit * ends[1]))
 
 
-def _halved(given: Any, width: Fraction) -> int:
+def _halved(given: Json, width: Fraction) -> int:
     """How often the range is halved for a bound that is at least as large as the one given."""
     if given in (None, ""):
         return 1
@@ -171,7 +170,7 @@ def _halved(given: Any, width: Fraction) -> int:
     return next(times for times in range(MOST_HALVED, -1, -1) if width / 2**times >= wanted)
 
 
-def _steps(given: Any) -> int:
+def _steps(given: Json) -> int:
     wanted = read_number(USUAL_STEPS if given in (None, "") else given, say("param.error_steps.label"))
     if wanted not in [2**power for power in range(1, MOST_STEPS.bit_length())]:
         raise AllowanceError("check_model.error_steps", most=MOST_STEPS)

@@ -38,7 +38,7 @@ from typing import Any, ClassVar
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of, up
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
@@ -47,7 +47,7 @@ from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.noise_carried import farthest, gaussian_square, laplace_square
 from dpengine.mechanisms.promises import Excess
-from dpengine.mechanisms.query import Released, Sensitivity, Told
+from dpengine.mechanisms.query import Fields, Released, Sensitivity, Told
 from dpengine.mechanisms.stepwise import Path, Stepwise
 from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
@@ -80,7 +80,7 @@ SHARED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfGradients(Stepwise):
+class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
     smooth: ClassVar[Fraction]  # β: the loss of a row has at most this second derivative in the margin
     usual_clip: ClassVar[Fraction]
     usual_reach: ClassVar[int]
@@ -117,7 +117,7 @@ class OfGradients(Stepwise):
                 raise AllowanceError("train.coarse")
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         found: JsonObject = {"target": str(given["target"]), "features": read_features(facts, given)}
         if found["target"] in found["features"]:
             raise AllowanceError("train.target_feature", column=found["target"])
@@ -279,7 +279,7 @@ class OfGradients(Stepwise):
         """Half of what the model that knows nothing loses at most."""
         return self.blank / 2
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         return NOISE if self.promise().risk >= self.blank else ""
 
     blank: ClassVar[Fraction]  # the loss of the model that knows nothing, at most

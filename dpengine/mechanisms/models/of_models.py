@@ -15,16 +15,16 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.query import Averaged, Released
+from dpengine.mechanisms.query import Averaged, Fields, Released
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -38,7 +38,7 @@ EXACT_DRAWS = 20  # sums of more draws are bounded by Chernoff
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfModel(Averaged):
+class OfModel(Averaged[tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="check_model",
         asked_on=("train",),
@@ -61,7 +61,7 @@ class OfModel(Averaged):
     parts: int = USUAL_PARTS
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return {"model": read_model(given["model"], facts), "parts": _parts(given.get("parts"))}
 
     def own_json(self) -> JsonObject:
@@ -85,7 +85,7 @@ class OfModel(Averaged):
             return None
         return self.facts.countable(self.where, *self.columns)
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         """By its first figure, the one that is promised."""
         first = self.labels()[0]
         return FEW if self.mute(interval[first], first) else ""
@@ -111,14 +111,14 @@ def of_sums(scale: Fraction, draws: int, beta: Fraction) -> int:
     return sum_reach(scale, draws, beta) if draws <= EXACT_DRAWS else total_reach(scale, draws, beta)
 
 
-def _parts(given: Any) -> int:
+def _parts(given: Json) -> int:
     wanted = read_number(USUAL_PARTS if given in (None, "") else given, say("param.parts.label"))
     if wanted.denominator != 1 or wanted % 2 or not 2 <= wanted <= MOST_PARTS:
         raise AllowanceError("check_model.parts", most=MOST_PARTS)
     return int(wanted)
 
 
-def read_model(given: Any, facts: Facts) -> Model:
+def read_model(given: Json, facts: Facts) -> Model:
     """A model that fits this table as it is declared, from its JSON or the text of it; refused in one sentence."""
     if given in (None, ""):
         raise AllowanceError("query.missing", name=say("param.model.label"))
@@ -140,7 +140,7 @@ def read_model(given: Any, facts: Facts) -> Model:
     return model
 
 
-def _fits(model: Model, given: Mapping[str, Any], facts: Facts) -> None:
+def _fits(model: Model, given: Mapping[str, Json], facts: Facts) -> None:
     layout = model.layout
     declared = dict(zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True))
     if not 0 < len(layout.names) < len(declared) or layout.width > MOST_WIDE or given.get("kind") != model.kind:

@@ -16,6 +16,7 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
+from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 from dpengine.statistics.features import Layout
@@ -56,7 +57,7 @@ class TrainLinear(OfGradients):
     blank: ClassVar[Fraction] = Fraction(1, 2)
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         found = super().read(facts, given)
         facts.schema.number(found["target"])
         return found

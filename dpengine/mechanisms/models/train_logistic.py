@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
+from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 from dpengine.messages import say
@@ -64,7 +65,7 @@ class TrainLogistic(OfGradients):
     negative: tuple[str, ...]
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         found = super().read(facts, given)
         goal = facts.schema.category(found["target"])
         if len(goal.values) < 2:
@@ -98,7 +99,7 @@ class TrainLogistic(OfGradients):
         return Layout(self.features, self._columns, self.target, goal, yes, no)
 
 
-def _labels(goal: Category, given: Any) -> tuple[str, ...]:
+def _labels(goal: Category, given: Json) -> tuple[str, ...]:
     """Labels on one side, as they are declared; refused where one is not."""
     if given in (None, ""):
         return ()

@@ -20,10 +20,11 @@ Cost        one pass; the codes are held in memory, so rows × columns are bound
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,12 +33,12 @@ from dpengine.core.amounts import read_row_delta
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Number
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Blurred
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -60,7 +61,7 @@ PARAMETERS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfRows(Query):
+class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
     kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Number, Category)
 
     columns: tuple[str, ...]
@@ -80,7 +81,7 @@ class OfRows(Query):
                 raise AllowanceError("publish.digits", column=name)
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         names = given["columns"]
         names = (names,) if isinstance(names, str) else names
         if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -122,7 +123,7 @@ class OfRows(Query):
         coarse = isinstance(column, Number) and self.grid is not None
         return min(self.grid or 0, column.size - 1) if coarse else column.size - 1
 
-    def coarsened(self, name: str, codes: Any) -> Integers:
+    def coarsened(self, name: str, codes: Sequence[int] | Integers) -> Integers:
         """Each code by itself on the published grid: the nearest point, halves upwards; a missing one in the middle."""
         given, column = np.asarray(codes, dtype=np.int64), self.facts.schema[name]
         steps, declared = self.steps(name), column.size - 1
@@ -133,7 +134,7 @@ class OfRows(Query):
     def need(self) -> CodedRows:
         return CodedRows(self.columns, tuple(self.facts.schema[name].size for name in self.columns))
 
-    def measured(self, value: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    def measured(self, value: tuple[Integers, ...]) -> tuple[int, ...]:
         each = zip(self.columns, value, strict=True)
         return tuple(code for name, codes in each for code in self.coarsened(name, codes).tolist())
 
@@ -186,25 +187,25 @@ class OfRows(Query):
     def coarse(self) -> Fraction:
         return Fraction(1, 10)
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: tuple[Integers, ...], interval: Json) -> str:
         """All rows together may be off by nearly the whole range."""
         return NOISE if self.promise().empty else ""
 
-    def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
+    def draw(self, value: tuple[Integers, ...], coins: Coins) -> tuple[int, ...]:
         """Every cell by itself, in the order given; whoever publishes shuffles the rows afterwards."""
         return tuple(code for column in self.perturbed(value, coins) for code in column.tolist())
 
-    def perturbed(self, value: Any, coins: Coins) -> tuple[Integers, ...]:
+    def perturbed(self, value: tuple[Sequence[int] | Integers, ...], coins: Coins) -> tuple[Integers, ...]:
         return tuple(
             self.row(name).perturb(self.coarsened(name, codes), coins)
             for name, codes in zip(self.columns, value, strict=True)
         )
 
-    def law(self, value: tuple[tuple[int, ...], ...]) -> Independent:
+    def law(self, value: tuple[Integers, ...]) -> Independent:
         each = [(self.row(name), self.coarsened(name, codes)) for name, codes in zip(self.columns, value, strict=True)]
         return Independent(tuple(row.law(code) for row, codes in each for code in codes.tolist()))
 
-    def finish(self, raw: Any) -> Released:
+    def finish(self, raw: JsonObject | tuple[int, ...]) -> Released:
         """What is released is a file: its name, its SHA-256 and its number of rows."""
         return Released(raw)
 

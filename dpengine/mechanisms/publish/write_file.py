@@ -11,14 +11,13 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpengine.core.arrays import Integers
-from dpengine.core.json_types import JsonObject
+from dpengine.core.arrays import Arrow, Integers
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import ReleaseTools, Told
@@ -56,14 +55,14 @@ def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Pa
     return {"file": target.name, "sha256": digest, "rows": people, "columns": list(query.columns)}
 
 
-def imagined(query: OfRows, coins: Coins) -> tuple[list[list[Any]], list[list[Any]]]:
+def imagined(query: OfRows, coins: Coins) -> tuple[list[list[Json]], list[list[Json]]]:
     """A few made-up rows and what would be published of them, in the same order, so that they can be compared."""
     made = query.need().imagine(query.facts.about, "even")
     grid = tuple(query.coarsened(name, codes) for name, codes in zip(query.columns, made, strict=True))
     return _told(query, grid), _told(query, query.perturbed(made, coins))
 
 
-def _told(query: OfRows, columns: tuple[Integers, ...]) -> list[list[Any]]:
+def _told(query: OfRows, columns: tuple[Integers, ...]) -> list[list[Json]]:
     told = [_values(query, name, codes).to_pylist() for name, codes in zip(query.columns, columns, strict=True)]
     return [list(row) for row in zip(*told, strict=True)]
 
@@ -73,7 +72,7 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _kind(query: OfRows, name: str) -> Any:
+def _kind(query: OfRows, name: str) -> Arrow:
     column = query.facts.schema[name]
     if isinstance(column, Category):
         return pa.dictionary(pa.int32(), pa.string())
@@ -88,7 +87,7 @@ def _whole(query: OfRows, name: str) -> bool:
     return (column.lower.denominator, grain.denominator) == (1, 1) and farthest < 2**62
 
 
-def _values(query: OfRows, name: str, codes: Integers) -> Any:
+def _values(query: OfRows, name: str, codes: Integers) -> Arrow:
     """Codes as a person reads them: labels, or numbers on the published grid."""
     column = query.facts.schema[name]
     if isinstance(column, Category):
@@ -103,7 +102,7 @@ def _values(query: OfRows, name: str, codes: Integers) -> Any:
     return pa.array((codes + float(first)) * float(grain))
 
 
-def codes_of(query: OfRows, name: str, values: Any) -> Integers:
+def codes_of(query: OfRows, name: str, values: Arrow) -> Integers:
     """The inverse of `_values`, for what is computed from the file."""
     column = query.facts.schema[name]
     if isinstance(column, Category):

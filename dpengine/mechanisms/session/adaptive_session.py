@@ -33,14 +33,14 @@ from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.amounts import read_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, ln_above, read_number, text_of
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.card import AnswerKind, Card, Parameter
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.promises import NearBest, Within
-from dpengine.mechanisms.query import Query, Released, Sensitivity
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.telling import APART, FEW, NEARLY
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
@@ -134,7 +134,7 @@ class AdaptiveSession(Query):
             raise AllowanceError("session.largest_gaussian")
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         calibration = given.get("calibration") or "laplace"
         if calibration not in CALIBRATIONS:
             raise AllowanceError("session.calibration", calibrations=list(CALIBRATIONS))
@@ -181,7 +181,7 @@ class AdaptiveSession(Query):
     def open(self) -> State:
         return State(self.questions)
 
-    def asking(self, ask: Any) -> Self:
+    def asking(self, ask: Json) -> Self:
         """One answer of this session, from the form's JSON; refused in one sentence."""
         return replace(self, ask=read_ask(ask, self.facts))
 
@@ -190,7 +190,7 @@ class AdaptiveSession(Query):
         schema = Schema.from_json({"columns": list(claim["bounds"].items())})
         return replace(self, facts=replace(self.facts, schema=schema)).asking(claim["ask"])
 
-    def step(self, state: State, ask: Any, read: Callable[[AnyNeed], Any], coins: Coins) -> tuple[State, Part]:
+    def step(self, state: State, ask: Json, read: Callable[[AnyNeed], Any], coins: Coins) -> tuple[State, Part]:
         """The next answer. The caller has burned its number."""
         if state.asked >= self.questions or state.questions != self.questions:
             raise AllowanceError("session.over", questions=self.questions)
@@ -248,12 +248,12 @@ class AdaptiveSession(Query):
         width = min(reach, Fraction(1)) * self.ask.width
         return Within(width, self.questions, self.beta, Fraction(0), self.ask.unit, self.nominal)
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+    def limits(self, part: str = "") -> Ends | None:
         if self.ask is None or isinstance(self.ask, Largest):
             return None
         return self.ask.low, self.ask.low + self.ask.width
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         if self.ask is None:
             return FEW if 2 * self.alpha >= NEARLY else ""
         return self._choice.state(value, interval) if isinstance(self.ask, Largest) else super().state(value, interval)
@@ -337,7 +337,7 @@ def _gamma(epsilon: Fraction, delta: Fraction, questions: int) -> Fraction:
     return lecture.each(epsilon, delta, questions)
 
 
-def read_questions(value: Any) -> int:
+def read_questions(value: Json) -> int:
     try:
         wanted = read_number(value, "k")
     except AllowanceError:

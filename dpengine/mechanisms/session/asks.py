@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
@@ -51,7 +50,7 @@ class Share:
     def need(self) -> RowCount:
         return RowCount(self.of, self.people)
 
-    def total(self, value: Any) -> int:
+    def total(self, value: Json) -> int:
         return int(value)
 
     def change(self, relation: str) -> int:
@@ -89,7 +88,7 @@ class Average:
     def need(self) -> Moments:
         return Moments(self.column, self.size, 1, None, 1)
 
-    def total(self, value: Any) -> int:
+    def total(self, value: Json) -> int:
         return int(value[1])
 
     def change(self, relation: str) -> int:
@@ -113,7 +112,7 @@ class Largest:
 Ask = Share | Average | Largest
 
 
-def read_ask(given: Any, facts: Facts) -> Ask:
+def read_ask(given: Json, facts: Facts) -> Ask:
     """From the form's JSON; refuses in one sentence what is no query into [0, 1]."""
     if not isinstance(given, dict) or len(given) != 1 or next(iter(given)) not in KINDS:
         raise AllowanceError("session.ask_unknown")

@@ -21,9 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
+from dpengine.core.json_types import Ends, Figure, Figures
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
@@ -136,7 +137,7 @@ class Mean(OfNumbers):
     def truth(self, rows: Sequence[Row]) -> float:
         return fmean(self.values(rows))
 
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def around(self, raw: Figures, looks: int) -> Released:
         """Of several draws N and S are averaged, not their ratios."""
         pairs = [(self.known, raw[0])] if self.known is not None else _pairs(raw)
         column = self.facts.schema.number(self.column)
@@ -144,7 +145,7 @@ class Mean(OfNumbers):
         edge = Fraction(self.half)
         middle, step = (column.lower + column.upper) / 2, column.step / 2
 
-        def told(n: Any, s: Any) -> tuple[float, tuple[float, float]]:
+        def told(n: Figure, s: Figure) -> tuple[float, tuple[float, float]]:
             found = (ratio(s, n, -edge, edge), *ratio_range(s, reach_s, n, reach_n, -edge, edge))
             value, low, high = (float(middle + step * y) for y in found)
             return value, (low, high)
@@ -152,5 +153,5 @@ class Mean(OfNumbers):
         return self.told([told(n, s) for n, s in pairs])
 
 
-def _pairs(value: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+def _pairs(value: Figures) -> list[Ends]:
     return list(zip(value[0::2], value[1::2], strict=True))

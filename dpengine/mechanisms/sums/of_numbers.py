@@ -9,18 +9,18 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
-from dpengine.mechanisms.query import Averaged
+from dpengine.mechanisms.query import Averaged, Fields
 
 MOST_ROWS = 10**10
 MOST_SUM = 2**62  # declared bounds times MOST_ROWS stay below it, so that no table can make a sum overflow
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfNumbers(Averaged):
+class OfNumbers(Averaged[tuple[int, ...]]):
     column: str
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = str(given["column"])
         facts.schema.number(name)
         return {"column": name}

@@ -17,10 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum, gcd, lcm
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Ends, Figures
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
@@ -121,14 +122,14 @@ class Sum(OfNumbers):
     def promise(self) -> Within:
         return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+    def limits(self, part: str = "") -> Ends | None:
         """Everybody at one end; nobody at all where rows may not count."""
         column, rows = self.facts.schema.number(self.column), self.facts.about * self.facts.unit.at_most
         if self.by is None and self.facts.countable(self.where, self.column) is not None:
             return rows * column.lower, rows * column.upper
         return rows * min(column.lower, Fraction(0)), rows * max(column.upper, Fraction(0))
 
-    def sure(self, part: str = "") -> tuple[Any, Any]:
+    def sure(self, part: str = "") -> Ends:
         """Where the number of people is not public, only the sign is sure, of amounts that all have one."""
         if self.facts.people is not None:
             return super().sure(part)
@@ -149,7 +150,7 @@ class Sum(OfNumbers):
     def truth(self, rows: Sequence[Row]) -> float:
         return fsum(self.values(rows))
 
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def around(self, raw: Figures, looks: int) -> Released:
         reach = self._reach(looks)
         return self.told([(self._plain(k), (self._plain(k - reach), self._plain(k + reach))) for k in raw])
 

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, sqrt
 from statistics import pstdev
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Ends, Figure, Figures
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
@@ -109,7 +110,7 @@ class Variance(OfNumbers):
         alpha = min(Fraction(high - low).limit_denominator(10**6), column.diameter)
         return Within(alpha, 1, self.beta, Fraction(0), self.column, nominal=True)
 
-    def limits(self, part: str = "") -> tuple[Any, Any] | None:
+    def limits(self, part: str = "") -> Ends | None:
         """All at one value; half at each end."""
         return 0, self.facts.schema[self.column].diameter / 2
 
@@ -127,11 +128,11 @@ class Variance(OfNumbers):
     def truth(self, rows: Sequence[Row]) -> float:
         return pstdev(self.values(rows))
 
-    def around(self, raw: tuple[Any, ...], looks: int) -> Released:
+    def around(self, raw: Figures, looks: int) -> Released:
         """Of several draws the three parts are averaged, not their ratios."""
         return Released(*self._told(raw[0], raw[1], raw[2], looks))
 
-    def _told(self, n: Any, s: Any, q: Any, looks: int) -> tuple[float, tuple[float, float]]:
+    def _told(self, n: Figure, s: Figure, q: Figure, looks: int) -> tuple[float, tuple[float, float]]:
         """The standard deviation in the column's unit, and every value the noisy ranges allow."""
         h = Fraction(self.half)
         reach_n, reach_s, reach_q = self._reaches(looks)

@@ -39,7 +39,7 @@ from dpengine.core.exact import ln_above
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.query import Released, Sensitivity, Told
+from dpengine.mechanisms.query import Fields, Released, Sensitivity, Told
 from dpengine.mechanisms.synthetic.of_class import OfClass, in_rows, root_above, whole
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import NORTH, WEST, Example, Trial
@@ -83,7 +83,7 @@ class Mwem(OfClass):
     rounds: int | None = None  # T; None: the best for this ε
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return super().read(facts, given) | {"rounds": whole(given, "rounds", MOST_ROUNDS)}
 
     def own_json(self) -> JsonObject:

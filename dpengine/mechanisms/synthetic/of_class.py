@@ -29,12 +29,12 @@ import numpy.typing as npt
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import Fields, Query
 from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.tails import least_count_error, total_reach
@@ -63,14 +63,14 @@ class Block:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfClass(Query):
+class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
     """A synthetic table that answers all queries of a class at once."""
 
     columns: tuple[str, ...]
     queries: tuple[Predicate, ...] = ()  # none: all one-way and two-way marginals
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         names = given["columns"]
         names = (names,) if isinstance(names, str) else names
         if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -189,7 +189,7 @@ class OfClass(Query):
     def coarse(self) -> Fraction:
         return ALL / 8
 
-    def state(self, value: Any, interval: Any) -> str:
+    def state(self, value: Json, interval: Json) -> str:
         return NOISE if self.promise().empty else ""
 
     def labels(self) -> list[str]:
@@ -202,7 +202,7 @@ class OfClass(Query):
         return dict(zip(self.labels(), (int(many) for many in rows), strict=True))
 
 
-def _conditions(facts: Facts, names: tuple[str, ...], given: Any) -> tuple[Predicate, ...]:
+def _conditions(facts: Facts, names: tuple[str, ...], given: Json) -> tuple[Predicate, ...]:
     if given in (None, "", [], ()):
         return ()
     if not isinstance(given, (list, tuple)) or len(given) > MOST_CONDITIONS:

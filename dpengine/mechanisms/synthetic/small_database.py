@@ -38,7 +38,7 @@ from dpengine.core.exact import ceiling, exp_decimal, ln_above
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.query import Released, Sensitivity, Told
+from dpengine.mechanisms.query import Fields, Released, Sensitivity, Told
 from dpengine.mechanisms.synthetic.multisets import MOST_SEQUENCES, enumerated, how_many
 from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
 from dpengine.mechanisms.telling import NOISE
@@ -100,7 +100,7 @@ class SmallDatabase(OfClass):
             )
 
     @classmethod
-    def read(cls, facts: Facts, given: JsonObject) -> JsonObject:
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return super().read(facts, given) | {"size": whole(given, "size", MOST_SIZE)}
 
     def own_json(self) -> JsonObject:

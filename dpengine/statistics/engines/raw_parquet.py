@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
 from dpengine.statistics.raw_needs import RawNeed, RawStatistic
 
@@ -24,7 +24,7 @@ def read_raw(need: RawNeed, rows: Path, place: int) -> RawStatistic:
         with pq.ParquetFile(rows, memory_map=False) as file:
             name = file.schema_arrow.names[place]
             for group in range(file.num_row_groups):
-                cells: Any = file.read_row_group(group, columns=[name])
+                cells: Arrow = file.read_row_group(group, columns=[name])
                 counted = cells.column(cells.schema.get_field_index(name)).combine_chunks().value_counts()
                 texts, counts = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
                 for text, count in zip(texts, counts, strict=True):

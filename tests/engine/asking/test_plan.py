@@ -22,7 +22,7 @@ from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, P
 from dpengine.asking.jobs import Jobs, Release, carry_plan
 from dpengine.asking.plan import MOST_ROWS, Planner, Wish, tidy
 from dpengine.ledger.ledger import Ledger
-from dpengine.mechanisms.query import least_epsilon
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.workspace import Workspace
 from tests.helpers_ledger import MILLIONTH, ask, code_of, end_child, opened, raises, start_child, until, value
 

@@ -15,8 +15,9 @@ import pytest
 from battery import FALSE_ALARM, allowed_failures
 
 from dpengine.core.amounts import BETA
+from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import NearBest, Rank, Within
-from dpengine.mechanisms.query import Query, least_epsilon
+from dpengine.mechanisms.query import Query
 from dpengine.planning import whatif
 from dpengine.statistics.need import Spread
 from tests.planted.checks import Pooled

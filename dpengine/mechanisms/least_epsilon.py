@@ -1,0 +1,31 @@
+"""The least ε that keeps a promise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
+from dpengine.core.errors import AllowanceError
+from dpengine.mechanisms.query import Query
+
+
+def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:
+    """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it."""
+    grain = 10**6
+    low, high = int(LEAST_EPSILON * grain), int(most * grain)
+
+    def enough(epsilon: int) -> bool:
+        try:
+            return query.at(Fraction(epsilon, grain)).promise().amount <= wish
+        except AllowanceError:  # some questions have no answer at so small a spend
+            return False
+
+    if not enough(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return Fraction(low, grain)

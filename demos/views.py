@@ -18,10 +18,8 @@ from typing import Any
 from dpengine.noise.laws import Finite, Laplace, Law, Normal, above, chance
 
 MOST_RUNS = 40  # cells of a picture along a line
-MOST_NAMED = 60  # outcomes that are told one by one
 MOST_LEVELS = 11  # cells of a picture by evidence
 WIDE = 4  # scales of noise to both sides; what lies beyond is one cell
-LOOSE = Fraction(1, 1000)  # the δ at which noise without a finite ε is looked at
 _WIDE = 10**4  # a variance, beyond which a bell's chances are those of a continuous one, within a part in 10^5
 _SAME = 9  # digits to which two pieces of evidence are the same
 _NEAR = 1e-7  # far more than sums of them are rounded by, far less than they lie apart

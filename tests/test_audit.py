@@ -311,6 +311,34 @@ def test_writing_changes_only_what_is_between_the_marks(tmp_path: Path) -> None:
         report.write(page, ["x"])
 
 
+def test_the_lines_of_one_question_are_written_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, rows = tmp_path / "audit.md", [["cdf", "old", 1], ["count", "old", 1]]
+    questions = report.table("Every question", ["question", "claim", "claimed ε"], rows)
+    told = [
+        (questions, "A bound from 200 real draws."),
+        (report.table("The ledger as one mechanism", ["x"], [["y"]]), ""),
+    ]
+    page.write_text(f"a\n{report.BEGIN}\n{report.END}\nz\n", encoding="utf-8")
+    report.write(page, report.markdown(told, "3 lines: no exact loss and no bound is above its claim."))
+    monkeypatch.setattr(report, "FIGURES", page)
+    monkeypatch.setattr(report, "spots", lambda: [spot for spot in spots() if spot.unit == "rows"])
+    with pytest.raises(AllowanceError, match="300 draws"):
+        report.main(["--only", "fit_check", "--draws", "300", "--write"])
+    with pytest.raises(AllowanceError, match="nothing"):
+        report.main(["--only", "nothing"])
+    for _ in range(2):  # the second time in the place of the first
+        assert report.main(["--only", "fit_check", "--draws", "200", "--write"]) == 0
+    text = page.read_text(encoding="utf-8")
+    written = [line for line in text.splitlines() if line.startswith("| ")]
+    assert [row.split(" | ")[0] for row in written[1:5]] == ["| cdf", "| fit_check", "| fit_check", "| count"]
+    assert written[2] == "| fit_check | pure | 1.000 |" and text.startswith(f"a\n{report.BEGIN}\n5 lines: no exact")
+    fresh = report.table("Every question", ["question"], [["fit_check"]])
+    report.write_only(page, "fit_check", fresh, 200, kept=False)
+    assert "4 lines: ABOVE ITS CLAIM: fit_check" in page.read_text(encoding="utf-8")
+    report.write_only(page, "fit_check", fresh, 200, kept=True)
+    assert "ABOVE ITS CLAIM" in page.read_text(encoding="utf-8"), "an alarm is taken back by the whole audit alone"
+
+
 def test_too_few_draws_are_one_clear_sentence() -> None:
     for wrong in (["--draws", "3"], ["--plays", "-1"]):
         with pytest.raises(AllowanceError, match="at least"):

@@ -1,7 +1,8 @@
 """`python -m dpengine audit`: every question × relation × unit, the ledger, and what long runs left in build/audit.
 
-`--write` puts the figures into docs/audit.md between two marks. Nothing there tells when it was run, so a rerun
-changes figures alone. Exit code 1 where an exact loss or a proven bound is above its claim.
+`--write` puts the figures into docs/audit.md between two marks; with `--only KEY` the lines of one question. Nothing
+there tells when it was run, so a rerun changes figures alone. Exit code 1 where an exact loss or a proven bound
+is above its claim.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dpengine.audit.lines import AuditLine, audited, figure, spots
 from dpengine.audit.sections import Section, table
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.mechanisms import catalogue
 from dpengine.messages import say
 
 FIGURES = sections.ROOT / "docs" / "audit.md"
@@ -32,6 +34,7 @@ BEGIN, END = "<!-- audit:begin -->", "<!-- audit:end -->"
 DRAWS, PLAYS = 10_000, 400
 SHORT_DRAWS, SHORT_PLAYS = 1_000, 0
 LEAST_DRAWS = 100
+_COUNTED = ("questions", "ledger")  # the tables whose lines the verdict counts
 _TOGETHER = 2  # processes
 _TOLD = 10  # lines between two words on how far it is
 
@@ -42,13 +45,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--plays", type=int, help=say("audit.plays"))
     parser.add_argument("--short", action="store_true", help=say("audit.short"))
     parser.add_argument("--write", action="store_true", help=say("audit.write"))
+    parser.add_argument("--only", metavar="KEY", help=say("audit.only"))
     given = parser.parse_args(arguments)
     draws = given.draws if given.draws is not None else SHORT_DRAWS if given.short else DRAWS
     plays = given.plays if given.plays is not None else SHORT_PLAYS if given.short else PLAYS
     if draws < LEAST_DRAWS or plays < 0:
         raise AllowanceError("audit.draws_range", least=LEAST_DRAWS)
+    if given.only is not None and given.only not in catalogue:
+        raise AllowanceError("query.unknown", key=given.only[:60], keys=list(catalogue))
     if given.write:
         _parts(FIGURES)  # refused before an hour's work, not after
+    if given.only is not None:
+        return _only(given.only, draws, given.write)
     with ProcessPoolExecutor(_TOGETHER, multiprocessing.get_context("spawn")) as pool:
         game = pool.submit(ledger_section, plays)
         lines = []
@@ -69,6 +77,60 @@ def main(arguments: Sequence[str]) -> int:
         write(FIGURES, markdown(told, verdict))
         print(say("audit.written"))
     return 1 if above else 0
+
+
+def _only(key: str, draws: int, wanted: bool) -> int:
+    """The lines of one question: shown, and written in the place of those that stand there."""
+    if wanted:
+        _questions_on(FIGURES, draws)  # refused before it is drawn
+    lines = [audited(spot, draws) for spot in spots() if spot.key == key]
+    found = questions_section(lines)
+    above = [line.spot.key for line in lines if not line.kept]
+    print("\n".join([found.title, _questions_note(draws), "", *found.as_text()]))
+    print(f"\n{say('audit.above' if above else 'audit.kept', lines=len(lines), names=above)}")
+    if wanted:
+        write_only(FIGURES, key, found, draws, not above)
+        print(say("audit.written"))
+    return 1 if above else 0
+
+
+def write_only(path: Path, key: str, found: Section, draws: int, kept: bool) -> None:
+    """Of the table of questions, the lines of this one alone: under the columns that the page has, after the question
+    that stands before it in the catalogue."""
+    lines, first, last = _questions_on(path, draws)
+    columns, rows = _cells(lines[first]), lines[first + 2 : last]
+    told = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    fresh = table("", columns, [[row.get(column, "") for column in columns] for row in told]).as_markdown()[2:]
+    others = [row for row in rows if _cells(row)[0] != key]
+    order = list(catalogue)[: list(catalogue).index(key)]
+    before = {question: place for place, row in enumerate(others) for question in order if _cells(row)[0] == question}
+    place = next((before[question] + 1 for question in reversed(order) if question in before), 0)
+    many = sum(last - first - 2 for first, last in (_table(lines, say(f"audit.{one}.title")) for one in _COUNTED))
+    verdict = lines[0]
+    if not kept or verdict == say("audit.kept", lines=many):  # an earlier alarm stays
+        many += len(fresh) + len(others) - len(rows)
+        verdict = say("audit.kept" if kept else "audit.above", lines=many, names=[key])
+    write(path, [verdict, *lines[1 : first + 2], *others[:place], *fresh, *others[place:], *lines[last:]])
+
+
+def _questions_on(path: Path, draws: int) -> tuple[list[str], int, int]:
+    """The lines of the page between the marks, and where its table of questions begins and ends."""
+    lines = _parts(path)[1].strip("\n").split("\n")
+    first, last = _table(lines, say("audit.questions.title"))
+    if first == last or say("audit.drawn", draws=draws) not in lines[first - 2]:
+        raise AllowanceError("audit.other_draws", draws=draws)
+    return lines, first, last
+
+
+def _table(lines: Sequence[str], title: str) -> tuple[int, int]:
+    """Where the table under a title begins, and where it ends."""
+    at = lines.index(f"### {title}") if f"### {title}" in lines else len(lines)
+    first = next((place for place in range(at, len(lines)) if lines[place].startswith("|")), len(lines))
+    return first, next((place for place in range(first, len(lines)) if not lines[place].startswith("|")), len(lines))
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("|").split(" | ")]
 
 
 def questions_section(lines: Iterable[AuditLine]) -> Section:
@@ -107,18 +169,18 @@ def markdown(told: Sequence[tuple[Section, str]], verdict: str) -> list[str]:
 
 
 def write(path: Path, lines: Sequence[str]) -> None:
-    before, after = _parts(path)
+    before, _, after = _parts(path)
     path.write_text("\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"]), encoding="utf-8")
 
 
-def _parts(path: Path) -> tuple[str, str]:
-    """What stands before and after the figures."""
+def _parts(path: Path) -> tuple[str, str, str]:
+    """What stands before the figures, the figures, and what stands after them."""
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    figures, end, after = rest.partition(END)
     if not begin or not end:
         raise AllowanceError("audit.nowhere", begin=BEGIN, end=END)
-    return before, after
+    return before, figures, after
 
 
 def _questions_note(draws: int) -> str:

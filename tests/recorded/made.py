@@ -258,6 +258,13 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         found.append(("crosstab", {"columns": rng.sample(lists, 2)} | where() | noise()))
     if small:
         found.append(("cdf", {"column": rng.choice(small), "points": rng.choice([1, 2])} | where()))
+    columns = {"column.number": numbers, "column.ordered": ordered, "column.category": lists, "column.any": every}
+    listed = {key for key, _ in found} | {"crosstab", "cdf"}
+    for key in dp.catalogue.keys() - listed:  # a question of columns and conditions alone needs no line above
+        asked = {
+            one.name: rng.choice(columns[one.kind]) for one in dp.catalogue[key].card.parameters if one.kind in columns
+        }
+        found.append((key, asked | where()))
     epsilons = ["0.25", "0.5", "1", "2"]
     return [(key, {"epsilon": rng.choice(epsilons)} | given) for key, given in found]
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.accountant.loss import Pure
 from dpengine.asking import statement
 from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
 from dpengine.asking.paid_answers import answer_of, answers_of_kinds, answers_to, looks_at, run_of, session_for
@@ -27,7 +30,7 @@ from dpengine.mechanisms.publish.write_file import imagined
 from dpengine.mechanisms.query import Query, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
-from dpengine.planning.best_noise import cheapest, closing
+from dpengine.planning.best_noise import cheapest
 from dpengine.planning.suggestions import suggest
 from dpengine.planning.training_for_spend import trained
 from dpengine.released.published import Published
@@ -84,21 +87,38 @@ class Table:
         standing = self._standing()  # before the cap, which only grows: the meter never shows more than all
         return make_preview(query, self.budget.rule, standing)
 
+    def took(self, entry: Entry) -> Fraction:
+        """How far a charge moved the meter, as a share of the allowance as it is now."""
+        rule, before = self.budget.rule, self._workspace.ledger.before(entry.charge)
+        return filter.used(rule, entry.charge.totals_after) - filter.used(rule, before)
+
+    def shares(self, queries: Sequence[Query]) -> list[Fraction]:
+        """What each of these would take of the allowance now."""
+        rule, totals = self.budget.rule, self._standing().totals
+        return [filter.share(rule, totals, cost(query.loss(), rule.alpha)) for query in queries]
+
     def suggestions(self) -> list[Query]:
-        """Up to five questions this table can answer, from public facts, for at most half of what is left."""
-        return suggest(self.facts, self.meter().left / 2)
+        """Up to five questions this table can answer, from public facts, each for at most half of what is left."""
+        rule, totals = self.budget.rule, self._standing().totals
+        half = max(1 - filter.used(rule, totals), Fraction(0)) / 2
+
+        def takes_at_most(share: Fraction) -> Callable[[Query], bool]:
+            return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
+
+        return suggest(self.facts, takes_at_most(half), takes_at_most(half / 2))
+
+    def affordable(self, steps: Sequence[str], share: Fraction) -> list[str]:
+        """Which of these ε a plain question could spend for at most this share of the allowance."""
+        rule, totals = self.budget.rule, self._standing().totals
+        return [step for step in steps if filter.affords(rule, totals, cost(Pure(Fraction(step)), rule.alpha), share)]
 
     def least_epsilon(self, query: Query, wish: Fraction) -> Fraction | None:
         """The least ε whose promise is as good as wished, or None."""
         return least_epsilon(query, wish)
 
     def cheapest(self, query: Query) -> Query:
-        """The same question with the noise that promises most, where it costs no more now and as many like it fit."""
+        """The same question with the noise that promises most for what it takes of the allowance now."""
         return cheapest(query, self.budget.rule, self._standing().totals)
-
-    def closing(self, query: Query) -> Query | None:
-        """The same question with better noise that closes the pure clause: a person must choose that."""
-        return closing(query, self.budget.rule, self._standing().totals)
 
     def rehearse(self, query: Query, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""
@@ -130,9 +150,9 @@ class Table:
         answer. False where none runs here under that id."""
         return self._workspace.jobs.cancel(request_id)
 
-    def training_for(self, key: str, spend: Fraction, /, **parameters: Json) -> Query:
-        """The training with the least noise whose price is at most `spend` of the meter's ε. Free; nothing is read."""
-        return trained(self.query, key, parameters, spend, self.budget.rule, self._standing().totals)
+    def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> Query:
+        """The training with the least noise that takes at most this share of the allowance. Free; nothing is read."""
+        return trained(self.query, key, parameters, share, self.budget.rule, self._standing().totals)
 
     def planner(self, keep: Fraction = Fraction(0)) -> Planner:
         """Prices plans against the budget as it stands, `keep` of it untouched. Free."""
@@ -143,16 +163,15 @@ class Table:
         self, queries: Sequence[Query], run: str, keep: Fraction = Fraction(0), seen: int | None = None
     ) -> None:
         """All of them on the worker: charged together or not at all, then drawn one after the other."""
-        kept = keep * self.budget.rule.epsilon
-        self._workspace.jobs.submit(run, self._asker.carry_all(queries, run, kept, seen))
+        self._workspace.jobs.submit(run, self._asker.carry_all(queries, run, keep, seen))
 
     def run(self, run: str) -> PlanRun:
         """Where a plan stands: in this process, in another one, or in the ledger since before a restart."""
         return run_of(self._asker, run)
 
-    def session_for(self, questions: Json, spend: Fraction, calibration: str = "laplace") -> AdaptiveSession:
-        """The session with the least noise whose price is at most `spend` of the meter's ε. Free; nothing is opened."""
-        return fitted(self.facts, questions, calibration, spend, self.budget.rule, self._standing().totals)
+    def session_for(self, questions: Json, share: Fraction, calibration: str = "laplace") -> AdaptiveSession:
+        """The session with the least noise that takes at most this share of the allowance. Free; nothing is opened."""
+        return fitted(self.facts, questions, calibration, share, self.budget.rule, self._standing().totals)
 
     def open_session(self, query: Query, request_id: str | None = None) -> Session:
         """Charge a whole session; its questions are then asked one by one. `submit` does the same on the worker."""

@@ -49,13 +49,13 @@ if key != kept["q"]:
 st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
-    given["epsilon"] = spend.choose(table)
+    given["epsilon"] = spend.choose(table, lambda step: table.query(key, **given | {"epsilon": step}))
     form.remember(table, key, given)
     refusal = st.session_state.pop("refusal", None)
     query = usual = price = None
     try:
         usual = table.query(key, **given)
-        query = noise.best(table, usual)
+        query = table.cheapest(usual)
         price = table.preview(query)
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
@@ -67,7 +67,6 @@ with left, st.container(key="card-spend"):
         noise.tell(query, usual)
         rival.tell(table, usual)
         spend.exactly(table, usual)
-        noise.offer(table, usual)
         paid = table.recall(query)
         if paid and not just_answered:
             st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
@@ -76,13 +75,13 @@ with left, st.container(key="card-spend"):
         if running:
             job.hint(say("ask.running"))
         again = bool(paid or running)
-        label = say("ask.button_again" if again else "ask.button", share=percent(price.fraction))
+        label = say("ask.button_again" if again else "ask.button", share=percent(price.share))
         with st.container(horizontal=True, vertical_alignment="center"):
             job.ask_button(label, table, query, "ask-go", disabled=not price.admissible, again=again)
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
         if not price.admissible:
-            rest = table.meter().left / table.meter().epsilon
+            rest = table.meter().unused
             job.refused(say("ask.too_much", left=percent(rest)) if rest else say("ask.nothing_left"))
     if refusal:
         job.refused(refusal)

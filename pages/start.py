@@ -41,7 +41,7 @@ def first_question() -> None:
         elif price.admissible:
             with st.container(horizontal=True, vertical_alignment="center"):
                 job.ask_button(say("start.button"), table, question, "start-ask")
-                st.html(f'<span class="take-words">{escape(say("takes", share=percent(price.fraction)))}</span>')
+                st.html(f'<span class="take-words">{escape(say("takes", share=percent(price.share)))}</span>')
         else:
             job.refused(workshop.exhausted())
 
@@ -59,7 +59,7 @@ def after(found: dp.Answer) -> None:
             st.page_link(nav.page("ask"), label=say(title), query_params=preview.link(table, query))
             st.html(
                 f'<span class="muted">{escape(short_promise(price.promise, query))}</span><br>'
-                f'<span class="take-words">{escape(percent(price.fraction))}</span>'
+                f'<span class="take-words">{escape(percent(price.share))}</span>'
             )
 
 

@@ -49,7 +49,8 @@ def test_the_line_of_the_contract(workspace: Workspace, people: Path) -> None:
     table = workspace.table("people")
     query = table.query("median", column="salary", epsilon="0.1", where=[["state", "in", ["TX"]]])
     preview = table.preview(query)
-    assert preview.cost == Fraction(1, 10) and preview.admissible and preview.remaining_after == Fraction(9, 10)
+    assert preview.cost == Fraction(1, 10) and preview.admissible
+    assert preview.share < Fraction(1, 50) and preview.unused_after == 1 - preview.share
     answer = table.ask(query, request_id="one")
     assert 1500 <= answer.value <= 4500 and answer.interval[0] <= answer.value <= answer.interval[1]
     assert answer.receipt["charge"]["hash"] and answer.promise == query.promise()
@@ -60,7 +61,7 @@ def test_the_line_of_the_contract(workspace: Workspace, people: Path) -> None:
     job = workspace.job("two")
     assert job.state == "done" and job.answer is not None and job.done == job.total == 1
     meter = table.meter()
-    assert meter.spent_epsilon == Fraction(2, 10) and meter.fraction == Fraction(2, 10)
+    assert meter.spent_epsilon == Fraction(2, 10) and 0 < meter.used < Fraction(2, 10)
     assert set(meter.rules) == {"basic", "lecture", "zcdp"}
     assert workspace.verify_ledger().ok
 
@@ -133,7 +134,7 @@ def test_above_what_is_left_is_refused_and_spends_nothing(workspace: Workspace, 
     assert str(refused.value).endswith(".") and table.meter().spent_epsilon == 0
     for place in range(10):
         table.ask(table.query("count", where=[["state", "in", ["TX"]]], epsilon="0.1"), request_id=f"r{place}")
-    assert table.meter().fraction == 1
+    assert table.meter().used == 1
     with pytest.raises(dp.BudgetExceeded):
         table.ask(table.query("count", where=[["state", "in", ["TX"]]], epsilon="0.0001"))
 

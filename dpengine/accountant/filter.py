@@ -29,9 +29,16 @@ probability at most E[Σδ_i] ≤ δ_reserve, and the rest is as above. ∎
 A release that is itself a conversation (a session reserved whole, then answered step by step between other questions)
 is covered too: filters for pure and Rényi losses of fixed order carry over to interleaving (Haney et al. 2023).
 
-**Meter.** spent = min(Σε_i, Σr_i + c). The proof never used that ε is a constant: with spent in its place it says that
-the reading is true, at δ_slack + E[Σδ_i] ≤ δ, at any moment, even one chosen by the answers. This needs α *frozen*: a
-reading that picks the best α afresh at each moment is no longer bounded by one supermartingale, and is false.
+**If you stop now.** spent = min(Σε_i, Σr_i + c). The proof never used that ε is a constant: with spent in its place it
+says that the reading is true, at δ_slack + E[Σδ_i] ≤ δ, at any moment, even one chosen by the answers. This needs α
+*frozen*: a reading that picks the best α afresh at each moment is no longer bounded by one supermartingale, and is
+false.
+
+**Meter.** used = min(Σε_i/ε, Σr_i/(ε−c)), the first part alone where ε ≤ c or δ_slack = 0. This is the part of what can
+ever be asked that is gone, not a claim about ε. It starts at 0, never falls while the cap stays, and is at most 1
+exactly while the ε-condition of the rule holds; a spent δ reserve is told beside it. It never exceeds spent/ε while the
+condition holds, since Σr/(ε−c) ≤ (Σr+c)/ε whenever Σr ≤ ε−c. What a question takes is after minus before. That lies
+between its two shares and depends on what came before, so a price is told for now and never as a rule.
 
 **Raising the cap.** An owner may raise ε, never α, c or δ: from then on the rule compares with the larger cap. At every
 moment spent ≤ the cap in force, and the meter's reading is true at any moment chosen by the answers, so
@@ -149,7 +156,8 @@ def admits(rule: Rule, totals_after: Totals) -> bool:
 
 
 def spent(rule: Rule, totals: Totals) -> Fraction:
-    """The meter: 0 at first, never falling, and at most ε exactly while the first condition of the rule holds."""
+    """The ε that is true if nothing more is asked: 0 at first, never falling, and at most ε exactly while the first
+    condition of the rule holds."""
     readings = []
     if totals.epsilon is not None:
         readings.append(totals.epsilon)
@@ -160,9 +168,32 @@ def spent(rule: Rule, totals: Totals) -> Fraction:
     return min(readings)
 
 
+def used(rule: Rule, totals: Totals) -> Fraction:
+    """The meter: which share of what can ever be asked is gone."""
+    readings = []
+    if totals.epsilon is not None:
+        readings.append(totals.epsilon / rule.epsilon)
+    if rule.c is not None and rule.c < rule.epsilon:
+        readings.append(totals.renyi / (rule.epsilon - rule.c))
+    if not readings:
+        raise BudgetExceeded("budget.needs_delta")
+    return min(readings)
+
+
 def price(rule: Rule, totals: Totals, cost: Cost) -> Fraction:
-    """How far the meter will move."""
+    """By how much ε the reading of `spent` grows."""
     return spent(rule, totals.plus(cost)) - spent(rule, totals)
+
+
+def share(rule: Rule, totals: Totals, cost: Cost) -> Fraction:
+    """How far the meter moves."""
+    return used(rule, totals.plus(cost)) - used(rule, totals)
+
+
+def affords(rule: Rule, totals: Totals, cost: Cost, most: Fraction) -> bool:
+    """Is this admitted, for at most this share of the allowance?"""
+    after = totals.plus(cost)
+    return admits(rule, after) and used(rule, after) - used(rule, totals) <= most
 
 
 def fits(rule: Rule, totals: Totals, cost: Cost, most: int = 10**6) -> int:

@@ -24,13 +24,13 @@ RECEIPT = 2  # the form of a receipt; docs/receipts.md
 class Preview:
     """What a question would cost and be worth, before anything is spent and without a look at the data."""
 
-    cost: Fraction  # how far the meter will move, in ε
-    fraction: Fraction  # the same as a share of the allowance
+    cost: Fraction  # by how much ε "if you stop now" grows
+    share: Fraction  # how far the meter moves: the part of the allowance that this takes now
     promise: Promise
     useful: bool  # False: mostly noise
     people_needed: int  # about how many people would make it useful at this spend
     times_needed: Fraction  # or how many times this spend
-    remaining_after: Fraction
+    unused_after: Fraction  # the share of the allowance that is left then
     admissible: bool
     more_like_this: int
 
@@ -70,10 +70,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Meter:
-    """One number that never lies: `spent_epsilon` is true at `delta` at any moment, also one chosen by the answers."""
+    """`used` is the part of what can ever be asked that is gone. `spent_epsilon` is the claim if nothing more is asked:
+    true at `delta_now` at any moment, also one chosen by the answers."""
 
     epsilon: Fraction
     delta: Fraction
+    used: Fraction
     spent_epsilon: Fraction
     spent_delta: Fraction
     delta_reserve: Fraction
@@ -82,12 +84,9 @@ class Meter:
     rules: dict[str, Fraction | None]  # the same history under other accountings, had all been fixed in advance
 
     @property
-    def fraction(self) -> Fraction:
-        return self.spent_epsilon / self.epsilon
-
-    @property
-    def left(self) -> Fraction:
-        return self.epsilon - self.spent_epsilon
+    def unused(self) -> Fraction:
+        """The share of the allowance that is left; 0 also where a cap of an older rule was passed."""
+        return max(1 - self.used, Fraction(0))
 
     @property
     def delta_now(self) -> Fraction:
@@ -98,19 +97,17 @@ class Meter:
 def make_preview(query: Query, rule: filter.Rule, standing: Standing) -> Preview:
     price_of = cost(query.loss(), rule.alpha)
     after = standing.totals.plus(price_of)
-    before = filter.spent(rule, standing.totals)
-    price = filter.spent(rule, after) - before
     promise = query.promise()
     over = promise.amount / query.coarse()
     people = over * over if isinstance(promise, Blurred) else over  # noise in every row evens out with the root of n
     return Preview(
-        cost=price,
-        fraction=price / rule.epsilon,
+        cost=filter.price(rule, standing.totals, price_of),
+        share=filter.share(rule, standing.totals, price_of),
         promise=promise,
         useful=over <= 1,
         people_needed=round_up_two(query.facts.about * people),
         times_needed=over,
-        remaining_after=max(rule.epsilon - before - price, Fraction(0)),
+        unused_after=max(1 - filter.used(rule, after), Fraction(0)),
         admissible=filter.admits(rule, after),
         more_like_this=filter.fits(rule, standing.totals, price_of),
     )
@@ -130,6 +127,7 @@ def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
     return Meter(
         epsilon=rule.epsilon,
         delta=rule.delta,
+        used=filter.used(rule, standing.totals),
         spent_epsilon=filter.spent(rule, standing.totals),
         spent_delta=standing.totals.delta,
         delta_reserve=rule.delta_reserve,

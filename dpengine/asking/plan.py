@@ -4,18 +4,22 @@ Everything here is arithmetic on public facts: no data is touched and nothing is
 least ε that keeps its promise; the price of the plan is how far the meter would move if all were asked one after the
 other, by the same rule that will charge them, and it fits when the rule admits all and the part to keep stays whole.
 
+**Noise.** Where a question can be answered with several kinds of noise, the plan as a whole takes the cheapest. The
+meter is the smaller of two shares, of Σε and of Σr, so its least reading after the plan is reached either by taking for
+each question the noise of least ε or for each the noise of least r: both are priced, and the better one is taken.
+
 **Redistribution.** The promises that are not locked are all multiplied by one factor f, the least multiple of 1/1000 at
 which the plan fits. A looser promise never costs more, so whether f fits is monotone and bisection finds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpengine.accountant import filter, pld
-from dpengine.accountant.costs import Cost, checked_parts, cost, epsilon_of_part
+from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of, up
@@ -41,8 +45,7 @@ class Wish:
     @staticmethod
     def of(query: Query) -> Wish:
         """As good as the question is now, to three figures and never better."""
-        taken = plannable(query)
-        return Wish(taken, tidy(taken.promise().amount))
+        return Wish(query.with_noise(""), tidy(query.promise().amount))
 
     @property
     def fixed(self) -> bool:
@@ -56,7 +59,7 @@ class PlanLine:
 
     wish: Wish
     query: Query | None
-    price: Fraction  # how far this one moves the meter, in ε, after those before it
+    share: Fraction  # how far this one moves the meter after those before it
 
     @property
     def promise(self) -> Promise:
@@ -72,10 +75,10 @@ class Priced:
     """A plan against a budget as it stands."""
 
     lines: tuple[PlanLine, ...]
-    epsilon: Fraction  # the whole allowance
-    spent: Fraction  # before the plan
-    total: Fraction  # what the plan moves the meter by
-    keep: Fraction  # ε that must stay
+    used: Fraction  # the share of the allowance that is gone before the plan
+    share: Fraction  # what the plan moves the meter by
+    cost: Fraction  # by how much ε "if you stop now" grows
+    keep: Fraction  # the share that must stay
     admitted: bool  # by the budget's rule, whatever is to be kept
 
     @property
@@ -84,16 +87,12 @@ class Priced:
 
     @property
     def over(self) -> Fraction:
-        """By how much ε the plan is too dear; 0 where it fits, or where only the δ reserve is short."""
-        return max(self.spent + self.total + self.keep - self.epsilon, Fraction(0))
+        """By which share the plan is too dear; 0 where it fits, or where only the δ reserve is short."""
+        return max(self.used + self.share + self.keep - 1, Fraction(0))
 
     @property
     def fits(self) -> bool:
         return self.reachable and self.admitted and not self.over
-
-    @property
-    def fraction(self) -> Fraction:
-        return self.total / self.epsilon
 
     @property
     def admissible(self) -> bool:
@@ -131,6 +130,9 @@ class PlanRun:
         return not self.waiting and self.done == len(self.rows)
 
 
+_Option = tuple[Query, Cost]
+
+
 def requests_of(run: str) -> list[str]:
     """The request ids of a plan's rows, in order."""
     return [f"{run}.{number}" for number in range(1, MOST_ROWS + 1)]
@@ -142,31 +144,43 @@ class Planner:
     def __init__(self, rule: Rule, totals: Totals, keep: Fraction = Fraction(0)) -> None:
         if not 0 <= keep < 1:
             raise AllowanceError("plan.keep_range")
-        self._rule, self._totals, self._keep = rule, totals, keep * rule.epsilon
-        self._known: dict[tuple[int, Fraction], tuple[Query, Query | None, Cost | None]] = {}
+        self._rule, self._totals, self._keep = rule, totals, keep
+        self._known: dict[tuple[int, Fraction], tuple[Query, list[_Option]]] = {}
 
     def price(self, wishes: Sequence[Wish]) -> Priced:
         if len(wishes) > MOST_ROWS:
             raise AllowanceError("plan.long", most=MOST_ROWS)
-        return self._priced([(wish, *self._look(wish)) for wish in wishes])
+        by_epsilon, by_renyi = self._by(_least_epsilon, wishes), self._by(_least_renyi, wishes)
+        first = self._priced(by_epsilon)
+        if by_renyi == by_epsilon or self._rule.c is None:
+            return first
+        second = self._priced(by_renyi)
+        return second if (not second.admitted, second.share) < (not first.admitted, first.share) else first
+
+    def _by(
+        self, key: Callable[[_Option], tuple[bool | Fraction, ...]], wishes: Sequence[Wish]
+    ) -> list[tuple[Wish, _Option | None]]:
+        return [(wish, min(self._options(wish), key=key, default=None)) for wish in wishes]
 
     def price_of(self, queries: Sequence[Query]) -> Priced:
         """Of these very questions, each at the ε it has."""
-        paid = [cost(query.loss(), self._rule.alpha) for query in queries]
-        return self._priced([(Wish(query, Fraction(0)), query, one) for query, one in zip(queries, paid, strict=True)])
+        return self._priced([(Wish(query, Fraction(0)), self._option(query)) for query in queries])
 
-    def _priced(self, rows: Sequence[tuple[Wish, Query | None, Cost | None]]) -> Priced:
+    def _option(self, query: Query) -> _Option:
+        return query, cost(query.loss(), self._rule.alpha)
+
+    def _priced(self, rows: Sequence[tuple[Wish, _Option | None]]) -> Priced:
         lines, totals = [], self._totals
-        for wish, query, paid in rows:
-            takes = Fraction(0)
-            if paid is not None:
-                takes = filter.price(self._rule, totals, paid)
-                totals = totals.plus(paid)
-            lines.append(PlanLine(wish, query, takes))
-        before = filter.spent(self._rule, self._totals)
-        total = filter.spent(self._rule, totals) - before
-        admitted = filter.admits(self._rule, totals)
-        return Priced(tuple(lines), self._rule.epsilon, before, total, self._keep, admitted)
+        for wish, option in rows:
+            share = Fraction(0)
+            if option is not None:
+                share = filter.share(self._rule, totals, option[1])
+                totals = totals.plus(option[1])
+            lines.append(PlanLine(wish, None if option is None else option[0], share))
+        before = filter.used(self._rule, self._totals)
+        share = filter.used(self._rule, totals) - before
+        cost_now = filter.spent(self._rule, totals) - filter.spent(self._rule, self._totals)
+        return Priced(tuple(lines), before, share, cost_now, self._keep, filter.admits(self._rule, totals))
 
     def redistributed(self, wishes: Sequence[Wish]) -> list[Wish] | None:
         """The unlocked promises scaled by one factor so that the plan just fits; None where no factor does it."""
@@ -183,20 +197,29 @@ class Planner:
         return found
 
     def fixed_price(self, wishes: Sequence[Wish]) -> Fraction | None:
-        """ε of this very list at the budget's δ by numerical accounting: true only if nothing changes."""
-        return pld.epsilon_of([query.loss() for query in self.price(wishes).queries], self._rule.delta)
+        """ε of this very list at the budget's δ by numerical accounting, with noise of finite ε: true only if nothing
+        changes."""
+        queries = [option[0] for _, option in self._by(_least_epsilon, wishes) if option is not None]
+        return pld.epsilon_of([query.loss() for query in queries], self._rule.delta)
 
-    def _look(self, wish: Wish) -> tuple[Query | None, Cost | None]:
-        """The question at its least ε, and its cost; remembered, because a search prices the same rows many times."""
+    def _options(self, wish: Wish) -> list[_Option]:
+        """The question at its least ε with each noise it can have, and what each costs; none where no ε keeps the wish.
+        Remembered, because a search prices the same rows many times."""
         key = (id(wish.query), wish.amount)
         if key not in self._known:
-            query: Query | None = wish.query
-            if not isinstance(wish.query.promise(), NoPromise):
-                least = least_epsilon(wish.query, wish.amount)
-                query = None if least is None else wish.query.at(least)
-            paid = None if query is None else cost(query.loss(), self._rule.alpha)
-            self._known[key] = wish.query, query, paid  # holding the query keeps its id its own
-        return self._known[key][1:]
+            options = []
+            for noise in ("", *wish.query.noises):
+                query = wish.query.with_noise(noise)
+                if not isinstance(query.promise(), NoPromise):
+                    least = least_epsilon(query, wish.amount)
+                    if least is None:
+                        continue
+                    query = query.at(least)
+                option = self._option(query)
+                if self._rule.c is not None or option[1].epsilon is not None:
+                    options.append(option)
+            self._known[key] = wish.query, options  # holding the query keeps its id its own
+        return self._known[key][1]
 
     def _scaled(self, wishes: Sequence[Wish], places: Sequence[int]) -> list[Wish] | None:
         def at(factor: int) -> list[Wish]:
@@ -217,10 +240,13 @@ class Planner:
         return at(low)
 
 
-def plannable(query: Query) -> Query:
-    """With noise that has a finite ε: closing the pure clause for good is no matter of a list."""
-    finite = all(epsilon_of_part(part) is not None for part in checked_parts(query.loss()))
-    return query if finite else query.with_noise("")
+def _least_epsilon(option: _Option) -> tuple[bool, Fraction, Fraction]:
+    paid = option[1]
+    return paid.epsilon is None, paid.epsilon or Fraction(0), paid.renyi
+
+
+def _least_renyi(option: _Option) -> tuple[Fraction, bool]:
+    return option[1].renyi, option[1].epsilon is None
 
 
 def tidy(amount: Fraction) -> Fraction:

@@ -25,7 +25,7 @@ from dpengine.asking.answers import cuts_as_json, make_step_receipt, promise_as_
 from dpengine.asking.jobs import PATIENCE, Jobs, JobState
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import down, text_of
+from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.ledger.ledger import Ledger
@@ -214,27 +214,28 @@ def refuse_hopeless(query: Query) -> None:
 
 
 def fitted(
-    facts: Facts, questions: Json, calibration: str, spend: Fraction, rule: Rule, totals: Totals
+    facts: Facts, questions: Json, calibration: str, share: Fraction, rule: Rule, totals: Totals
 ) -> AdaptiveSession:
-    """The session with the least noise that moves the meter by at most `spend`; the lecture's at ε = `spend`."""
+    """The session with the least noise that moves the meter by at most `share`; the lecture's formula is taken at this
+    share of the allowance's ε, or at less where that would take more."""
     given: JsonObject = {"questions": questions, "calibration": calibration}
+    most = MOST_EPSILON
     if calibration == "lecture":
         if not rule.delta_slack:
             raise AllowanceError("session.no_delta")
-        given |= {"epsilon": text_of(down(spend, 10**9)), "delta": text_of(rule.delta_slack)}
-        return AdaptiveSession.build(facts, given)
+        given |= {"delta": text_of(rule.delta_slack)}
+        most = min(most, share * rule.epsilon)
     if calibration == "gaussian" and rule.c is None:
         raise AllowanceError("session.no_delta")
     usual = AdaptiveSession.build(facts, given | {"epsilon": text_of(LEAST_EPSILON)})
 
     def allowed(millionths: int) -> bool:
-        paid = cost(usual.at(Fraction(millionths, _GRAIN)).loss(), rule.alpha)
-        return filter.admits(rule, totals.plus(paid)) and filter.price(rule, totals, paid) <= spend
+        return filter.affords(rule, totals, cost(usual.at(Fraction(millionths, _GRAIN)).loss(), rule.alpha), share)
 
     least = int(LEAST_EPSILON * _GRAIN)
     if not allowed(least):
         raise AllowanceError("session.no_room")
-    return usual.at(Fraction(largest(allowed, least, int(MOST_EPSILON * _GRAIN)), _GRAIN))
+    return usual.at(Fraction(largest(allowed, least, int(most * _GRAIN)), _GRAIN))
 
 
 def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = MOST_QUESTIONS) -> int:

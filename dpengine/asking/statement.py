@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Totals
 from dpengine.asking.answers import make_receipt, make_step_receipt
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
@@ -64,23 +65,23 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
     choice, the last one included."""
     rule = budget.rule
     raises = [act for act in reversed(ledger.acts(budget.id)) if act.kind == "raise"]
-    cap = raises[0].before if raises else rule.epsilon
-    spent, count = Fraction(0), 0
+    cap = (raises[0].before if raises else None) or rule.epsilon
+    totals, count = Totals.NOTHING, 0
     steps = [BurnDownStep(budget.at, Fraction(1), 0)]
     events: list[Charge | Act] = [*ledger.spread(budget.id, most), *raises]
     for event in sorted(events, key=lambda one: one.seq):
         if isinstance(event, Act):
-            cap = event.after
+            cap = event.after or cap
         else:
-            spent, count = filter.spent(rule, event.totals_after), event.history.count
-        assert cap is not None
-        steps.append(BurnDownStep(event.at, 1 - spent / cap, count, isinstance(event, Act)))
+            totals, count = event.totals_after, event.history.count
+        gone = filter.used(replace(rule, epsilon=cap), totals)
+        steps.append(BurnDownStep(event.at, 1 - gone, count, isinstance(event, Act)))
     return steps
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How many more of a question the rule admits, at most MOST_COUNTED; `cheaper`: more than its last price says."""
+    """How many more of a question the rule admits, at most MOST_COUNTED; `cheaper`: more than its price now says."""
 
     more: int
     cheaper: bool
@@ -92,8 +93,10 @@ def more_like_last(ledger: Ledger, budget: BudgetRecord) -> Fit | None:
     if not last:
         return None
     charge, rule = last[0].charge, budget.rule
-    more = filter.fits(rule, charge.totals_after, cost(charge.loss, rule.alpha), MOST_COUNTED)
-    return Fit(more, cheaper=more * charge.price > rule.epsilon - filter.spent(rule, charge.totals_after))
+    paid = cost(charge.loss, rule.alpha)
+    more = filter.fits(rule, charge.totals_after, paid, MOST_COUNTED)
+    each, left = filter.share(rule, charge.totals_after, paid), 1 - filter.used(rule, charge.totals_after)
+    return Fit(more, cheaper=more * each > left)
 
 
 def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:

@@ -62,7 +62,8 @@ class Transcript:
 
     @property
     def left(self) -> Fraction:
-        return down(self.table.meter().left, _GRAIN)
+        meter = self.table.meter()
+        return down(meter.epsilon - meter.spent_epsilon, _GRAIN)
 
 
 Strategy = Callable[[Transcript], Query | None]

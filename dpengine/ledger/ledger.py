@@ -18,7 +18,7 @@ from sqlite_utils import Database
 
 from dpengine.accountant.budget import MOST_EPSILON
 from dpengine.accountant.costs import Cost, cost
-from dpengine.accountant.filter import Rule, Totals, admits, price, spent
+from dpengine.accountant.filter import Rule, Totals, admits, price, share, used
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
@@ -47,7 +47,7 @@ from dpengine.ledger.sqlite_file import head_of
 __all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 
 BUDGET_KINDS = ("private", "practice")
-_SHOWN = 10**6  # refusals round to a millionth, the price up and the rest down: they never look equal
+_SHOWN = 100  # refusals round to a hundredth of a percent, the price up and the rest down: they never look equal
 
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 
@@ -89,7 +89,8 @@ class Ledger(LedgerReader):
     def reserve_all(self, wanted: Sequence[Reservation], keep: Fraction | None = None) -> list[Charge]:
         """Charge several questions to one budget in one transaction, each its own row; or refuse, and charge none.
 
-        `keep`: how much ε must be left after a whole plan. Requests that were charged before come back as they were.
+        `keep`: which share of the allowance must be left after a whole plan. Requests that were charged before come
+        back as they were.
         """
         requests = [read_request(one["request"]) for one in wanted]
         if not wanted or len(set(requests)) < len(requests) or len({one["budget"] for one in wanted}) > 1:
@@ -267,7 +268,7 @@ def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | N
         after = after.plus(paid)
     if keep is None and not admits(rule, after):
         raise _refusal(rule, before, costs[0]) if len(costs) == 1 else BudgetExceeded("plan.exceeded")
-    if keep is not None and not (admits(rule, after) and spent(rule, after) <= rule.epsilon - keep):
+    if keep is not None and not (admits(rule, after) and used(rule, after) <= 1 - keep):
         raise BudgetExceeded("plan.exceeded")
 
 
@@ -275,8 +276,8 @@ def _refusal(rule: Rule, before: Totals, paid: Cost) -> BudgetExceeded:
     reserve = rule.delta_reserve - before.delta
     if paid.delta > reserve:
         return BudgetExceeded("budget.exceeded_delta", price=paid.delta, left=reserve)
-    takes, left = price(rule, before, paid), rule.epsilon - spent(rule, before)
-    return BudgetExceeded("budget.exceeded", price=up(takes, _SHOWN), left=down(max(left, Fraction(0)), _SHOWN))
+    takes, left = share(rule, before, paid) * 100, max(1 - used(rule, before), Fraction(0)) * 100
+    return BudgetExceeded("budget.exceeded", price=up(takes, _SHOWN), left=down(left, _SHOWN))
 
 
 def _now() -> str:

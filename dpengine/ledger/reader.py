@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
+from dpengine.accountant.filter import Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger import owner_rows, repeats, session_rows
@@ -24,6 +25,7 @@ _PAGE = 500
 _BUDGET = "SELECT * FROM entries WHERE kind = 'budget' AND budget = ?"
 _CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND request = ?"
 _LAST_CHARGE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? ORDER BY seq DESC LIMIT 1"
+_CHARGE_BEFORE = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq < ? ORDER BY seq DESC LIMIT 1"
 _NEXT_CHARGES = "SELECT * FROM entries WHERE kind = 'charge' AND budget = ? AND seq > ? ORDER BY seq LIMIT ?"
 _NEAREST = (  # for each of several row numbers the last charge up to it
     "SELECT * FROM entries WHERE seq IN (SELECT (SELECT seq FROM entries WHERE kind = 'charge' AND budget = ?"
@@ -101,6 +103,12 @@ class LedgerReader:
         sql = f"SELECT * FROM entries WHERE {' AND '.join(wanted)} ORDER BY seq DESC LIMIT ? OFFSET ?"
         with self._file.reading() as db:
             return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
+
+    def before(self, charge: Charge) -> Totals:
+        """The sums of its budget just before a charge."""
+        with self._file.reading() as db:
+            row = sound_rows(db, _CHARGE_BEFORE, [charge.budget, charge.seq])
+        return Charge.from_row(row[0]).totals_after if row else Totals.NOTHING
 
     def walk(self, budget: str) -> Iterator[Entry]:
         """Every charge of a budget with its outcome, oldest first, read in pages like `export_rows`."""

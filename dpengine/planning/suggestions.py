@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
@@ -17,27 +18,27 @@ TINY = Fraction(1, 10**12)
 Idea = JsonObject
 
 
-def suggest(facts: Facts, most: Fraction) -> list[Query]:
-    """At most five different questions worth asking for at most `most`; fewer where the table is small."""
+def suggest(facts: Facts, affordable: Callable[[Query], bool], cheap: Callable[[Query], bool]) -> list[Query]:
+    """At most five different questions worth asking that are affordable; fewer where the table is small."""
     found: list[Query] = []
     for room, ideas in ((1, _kinds(facts)), (2, _further(facts))):
         for key, parameters in ideas:
-            query = _worth(facts, key, parameters, most, room)
+            query = _worth(facts, key, parameters, affordable, room)
             if query is not None and len(found) < MANY:
                 found.append(query)
-    return sorted(found, key=lambda query: query.epsilon * 2 > most)  # the dear ones last
+    return sorted(found, key=lambda query: not cheap(query))  # the dear ones last
 
 
-def _worth(facts: Facts, key: str, parameters: Idea, most: Fraction, room: int) -> Query | None:
+def _worth(facts: Facts, key: str, parameters: Idea, affordable: Callable[[Query], bool], room: int) -> Query | None:
     """At the least usual spend whose error is half of what would be mostly noise, else at the least that has `room`."""
     useful = None
     for spend in SPENDS:
-        if Fraction(spend) > most:
-            break
         try:
             query = catalogue[key].build(facts, {"epsilon": spend} | parameters)
         except AllowanceError:
             return None
+        if not affordable(query):
+            break
         times = query.coarse() / max(query.promise().amount, TINY)
         if times >= 2:
             return query

@@ -21,7 +21,7 @@ _GRAIN = 10**6  # ε is tried in millionths
 
 
 def trained(
-    make: Callable[..., Query], key: str, given: JsonObject, spend: Fraction, rule: Rule, totals: Totals
+    make: Callable[..., Query], key: str, given: JsonObject, share: Fraction, rule: Rule, totals: Totals
 ) -> Query:
     """With default steps and rate for about the ε that was found."""
 
@@ -39,7 +39,7 @@ def trained(
 
     def allowed(millionths: int) -> bool:
         paid = cost(at(millionths).loss(), rule.alpha)
-        return filter.admits(rule, totals.plus(paid)) and filter.price(rule, totals, paid) <= spend
+        return filter.affords(rule, totals, paid, share)
 
     if not allowed(least):
         raise AllowanceError("train.no_room")

@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from dpengine.accountant import how_many_fit
+from dpengine.accountant import filter, how_many_fit
 from dpengine.accountant.budget import MOST_EPSILON as MOST_ALLOWANCE
 from dpengine.accountant.budget import Budget
-from dpengine.accountant.filter import Rule
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Rule, Totals
 from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
@@ -92,6 +93,13 @@ class Solved:
     @property
     def people(self) -> int:
         return self.query.facts.about
+
+    def used(self, questions: int) -> Fraction:
+        """The share of a fresh allowance that so many of these questions take."""
+        rule = self.budget.rule()
+        paid = cost(self.query.loss(), rule.alpha)
+        epsilon = None if paid.epsilon is None else questions * paid.epsilon
+        return filter.used(rule, Totals(epsilon, questions * paid.renyi, questions * paid.delta))
 
 
 # --- reading what was typed -------------------------------------------------------------------------------------------

@@ -212,7 +212,7 @@ def asked(shared: dp.Workspace) -> str:
     table = shared.table("town", visitor="local")
     for key, given in QUESTIONS:
         last = table.ask(table.query(key, **given, epsilon="0.05"))
-    session = table.open_session(table.session_for(20, table.meter().left / 2))
+    session = table.open_session(table.session_for(20, table.meter().unused / 2))
     session.ask({"share": [["district", "in", ["Mill"]]]}, "step 1")
     clinic = shared.table("clinic", visitor="local")
     given = {"target": "blood_pressure", "features": ["age", "smoker"], "steps": 2}

@@ -138,7 +138,7 @@ def test_a_long_ledger_comes_in_pages(home: Workspace, people: dp.Table) -> None
     few = [charge.history.count for charge in home.ledger.spread(people.budget.id, 10)]
     assert len(few) == 10 and few[0] == 1 and few[-1] == total and few == sorted(set(few))
     assert [entry.charge.history.count for entry in home.ledger.walk(people.budget.id)] == list(range(1, total + 1))
-    assert left[0] == 1 and left[-1] == 1 - people.meter().fraction and left == sorted(left, reverse=True)
+    assert left[0] == 1 and left[-1] == 1 - people.meter().used and left == sorted(left, reverse=True)
 
 
 def test_what_it_adds_up_to(people: dp.Table) -> None:
@@ -331,7 +331,7 @@ def test_the_report_stands_alone_and_says_everything(home: Workspace) -> None:
     assert home.ledger.head()[1] in told and "python -m dpengine verify" in told
     assert "It protects each person’s own data" in told and "One person is one row." in told
     assert "The owner raised the allowance from ε = 20 to ε = 30." in told
-    assert f"{percent(1 - table.meter().fraction)} of the privacy allowance is left" in told
+    assert f"{percent(1 - table.meter().used)} of the privacy allowance is left" in told
 
 
 def test_the_theorem_named_is_that_of_the_noise_drawn(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,7 +352,7 @@ def test_gaussian_noise_is_told_without_an_epsilon(people: dp.Table, monkeypatch
     monkeypatch.setattr("ui.parts.spend.st.html", lambda told: shown.append(unmarked(told)))
     for query in (usual, usual.with_noise("gaussian")):
         spend.describe(people, query, people.preview(query))
-    assert "ε = 1 and" in shown[0] and "ε = " not in shown[1] and "That takes 5" in shown[1]
+    assert "ε = 1 and" in shown[0] and "ε = " not in shown[1] and "That takes 16 %" in shown[1]
     told = [next(csv.DictReader(io.StringIO(answer_csv(people.ask(query))))) for query in (usual, query)]
     assert [one["epsilon"] for one in told] == ["1.0", ""]
 

@@ -54,9 +54,9 @@ def test_every_page_tells_of_a_session(people: dp.Table) -> None:
     assert "The share of people where town is &lt;i&gt;A" in told and "<i>A" not in told
 
 
-def test_the_start_prices_every_noise_and_says_what_it_closes(home: Workspace, people: dp.Table) -> None:
+def test_the_start_prices_every_noise_by_the_same_meter(home: Workspace, people: dp.Table) -> None:
     page, text = opened("session", k="4", share="100", how="gaussian")
-    assert "The first session with this kind of noise takes" in text and "entry fee" in text
+    assert "fee" not in text and "closes" not in text
     assert "after the session is reserved" in text
     assert page.number_input(key="session-k").value == 4 and not people.history()
     for words in ("too few for 4 questions", "people would be enough for 4 questions", "would be narrower here"):

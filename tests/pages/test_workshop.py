@@ -268,7 +268,7 @@ def test_a_new_round_gives_new_budgets_and_nothing_back(here: Any) -> None:
     pose(here, epsilon="1")
     app = ask(here, ANA)
     old = here.workspace.table("clinic", visitor=here.room.name(ANA))
-    assert old.meter().left == 0 and "0 %" in html(app)
+    assert old.meter().unused == 0 and "0 %" in html(app)
     pose(here, "pressure", "1")
     refused = opened()
     assert "takes more than what is left" in html(refused) and "wall-ask-2" not in keys(refused)
@@ -278,8 +278,8 @@ def test_a_new_round_gives_new_budgets_and_nothing_back(here: Any) -> None:
     assert here.room.posed is None and here.workspace.ledger.head() == head and here.workspace.verify_ledger().ok
     here.who = ANA
     assert "The wall is empty" in html(opened())
-    assert here.workspace.table("clinic", visitor=here.room.name(ANA)).meter().fraction == 0
-    assert old.meter().left == 0 and len(old.history()) == 1
+    assert here.workspace.table("clinic", visitor=here.room.name(ANA)).meter().used == 0
+    assert old.meter().unused == 0 and len(old.history()) == 1
     pose(here, "pressure", "1")
     assert "Your answer" in html(ask(here, ANA))
 

@@ -104,7 +104,7 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
                 usual,
                 key=f"buy-spend-{key}-{given.get('column')}",
                 label_visibility="collapsed",
-                format_func=lambda step: say("spend.step", epsilon=step),
+                format_func=lambda step: say("spend.step_alone", epsilon=step),
             )
         query = table.query(key, epsilon=picked, **given)
     except AllowanceError as complaint:
@@ -119,10 +119,10 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
         if not price.useful:
             told = _rough(query, price)
             st.html(f'<p class="warn">{escape(told)}</p>')
-        label = say(f"data.buy.{key}_button", share=percent(price.fraction))
+        label = say(f"data.buy.{key}_button", share=percent(price.share))
         job.ask_button(label, table, query, f"buy-{key}", disabled=not price.admissible)
         if not price.admissible:
-            rest = table.meter().left / table.meter().epsilon
+            rest = table.meter().unused
             job.refused(say("ask.too_much", left=percent(rest)) if rest else say("ask.nothing_left"))
 
 
@@ -131,8 +131,8 @@ def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list
     was declared is worth a tenth of the allowance at most); and all of them."""
     meter = table.meter()
     options = [step for step in spend.STEPS if Fraction(step) <= meter.epsilon] or [text_of(meter.epsilon)]
-    most = meter.left / 2 if dp.catalogue[key].declares else min(meter.left / 2, meter.epsilon / 10)
-    afford = [step for step in options if Fraction(step) <= most] or options[:1]
+    most = meter.unused / 2 if dp.catalogue[key].declares else min(meter.unused / 2, Fraction(1, 10))
+    afford = table.affordable(options, most) or options[:1]
     asked = {step: table.query(key, epsilon=step, **given) for step in afford}
     good = (step for step, query in asked.items() if query.promise().amount <= query.coarse())
     return next(good, afford[-1]), options

@@ -120,13 +120,11 @@ def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
 def stopping(table: dp.Table, meter: dp.Meter) -> None:
     """The meter as a claim about this moment, and the same history by rules that do not decide here."""
     delta = power_of_ten(meter.delta_now)
-    told = say(
-        "ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.fraction)
-    )
+    told = say("ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.used))
     if table.closed:
         fits = owner.closed_words(table.closed)
     else:
-        fits = fit_words(table.more_like_last()) if meter.left else say("ledger.more.nothing")
+        fits = fit_words(table.more_like_last()) if meter.unused else say("ledger.more.nothing")
     rows = []
     for name, epsilon in meter.rules.items():
         reading, share = say("ledger.rule.nothing"), ""

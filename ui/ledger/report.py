@@ -6,7 +6,6 @@ made from the ledger and the declaration alone, so it may be shown to whoever ma
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 from html import escape
 from itertools import islice
@@ -43,7 +42,7 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
         f"<header><h1>{escape(title)}</h1>",
         _p(say("report.lead", at=when(at), answers=len(answers)), "muted"),
         f"</header>{_terms(table, meter, len(answers))}",
-        *(_section(number, answer, meter.epsilon) for number, answer in enumerate(answers, 1)),
+        *(_section(number, answer, _share(table, answer)) for number, answer in enumerate(answers, 1)),
         _acts(table),
         _checking(head),
     ]
@@ -66,9 +65,9 @@ def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
         "ledger.stop_reading",
         epsilon=up(meter.spent_epsilon, _SHOWN),
         delta=power_of_ten(meter.delta_now),
-        share=percent(meter.fraction),
+        share=percent(meter.used),
     )
-    left = say("meter.label", left=percent(1 - meter.fraction))
+    left = say("meter.label", left=percent(1 - meter.used))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     unit = table.facts.unit
     who = (
@@ -79,7 +78,7 @@ def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
     parts = [
         f"<section><h2>{escape(say('report.allowance'))}</h2>",
         f'<div class="meter" role="img" aria-label="{escape(left)}">'
-        f'<span style="width:{float(meter.fraction) * 100:.3f}%"></span></div>',
+        f'<span style="width:{float(meter.used) * 100:.3f}%"></span></div>',
         _p(left + ".", "left"),
         _p(say(f"report.relation.{table.facts.relation}") + " " + who),
         _p(told),
@@ -97,9 +96,8 @@ def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
     return "".join(parts) + "</section>"
 
 
-def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
+def _section(number: int, answer: dp.Answer, share: str) -> str:
     receipt = answer.receipt
-    share = percent(Fraction(receipt["price"]) / cap)
     if answer.query.card.answer == "session":
         return _session(number, answer, share)
     figures = ""
@@ -120,6 +118,11 @@ def _section(number: int, answer: dp.Answer, cap: Fraction) -> str:
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{escape(receipt['charge']['hash'])}</code></p>"
         "</section>"
     )
+
+
+def _share(table: dp.Table, answer: dp.Answer) -> str:
+    entry = workspace().ledger.find(answer.request_id)
+    return "" if entry is None else percent(table.took(entry))
 
 
 def _rest(of: int) -> str:

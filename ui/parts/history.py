@@ -34,7 +34,6 @@ def rows_html(
     than one spends the same budget."""
     names = ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
     head = "".join(f'<th class="{_kind(name)}">{escape(say(f"history.{name}"))}</th>' for name in names)
-    cap = table.budget.rule.epsilon
     rows: list[tuple[int, str]] = [(act.seq, _act_row(act, len(names))) for act in acts]
     together = _together(table, entries)
     for entry in entries:
@@ -44,7 +43,7 @@ def rows_html(
             "table": escape(charge.table),
             "question": escape(sentence_of(charge)),
             "answer": escape(outcome(entry) + together.get(charge.request, "")),
-            "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(percent(charge.price / cap))}',
+            "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(percent(table.took(entry)))}',
             "receipt": receipt_link(answer_link(charge), charge.hash),
         }
         told = "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names)

@@ -86,7 +86,7 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
     if not price.admissible:
         return
     kind = "averaged" if isinstance(answer.query, Averaged) else "shared" if answer.interval is not None else "apart"
-    label = say("looks.again.apart" if kind == "apart" else "looks.again", share=percent(price.fraction))
+    label = say("looks.again.apart" if kind == "apart" else "looks.again", share=percent(price.share))
     job.ask_button(label, table, answer.query, "look-again", kind="secondary", again=True)
     words = say(f"looks.why.{kind}")
     if kind == "averaged":
@@ -96,7 +96,7 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
         twice = table.preview(asked)
         if twice.admissible:
             promise = short_promise(twice.promise, asked)
-            words += " " + say("looks.better", promise=promise, share=percent(twice.fraction))
+            words += " " + say("looks.better", promise=promise, share=percent(twice.share))
     st.html(f'<p class="muted">{escape(words)}</p>')
 
 

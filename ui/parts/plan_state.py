@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.asking.plan import MOST_ROWS, Wish, plannable, wish_as_json
+from dpengine.asking.plan import MOST_ROWS, Wish, wish_as_json
 from dpengine.core.canonical import canonical
 from dpengine.core.exact import read_number
 from dpengine.messages import say
@@ -73,7 +73,7 @@ class Plan:
 
     def holds(self, query: dp.Query) -> bool:
         """Is this very question in it, at whatever promise?"""
-        return any(row.wish.query.digest() == plannable(query).digest() for row in self.rows)
+        return any(row.wish.query.digest() == query.digest() for row in self.rows)
 
 
 def current(table: dp.Table) -> Plan:
@@ -135,7 +135,7 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
             key, given, amount, locked = one
             read = read_number(amount, say("spend.wish.name"))
             query = table.query(str(key), **{str(name): value for name, value in given.items()})
-            plan.rows.append(Row(Wish(plannable(query), max(read, Fraction(0)), bool(locked)), _number()))
+            plan.rows.append(Row(Wish(query.with_noise(""), max(read, Fraction(0)), bool(locked)), _number()))
         except (dp.AllowanceError, ValueError, TypeError, AttributeError):
             plan.unread = True
     return plan

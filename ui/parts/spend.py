@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -15,7 +16,7 @@ from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, Rank, Within
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
-from ui.parts import counted, entry, number_field
+from ui.parts import counted, number_field
 from ui.words import gloss
 from ui.words.wording import (
     amount_figure,
@@ -81,8 +82,9 @@ def usual(table: dp.Table, key: str = "") -> str:
     return "0.1" if first is None else text_of(first.epsilon)
 
 
-def choose(table: dp.Table, place: str = ASK) -> str:
-    """The slider; its value is the text that counts, also when typed exactly."""
+def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -> str:
+    """The slider; its value is the text that counts, also when typed exactly. Each step says what the question that
+    `make` builds at it would take of the allowance."""
     now = st.session_state[_epsilon(place)]
     options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon] or [
         text_of(table.budget.rule.epsilon)
@@ -101,11 +103,22 @@ def choose(table: dp.Table, place: str = ASK) -> str:
         options,
         key=slider,
         label_visibility="collapsed",
-        format_func=lambda step: say("spend.step", epsilon=local(step)),
+        format_func=_labels(table, make, options).__getitem__,
         on_change=_from_slider,
         args=(place,),
     )
     return str(st.session_state[_epsilon(place)])
+
+
+def _labels(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
+    """Two steps that take about the same still read differently: a browser knows a step by its words."""
+    try:
+        shares = map(percent, table.shares([make(step) for step in steps]))
+        return {
+            step: say("spend.step", share=share, epsilon=local(step)) for step, share in zip(steps, shares, strict=True)
+        }
+    except dp.AllowanceError:  # there is no question yet
+        return {step: say("spend.step_alone", epsilon=local(step)) for step in steps}
 
 
 def _from_slider(place: str) -> None:
@@ -116,11 +129,10 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise."""
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"]
     lines.append(counted.html(query))
-    told = say("spend.cost", epsilon=query.epsilon, share=percent(price.fraction))
+    told = say("spend.cost", epsilon=query.epsilon, share=percent(price.share))
     if isinstance(query.loss(), Gaussian):
-        told = say("spend.cost_gaussian", share=percent(price.fraction))
+        told = say("spend.cost_gaussian", share=percent(price.share))
     lines.append(f'<p class="muted">{gloss.text(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
-    lines.append(entry.words(table, query, price))
     if not price.useful:
         lines.append(f'<p class="warn">{gloss.text(_noise_words(table, query, price))}</p>')
     st.html("".join(lines))
@@ -133,7 +145,7 @@ def _noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
     enough = table.preview(query.at(query.epsilon * price.times_needed))
     if not enough.admissible:
         return say("spend.noise_short", people=price.people_needed)
-    return say("spend.noise_share", people=price.people_needed, share=percent(enough.fraction))
+    return say("spend.noise_share", people=price.people_needed, share=percent(enough.share))
 
 
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:

@@ -26,7 +26,7 @@ def show(table: dp.Table) -> None:
                 st.page_link(nav.page("ask"), label=unmarked(query.sentence()), query_params=preview.link(table, query))
                 st.html(
                     f'<span class="muted">{escape(short_promise(price.promise, query))}</span><br>'
-                    f'<span class="take-words">{escape(percent(price.fraction))}</span>'
+                    f'<span class="take-words">{escape(percent(price.share))}</span>'
                 )
                 if plan.holds(query):
                     st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>')

@@ -94,7 +94,7 @@ def _kept(plan: Plan) -> None:
 
 def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     number, wish = plan.rows[place].number, line.wish
-    takes = say("plan.takes", share=percent(line.price / table.budget.rule.epsilon))
+    takes = say("plan.takes", share=percent(line.share))
     told = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"]
     if line.query is None:
         told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
@@ -162,16 +162,16 @@ def _locked(plan: Plan, place: int, key: str) -> None:
 
 
 def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> None:
-    shares = {"share": percent(priced.fraction), "left": percent(1 - priced.fraction - priced.spent / priced.epsilon)}
+    shares = {"share": percent(priced.share), "left": percent(max(1 - priced.share - priced.used, Fraction(0)))}
     if priced.fits:
         words = say("plan.fits_kept" if plan.keep else "plan.fits", keep=percent(plan.share), **shares)
         st.html(f'<p class="lead">{gloss.text(words)}</p>')
     elif priced.reachable:
-        over = percent(priced.over / priced.epsilon)
+        over = percent(priced.over)
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if priced.fits:
-        plan_run.button(table, plan, priced, percent(priced.fraction))
+        plan_run.button(table, plan, priced, percent(priced.share))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -246,8 +246,7 @@ def _fixed(table: dp.Table, planner: Planner, plan: Plan, priced: Priced) -> str
     found = _numerical(losses, str(table.budget.rule.delta), planner, plan)
     if found is None:
         return say("plan.fixed_none")
-    share, charged = percent(found / priced.epsilon), percent(priced.fraction)
     delta = power_of_ten(table.budget.rule.delta)
-    if found >= priced.total:
+    if found >= priced.cost:
         return say("plan.fixed_same", delta=delta)
-    return say("plan.fixed_price", epsilon=three_figures(found), delta=delta, share=share, charged=charged)
+    return say("plan.fixed_price", epsilon=three_figures(found), delta=delta, charged=three_figures(priced.cost))

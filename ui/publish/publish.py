@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -80,7 +79,8 @@ def _form(table: dp.Table) -> None:
             placeholder=say("publish_page.columns_none"),
         )
         spend.start_from(table, given.get("epsilon") or _usual(table, columns), PLACE)
-        given = {"columns": columns, "epsilon": spend.choose(table, PLACE), **_more(given)}
+        more = {"columns": columns, **_more(given)}
+        given = {"epsilon": spend.choose(table, lambda step: made(table, {"epsilon": step, **more}), PLACE), **more}
         addressed.remember(table, PLACE, given)
         try:
             query = made(table, given)
@@ -108,7 +108,7 @@ def made(table: dp.Table, given: dict[str, Any]) -> OfRows:
 
 def _usual(table: dp.Table, columns: list[str]) -> str:
     """The least spend at which all rows together tell something, within half of what is left; else the most of it."""
-    fitting = [step for step in spend.STEPS if Fraction(step) * 2 <= table.meter().left] or [spend.STEPS[0]]
+    fitting = table.affordable(spend.STEPS, table.meter().unused / 2) or [spend.STEPS[0]]
     for step in fitting if columns else ():
         query = made(table, {"columns": columns, "epsilon": step})
         if 2 * query.promise().amount <= query.coarse():
@@ -135,7 +135,7 @@ def _buy(table: dp.Table, query: OfRows) -> None:
     if query.delta * query.facts.about >= 1:
         rows = int(query.delta * query.facts.about)
         st.html(f'<p class="warn">{escape(say("publish_page.teaching", rows=rows))}</p>')
-    label = say("publish_page.button", share=percent(price.fraction))
+    label = say("publish_page.button", share=percent(price.share))
     job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
     if not price.admissible:
         job.refused(_short(table, query))
@@ -147,7 +147,7 @@ def _short(table: dp.Table, query: OfRows) -> str:
     room = meter.delta_reserve - meter.spent_delta
     if query.delta > room:
         return say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room))
-    left = meter.left / meter.epsilon
+    left = meter.unused
     return say("publish_page.too_much", left=percent(left)) if left else say("ask.nothing_left")
 
 

@@ -14,7 +14,7 @@ from dpengine.asking.sessions import bears
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.numbers import local
-from ui.parts import counted, entry, job, owner
+from ui.parts import counted, job, owner
 from ui.session import session_outward, session_run
 from ui.shell import frame
 from ui.shell.language import address
@@ -38,13 +38,13 @@ def show(table: dp.Table) -> None:
         owner.closed(table)
         return
     meter = table.meter()
-    if not meter.left:
+    if not meter.unused:
         job.refused(say("ask.nothing_left"))
         return
     given = _given(table)
     with st.container(key="card-session-start"):
         questions, share = _size(given)
-        spend = meter.left * int(share) / 100
+        spend = meter.unused * int(share) / 100
         offers = _offers(table, questions, spend)
         how = _calibration(given, offers)
         _remember(table, {"k": str(questions), "share": share, "how": how})
@@ -170,8 +170,6 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
         f"<p class='muted'>{escape(session_outward.splitting(query))}</p>"
     )
     session_outward.explain(query)
-    if fee := entry.words(table, query, price, "session.first"):
-        st.html(fee)
     with st.expander(say("session.more")):
         told = [
             _each(query),
@@ -179,7 +177,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
             say(f"session.more.{table.facts.relation}", people=query.people),
         ]
         st.html("".join(f'<p class="muted">{gloss.text(one)}</p>' for one in told))
-    label = say("session.reserve", questions=query.questions, share=percent(price.fraction))
+    label = say("session.reserve", questions=query.questions, share=percent(price.share))
     job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
 

@@ -183,7 +183,7 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
         )
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
-            taken = percent(session.entry.charge.price / table.budget.rule.epsilon)
+            taken = percent(table.took(session.entry))
             st.html(f'<p class="muted">{escape(say("session.end_lead", left=state.left, share=taken))}</p>')
             st.button(say("session.end"), key="session-end", on_click=session.end)
     if over:

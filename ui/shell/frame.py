@@ -74,18 +74,18 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
         words = f"<b>{escape(say('meter.none'))}</b> {escape(str(complaint))}"
         slot.html(f'<div class="refused" role="alert">{words}</div>')
         return
-    left = 1 - meter.fraction
+    left = 1 - meter.used
     words = say("meter.left", left=percent(left))
     take, kind = Fraction(0), "take"
     if preview is not None and preview.admissible:
-        take = preview.fraction
+        take = preview.share
         words = say(f"meter.after{of}", left=percent(left), after=percent(left - take))
     elif preview is not None:
         take, kind = left, "over"
         words = say(f"meter.short{of}", left=percent(left))
     label = say("meter.label", left=percent(left))
     aside = f'<span class="aside">{_aside(table, meter)}</span>'
-    parts = _part("gone", meter.fraction) + _part(kind, take)
+    parts = _part("gone", meter.used) + _part(kind, take)
     slot.html(
         f'<div class="meter"><div class="words"><span>{gloss.html(words)}</span>{aside}</div>'
         f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>{_reserve(meter)}</div>'

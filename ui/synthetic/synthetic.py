@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -69,7 +68,8 @@ def _form(table: dp.Table) -> None:
     left, right = st.columns([5, 6], gap="medium")
     with left, st.container(key="card-synthetic"):
         spend.start_from(table, given.get("epsilon") or _usual(table, now), PLACE)
-        now |= {"epsilon": spend.choose(table, PLACE)} | _more(table, given)
+        now |= _more(table, given)
+        now |= {"epsilon": spend.choose(table, lambda step: _first(table, now | {"epsilon": step}), PLACE)}
         if columns:
             both = {key: _built(table, key, now) for key in KEYS}
             key = _kind(both, given.get("kind"))
@@ -88,6 +88,15 @@ def _form(table: dp.Table) -> None:
             synthetic_preview.show(query, both)
         else:
             st.html(f'<p class="muted">{escape(say("synthetic_page.worth_none"))}</p>')
+
+
+def _first(table: dp.Table, now: dict[str, Any]) -> dp.Query:
+    """The question by whichever way it can be asked."""
+    options = [_built(table, key, now) for key in KEYS]
+    query = next((option for option in options if isinstance(option, OfClass)), None)
+    if query is None:
+        raise dp.AllowanceError("publish_page.choose")
+    return query
 
 
 def _built(table: dp.Table, key: str, now: dict[str, Any]) -> OfClass | str:
@@ -165,7 +174,7 @@ def _count(counter: str, step: int) -> None:
 
 def _usual(table: dp.Table, now: dict[str, Any]) -> str:
     """The least spend with a useful promise, within half of what is left; else the most of it."""
-    fitting = [step for step in spend.STEPS if Fraction(step) * 2 <= table.meter().left] or [spend.STEPS[0]]
+    fitting = table.affordable(spend.STEPS, table.meter().unused / 2) or [spend.STEPS[0]]
     for step in fitting if now["columns"] else ():
         built = (_built(table, key, now | {"epsilon": step}) for key in KEYS)
         if any(isinstance(one, OfClass) and one.promise().amount <= one.coarse() for one in built):
@@ -197,10 +206,10 @@ def _buy(table: dp.Table, query: OfClass) -> None:
     frame.show_price(table, price, "_synthetic")
     spend.describe(table, query, price)
     spend.exactly(table, query, PLACE)
-    label = say("synthetic_page.button", share=percent(price.fraction))
+    label = say("synthetic_page.button", share=percent(price.share))
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
     if not price.admissible:
-        left = table.meter().left / table.meter().epsilon
+        left = table.meter().unused
         job.refused(say("synthetic_page.too_much", left=percent(left)) if left else say("ask.nothing_left"))
 
 

@@ -13,7 +13,7 @@ from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.models.of_gradients import REGIONS, OfGradients
 from dpengine.messages import say
-from ui.parts import addressed, counted, entry, history, job, number_field, owner, pickers
+from ui.parts import addressed, counted, history, job, number_field, owner, pickers
 from ui.shell import frame
 from ui.shell.state import workspace
 from ui.train import train_preview, train_result, train_state
@@ -68,7 +68,7 @@ Offers = dict[str, OfGradients | dp.AllowanceError]  # by kind of noise: the tra
 
 
 def _form(table: dp.Table) -> None:
-    if not table.meter().left:
+    if not table.meter().unused:
         job.refused(say("ask.nothing_left"))
         return
     given = train_state.given(table)
@@ -134,7 +134,7 @@ def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
     wanted = {name: given[name] for name in ("target", "features", *train_state.MORE) if given.get(name)}
     if listed and given.get("positive"):
         wanted["positive"] = [given["positive"]]
-    spend = table.meter().left * int(given["share"]) / 100
+    spend = table.meter().unused * int(given["share"]) / 100
     found = Offers()
     for name in CALIBRATIONS:
         try:
@@ -217,19 +217,18 @@ def _choice(name: str, options: tuple[str, ...], now: str) -> str:
 def _buy(table: dp.Table, query: OfGradients, worth: Any) -> None:
     price = table.preview(query)
     frame.show_price(table, price, "_train")
-    takes = say("train_page.takes", share=percent(price.fraction), steps=query.steps)
+    takes = say("train_page.takes", share=percent(price.share), steps=query.steps)
     told = f'{counted.html(query)}<p class="muted">{escape(takes)}</p>'
-    told += entry.words(table, query, price, "train_page.first")
     if not price.useful:
         times = round(float(price.times_needed), 1)
         told += f'<p class="warn">{gloss.text(say("train_page.mostly_noise", times=times))}</p>'
     if query.diverges:
         told += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
     worth.html(told)
-    label = say("train_page.button", share=percent(price.fraction))
+    label = say("train_page.button", share=percent(price.share))
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place="trained")
     if not price.admissible:
-        job.refused(say("train_page.too_much", left=percent(table.meter().left / table.meter().epsilon)))
+        job.refused(say("train_page.too_much", left=percent(table.meter().unused)))
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:

@@ -60,8 +60,11 @@ def _links(table: dp.Table, before: list[dp.Answer]) -> str:
 def _form(table: dp.Table, model: Model) -> None:
     try:
         spend.start_from(table, _usual(table, model), PLACE)
-        epsilon = spend.choose(table, PLACE)
-        query = table.query("check_model", model=model.as_json(), epsilon=epsilon)
+
+        def at(epsilon: str) -> dp.Query:
+            return table.query("check_model", model=model.as_json(), epsilon=epsilon)
+
+        query = at(spend.choose(table, at, PLACE))
     except dp.AllowanceError as complaint:  # a table declared anew since then
         job.hint(str(complaint))
         return
@@ -72,16 +75,16 @@ def _form(table: dp.Table, model: Model) -> None:
         noise = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
         told += f'<p class="warn">{gloss.text(noise)}</p>'
     st.html(told)
-    label = say("train_page.check_button", share=percent(price.fraction))
+    label = say("train_page.check_button", share=percent(price.share))
     job.ask_button(label, table, query, "train-check-go", not price.admissible, "secondary", "checked")
     if not price.admissible:
-        left = table.meter().left / table.meter().epsilon
+        left = table.meter().unused
         job.refused(say("ask.too_much", left=percent(left)) if left else say("ask.nothing_left"))
 
 
 def _usual(table: dp.Table, model: Model) -> str:
     """The least spend that tells something, within half of what is left."""
-    fitting = [step for step in spend.STEPS if Fraction(step) * 2 <= table.meter().left] or [spend.STEPS[0]]
+    fitting = table.affordable(spend.STEPS, table.meter().unused / 2) or [spend.STEPS[0]]
     for step in fitting:
         query = table.query("check_model", model=model.as_json(), epsilon=step)
         if 4 * query.promise().amount <= query.coarse():

@@ -113,7 +113,7 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
             steps,
             now,
             key=trust_state.widget("e"),
-            format_func=lambda one: say("spend.step", epsilon=local(one)),
+            format_func=lambda one: say("spend.step_alone", epsilon=local(one)),
         )
     )
     with st.expander(say("trust.more")):
@@ -231,7 +231,7 @@ def _ask(table: dp.Table, way: Way) -> None:
         st.html(f'<p role="status">{escape(say("trust.answer"))} {told}</p>')
     if table.closed:
         return
-    share = percent(price.fraction)
+    share = percent(price.share)
     label = say("ask.button_again" if paid else "trust.ask", share=share)
     key, disabled = f"trust-ask-{way.model}", not price.admissible
     job.ask_button(label, table, way.query, key, disabled=disabled, kind="secondary", again=bool(paid))
@@ -249,7 +249,7 @@ def _together(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) ->
     if not priced.admissible:
         st.html(f'<p class="muted">{escape(say("trust.together_not", count=len(queries)))}</p>')
         return
-    label = say("trust.together", count=len(queries), share=percent(priced.fraction))
+    label = say("trust.together", count=len(queries), share=percent(priced.share))
     plan_run.run_button(label, table, queries, "trust-together", tuple(query.digest() for query in queries))
 
 

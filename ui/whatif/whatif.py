@@ -107,9 +107,9 @@ def statement(found: whatif.Solved) -> None:
         promise=say(f"whatif.{each}.{kind}", promise=f"<b>{escape(promise_words(promise, found.query))}</b>"),
     )
     aside = [say(f"whatif.protects.{found.query.facts.relation}")]
-    if found.questions > 1:
-        share = percent(found.query.epsilon / found.budget.epsilon)
-        aside.insert(0, say("whatif.each_takes", each=three_figures(found.query.epsilon), share=share))
+    together = "whatif.takes" if found.questions == 1 else "whatif.each_takes"
+    shares = {"share": percent(found.used(1)), "all": percent(found.used(found.questions))}
+    aside.insert(0, say(together, each=three_figures(found.query.epsilon), **shares))
     floor = floor_words(promise, found.people)
     if floor and not found.any_size:
         aside.append(floor)

@@ -68,7 +68,7 @@ def _own(posed: Posed, name: str) -> bool:
             job.refused(say("workshop.too_much"))
             return True
         st.button(
-            say("workshop.ask", share=percent(price.fraction)),
+            say("workshop.ask", share=percent(price.share)),
             key=f"wall-ask-{posed.turn}",
             type="primary",
             on_click=_ask,

@@ -60,8 +60,6 @@ SENTENCES: dict[str, str] = {
     "noise.permute_and_flip.theorem": "Permute-and-flip (McKenna, Sheldon 2020, Theorem 2)",
     "noise.permute_and_flip.chosen": "Chosen for you: a way of picking (permute-and-flip) that takes no more of the allowance, leaves room for as many questions like this, and comes nearer to the best: {now} instead of {usual}.",
     "noise.gaussian.chosen": "Noise with lighter tails (Gaussian): {now} instead of {usual}.",
-    "noise.offer": "Use Gaussian noise: {now} instead of {usual}. It would take {share} of the allowance at once; about {more} questions like this fit either way.",
-    "noise.offer_help": "An allowance adds up in two ways and uses the one that is better for you. Gaussian noise can only be added up in the second way, which starts with an entry fee, paid once; from then on everything is added up in that way. It pays off when you plan many questions with many bars.",
     "noise.gaussian.theorem": "Discrete Gaussian mechanism on a vector of counts (Canonne, Kamath, Steinke 2020, Theorem 14)",
     "card.top_item.title": "Most common",
     "card.top_item.noun": "most common value",

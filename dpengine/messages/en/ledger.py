@@ -12,8 +12,8 @@ SENTENCES: dict[str, str] = {
     ),
     "budget.unknown": "There is no such budget here; choose the table again, or declare it with a new budget.",
     "budget.exceeded": (
-        "This question would take {price} of the allowance and only {left} is left. Nothing was spent: ask with "
-        "a smaller spend, or go on with the answers you have."
+        "This question would take {price} % of the allowance and only {left} % is left. Nothing was spent: ask "
+        "with a smaller spend, or go on with the answers you have."
     ),
     "budget.exceeded_delta": (
         "This question would take {price} of the δ set aside for such questions and only {left} is left. Nothing "

@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "plan.fit_help": "Changes the plan only; nothing is spent before you run it. All promises that are not left as they are get looser, or better, by one common factor until the plan just fits.",
     "plan.fit_not": "This cannot be made to fit: what is left as it is takes too much already. Unlock or take out a question, or keep less untouched.",
     "plan.fixed": "For specialists: the price if this list were fixed in advance",
-    "plan.fixed_price": "Only if nothing changes: had this very list been fixed now, with no look at an answer in between, numerical accounting (a privacy loss distribution) would put it at ε = {epsilon} for δ = {delta}, {share} of the allowance. The ledger charges {charged}, because you stay free to change your mind after each answer.",
+    "plan.fixed_price": "Only if nothing changes: had this very list been fixed now, with no look at an answer in between, numerical accounting (a privacy loss distribution) would put it at ε = {epsilon} for δ = {delta}. Asked one after the other it comes to ε = {charged}, because you stay free to change your mind after each answer.",
     "plan.fixed_same": "Only if nothing changes: a list this short costs no less when it is fixed in advance (numerical accounting by a privacy loss distribution, δ = {delta}). What you pay for staying free to change your mind after each answer is nothing here.",
     "plan.fixed_none": "This list cannot be priced that way.",
     "plan.run": "Run the plan — takes {share}",

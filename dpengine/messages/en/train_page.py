@@ -39,7 +39,6 @@ SENTENCES: dict[str, str] = {
     "train_page.calibration.usual": "the one that promises most",
     "train_page.region.usual": "as usual: in a ball",
     "train_page.iterate.usual": "as usual: the average of the second half of the steps",
-    "train_page.first": "The first training with this kind of noise takes {share} of the allowance.",
     "train_page.more": "More",
     "train_page.more_lead": "All of these have defaults that follow from public facts; nobody needs to touch them.",
     "train_page.calibration": "Kind of noise",

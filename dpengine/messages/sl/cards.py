@@ -60,8 +60,6 @@ SENTENCES: dict[str, str] = {
     "noise.permute_and_flip.theorem": "Premešaj in vrzi kovanec (permute-and-flip; McKenna, Sheldon 2020, izrek 2)",
     "noise.permute_and_flip.chosen": "Izbrano za vas: način izbiranja (permute-and-flip), ki ne porabi več proračuna, pusti prostor za prav toliko takih vprašanj in pride bližje najboljšemu: {now} namesto {usual}.",
     "noise.gaussian.chosen": "Šum z lažjimi repi (Gaussov): {now} namesto {usual}.",
-    "noise.offer": "Uporabi Gaussov šum: {now} namesto {usual}. Naenkrat bi porabil {share} proračuna; takih vprašanj gre v proračun tako ali tako približno {more}.",
-    "noise.offer_help": "Proračun sešteva na dva načina in uporabi tistega, ki je za vas boljši. Gaussov šum se lahko sešteva samo na drugi način, ki se začne z vstopnino, plačano enkrat; odtlej se vse sešteva na ta način. Splača se, kadar načrtujete veliko vprašanj z veliko stolpiči.",
     "noise.gaussian.theorem": "Diskretni Gaussov mehanizem na vektorju števil (Canonne, Kamath, Steinke 2020, izrek 14)",
     "card.top_item.title": "Najpogostejše",
     "card.top_item.noun": "najpogostejša vrednost",

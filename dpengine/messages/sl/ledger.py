@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "loss.range": "Izguba zasebnosti mora biti točno število, 0 ali več; nič ni bilo porabljeno.",
     "lecture.epsilon_range": "Formula velja samo, dokler je ε nad 0 in največ 2·ln(1/δ); izberite manjši ε ali δ.",
     "budget.unknown": "Takega proračuna tu ni; znova izberite tabelo ali jo opišite z novim proračunom.",
-    "budget.exceeded": "To vprašanje bi porabilo {price} proračuna, ostalo pa je samo še {left}. Nič ni bilo porabljeno: vprašajte z manjšo porabo ali nadaljujte z odgovori, ki jih imate.",
+    "budget.exceeded": "To vprašanje bi porabilo {price} % proračuna, ostalo pa je samo še {left} %. Nič ni bilo porabljeno: vprašajte z manjšo porabo ali nadaljujte z odgovori, ki jih imate.",
     "budget.exceeded_delta": "To vprašanje bi porabilo {price} δ, namenjene takim vprašanjem, ostalo pa je samo še {left}. Nič ni bilo porabljeno: vprašajte drugače.",
     "request.id": "Oznaka zahteve ima od 1 do {most} izpisljivih znakov; izpustite jo in dobili boste novo.",
     "request.reused": "Ta oznaka zahteve že pripada drugemu vprašanju, zato ni bilo porabljeno nič. Vprašajte znova z novo oznako.",

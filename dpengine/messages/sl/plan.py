@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "plan.fit_help": "Spremeni samo načrt; dokler ga ne izvedete, se ne porabi nič. Vse obljube, ki ne ostanejo, kot so, se zrahljajo ali izboljšajo za isti faktor, dokler načrt ravno ne gre v proračun.",
     "plan.fit_not": "Tega ni mogoče prilagoditi: že tisto, kar ostane, kot je, porabi preveč. Odklenite ali odstranite kakšno vprašanje ali pustite manj nedotaknjenega.",
     "plan.fixed": "Za strokovnjake: cena, če bi bil ta seznam določen vnaprej",
-    "plan.fixed_price": "Samo če se nič ne spremeni: če bi bil prav ta seznam določen zdaj, brez vmesnega pogleda na odgovore, bi ga numerično računanje (porazdelitev izgube zasebnosti) ocenilo na ε = {epsilon} pri δ = {delta}, to je {share} proračuna. Knjiga zaračuna {charged}, ker si lahko po vsakem odgovoru premislite.",
+    "plan.fixed_price": "Samo če se nič ne spremeni: če bi bil prav ta seznam določen zdaj, brez vmesnega pogleda na odgovore, bi ga numerično računanje (porazdelitev izgube zasebnosti) ocenilo na ε = {epsilon} pri δ = {delta}. Vprašanja eno za drugim skupaj dajo ε = {charged}, ker si lahko po vsakem odgovoru premislite.",
     "plan.fixed_same": "Samo če se nič ne spremeni: tako kratek seznam ni cenejši, če je določen vnaprej (numerično računanje s porazdelitvijo izgube zasebnosti, δ = {delta}). Da si lahko po vsakem odgovoru premislite, vas tu ne stane nič.",
     "plan.fixed_none": "Tega seznama na ta način ni mogoče oceniti.",
     "plan.run": "Izvedi načrt — porabi {share}",

@@ -39,7 +39,6 @@ SENTENCES: dict[str, str] = {
     "train_page.calibration.usual": "tista, ki obljublja največ",
     "train_page.region.usual": "kot običajno: v krogli",
     "train_page.iterate.usual": "kot običajno: povprečje druge polovice korakov",
-    "train_page.first": "Prvo učenje s takim šumom porabi {share} proračuna.",
     "train_page.more": "Več",
     "train_page.more_lead": "Vse to ima privzete vrednosti, ki sledijo iz javnih dejstev; nikomur se jih ni treba dotikati.",
     "train_page.calibration": "Vrsta šuma",

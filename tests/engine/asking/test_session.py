@@ -394,16 +394,16 @@ def test_many_equal_parts_cost_what_they_cost_together_and_stay_short(home: Work
 def test_the_tight_session_spends_what_was_chosen_and_no_more(home: Workspace, calibration: str) -> None:
     table = add(home)
     table.ask(table.query("count", where=TX["share"], epsilon="0.3"))
-    rule, spend = table.budget.rule, Fraction(3, 2)
+    rule, spend = table.budget.rule, Fraction(1, 2)
     found = table.session_for(200, spend, calibration)
-    assert table.preview(found).cost <= spend and table.preview(found).admissible
+    assert table.preview(found).share <= spend and table.preview(found).admissible
     more = found.at(found.epsilon + Fraction(1, 10**6))
-    assert table.preview(more).cost > spend or not table.preview(more).admissible
-    assert found.each > spend / 200, "better than dividing by the number of questions"
+    assert table.preview(more).share > spend or not table.preview(more).admissible
+    assert found.each > spend * rule.epsilon / 200, "better than dividing by the number of questions"
     wide = table.session_for(200, spend, "lecture")
     assert wide.delta == rule.delta_slack and wide.each < found.each and wide.alpha >= found.alpha
     assert wide.loss() == Repeated(Pure(wide.each), 200)
-    assert filter.price(rule, home.ledger.standing(table.budget.id).totals, cost(wide.loss(), rule.alpha)) <= spend
+    assert filter.share(rule, home.ledger.standing(table.budget.id).totals, cost(wide.loss(), rule.alpha)) <= spend
     most = bears(lambda k: table.session_for(k, spend, calibration), Fraction(1, 4))
     assert table.session_for(most, spend, calibration).alpha <= Fraction(1, 4)
     assert table.session_for(most + 1, spend, calibration).alpha > Fraction(1, 4)

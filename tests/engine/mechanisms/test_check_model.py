@@ -231,9 +231,9 @@ def test_it_is_asked_paid_for_and_found_again(table: dp.Table, target: str) -> N
     given = learned(target).as_json()
     query = table.query("check_model", model=json.dumps(given), epsilon="1")
     assert query == table.query("check_model", model=given, epsilon="1", parts=10)
-    before = table.meter().left
+    before = table.meter().unused
     answer = table.ask(query)
-    assert table.meter().left < before and set(answer.value) == set(query.labels())
+    assert table.meter().unused < before and set(answer.value) == set(query.labels())
     assert all(low <= answer.value[name] <= high for name, (low, high) in answer.interval.items())
     assert table.answer_of(table.history(1)[0]).value == answer.value
     assert query.used() == {*FEATURES, target} and query.known is None

@@ -175,7 +175,7 @@ def test_a_spend_buys_the_least_noise_that_fits(calibration: str, tmp_path: Path
     query = table.training_for("train_linear", spend, target="pay", features=["age"], calibration=calibration)
 
     def price(epsilon: Fraction) -> Fraction:
-        return filter.price(rule, Totals.NOTHING, cost(replace(query, epsilon=epsilon).loss(), rule.alpha))
+        return filter.share(rule, Totals.NOTHING, cost(replace(query, epsilon=epsilon).loss(), rule.alpha))
 
     assert price(query.epsilon) <= spend == Fraction(6, 10)
     assert price(query.epsilon + Fraction(1, 10**4)) > spend

@@ -16,7 +16,7 @@ from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
-from dpengine.planning.best_noise import cheapest, closing
+from dpengine.planning.best_noise import cheapest
 
 SCHEMA = Schema({"state": Category([f"s{place}" for place in range(51)])})
 RULE = Rule.make(Fraction(1), Fraction(1, 10**6))
@@ -41,7 +41,7 @@ def test_it_costs_no_more_and_promises_no_less(key: str, epsilon: str, totals: T
     found = cheapest(usual, RULE, totals)
     before, after = (cost(one.loss(), RULE.alpha) for one in (usual, found))
     assert found.promise().amount <= usual.promise().amount
-    assert filter.price(RULE, totals, after) <= filter.price(RULE, totals, before)
+    assert filter.share(RULE, totals, after) <= filter.share(RULE, totals, before)
     assert filter.fits(RULE, totals, after) >= filter.fits(RULE, totals, before)
 
 
@@ -52,24 +52,21 @@ def test_permute_and_flip_where_the_pure_clause_binds() -> None:
     assert cheapest(ask("top_item", "0.1"), NO_DELTA, Totals.NOTHING).noise == "permute_and_flip"
 
 
-def test_gaussian_only_where_the_pure_clause_is_lost_already() -> None:
-    assert cheapest(ask("histogram", "0.1"), RULE, Totals.NOTHING).noise == ""
-    usual = ask("histogram", "0.1")
-    found = cheapest(usual, RULE, CLOSED)
-    assert found.noise == "gaussian" and found.promise().amount < usual.promise().amount * 6 / 10
+def test_gaussian_wherever_it_promises_more_for_the_same_share() -> None:
+    for totals in (Totals.NOTHING, CLOSED):
+        usual = ask("histogram", "0.05")
+        found = cheapest(usual, RULE, totals)
+        assert found.noise == "gaussian" and found.promise().amount < usual.promise().amount * 8 / 10
     assert cheapest(ask("histogram", "0.1"), NO_DELTA, Totals.NOTHING).noise == ""
 
 
-def test_closing_the_pure_clause_is_offered_not_done() -> None:
-    usual = ask("histogram", "0.05")
-    offer = closing(usual, RULE, Totals.NOTHING)
-    assert offer is not None and offer.noise == "gaussian"
-    told = cost(offer.loss(), RULE.alpha)
-    assert told.epsilon is None
-    assert filter.fits(RULE, Totals.NOTHING, told) >= filter.fits(RULE, Totals.NOTHING, cost(usual.loss(), RULE.alpha))
-    assert closing(usual, RULE, CLOSED) is None
-    assert closing(usual, NO_DELTA, Totals.NOTHING) is None
-    assert closing(ask("top_item", "0.1"), RULE, Totals.NOTHING) is None
+def test_where_the_usual_noise_fits_no_more_another_that_promises_as_much_is_taken() -> None:
+    usual = ask("histogram", "0.3")
+    late = Totals(None, (RULE.epsilon - (RULE.c or 0)) * Fraction(9, 10), Fraction(0))
+    assert not filter.fits(RULE, late, cost(usual.loss(), RULE.alpha))
+    found = cheapest(usual, RULE, Totals(None, (RULE.epsilon - (RULE.c or 0)) / 2, Fraction(0)))
+    assert found.noise == "gaussian" and found.promise().amount <= usual.promise().amount
+    assert cheapest(usual, RULE, late) == usual, "none fits: the usual one is refused with its price"
 
 
 def test_what_was_chosen_is_asked_and_kept() -> None:

@@ -14,7 +14,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.unit import Relation, Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.trial import CLUB
 from dpengine.mechanisms.trial import Example as Asked
 
@@ -102,6 +102,6 @@ class Example:
         return tables(self.key, self.relation, self.unit)
 
     @property
-    def query(self) -> Query:
+    def query(self) -> AnyQuery:
         facts = Facts("club", SCHEMA, UNITS[self.unit], self.relation, len(_OTHERS["usual"]) + 1, HEADER)
         return catalogue[QUESTION_OF[self.key]].build(facts, {"epsilon": self.epsilon} | dict(EXAMPLES[self.key].given))

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Column, Number
-from dpengine.mechanisms.query import Query, Released
+from dpengine.mechanisms.query import AnyQuery, Released
 from dpengine.noise.coins import SystemCoins
 
 _DATA = Path(__file__).resolve().parent.parent / "data"
@@ -23,12 +23,12 @@ FILES = {name: _DATA / f"{name}.csv" for name in ("clinic", "residents", "town")
 KINDS = ("count", "mean", "median", "proportion")
 
 
-def tellable(query: Query) -> bool:
+def tellable(query: AnyQuery) -> bool:
     """Is it about a bundled sample, and one figure of a kind that is told here?"""
     return query.card.key in KINDS and query.facts.table in FILES and query.by is None
 
 
-def of(query: Query) -> float:
+def of(query: AnyQuery) -> float:
     """The true answer, in the unit in which the question answers."""
     found, key = statistic(query), query.card.key
     if key == "count":
@@ -48,7 +48,7 @@ def of(query: Query) -> float:
     return float(column.lower)
 
 
-def statistic(query: Query) -> Any:
+def statistic(query: AnyQuery) -> Any:
     """What the mechanism would be told, by the plain meaning of its need over the rows of the file."""
     if not tellable(query):
         raise KeyError("nothing is told of this question")
@@ -57,7 +57,7 @@ def statistic(query: Query) -> Any:
     return need.of(_rows(query.facts.table, columns))
 
 
-def simulated(query: Query, times: int) -> list[Released]:
+def simulated(query: AnyQuery, times: int) -> list[Released]:
     """So many answers as the mechanism would give them, drawn here and charged to nobody."""
     found, coins = statistic(query), SystemCoins()
     return [query.release(found, coins) for _ in range(times)]

@@ -26,7 +26,7 @@ from dpengine.mechanisms.choices.quantile import Blocks, Median
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.sums.sum import Sum
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal
@@ -37,7 +37,7 @@ from dpengine.statistics.need import Spread
 class OtherNoise(Watched):
     """Claims as `query`, draws as `drawn`."""
 
-    drawn: Query
+    drawn: AnyQuery
 
     def draw(self, value: Any, coins: Coins) -> Any:
         return self.drawn.draw(value, coins)

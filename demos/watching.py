@@ -26,7 +26,7 @@ from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.fit_check import FitCheck
 from dpengine.mechanisms.counts.histogram import Histogram
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.sums.sum import Sum
 from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.noise.coins import Coins, SystemCoins
@@ -36,7 +36,7 @@ MOST_NAMED = 60  # outcomes that are told one by one
 LOOSE = Fraction(1, 1000)  # the δ at which noise without a finite ε is looked at
 
 
-def claimed(query: Query) -> Claim:
+def claimed(query: AnyQuery) -> Claim:
     loss = query.loss()
     found = cost(loss, None)
     if found.epsilon is not None:
@@ -51,7 +51,7 @@ def claimed(query: Query) -> Claim:
 class Watched:
     """A question as it is built. A broken twin overrides the step that is wrong, and goes on claiming the same loss."""
 
-    query: Query
+    query: AnyQuery
 
     def value(self, rows: Sequence[Row]) -> Any:
         return self.query.need().of(rows)
@@ -128,7 +128,7 @@ class WatchedValues(Watched):
         return Finite({None: between(law, None, least - 1), **counts, last: between(law, last, None)})
 
 
-def watch(query: Query) -> Watched:
+def watch(query: AnyQuery) -> Watched:
     return WatchedValues(query) if isinstance(query, FindValues) else Watched(query)
 
 

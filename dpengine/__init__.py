@@ -9,7 +9,7 @@ from dpengine.declared.schema import Category, ItemSet, Number, Schema, yes_no
 from dpengine.declared.unit import Unit
 from dpengine.ledger.rows import Entry
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery as Query
 from dpengine.table import Table
 from dpengine.workspace import Workspace, open_workspace
 

@@ -27,7 +27,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import imagined
-from dpengine.mechanisms.query import Query, Released
+from dpengine.mechanisms.query import AnyQuery, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import cheapest
@@ -77,13 +77,13 @@ class Table:
         """What an owner did to this budget and its tables, newest first."""
         return self._workspace.ledger.acts(self._budget.id)
 
-    def query(self, key: str, /, **parameters: Json) -> Query:
+    def query(self, key: str, /, **parameters: Json) -> AnyQuery:
         """A question from the catalogue; refuses in one sentence what it cannot use."""
         if key not in catalogue:
             raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
         return catalogue[key].build(self.facts, parameters)
 
-    def preview(self, query: Query) -> Preview:
+    def preview(self, query: AnyQuery) -> Preview:
         standing = self._standing()  # before the cap, which only grows: the meter never shows more than all
         return make_preview(query, self.budget.rule, standing)
 
@@ -92,17 +92,17 @@ class Table:
         rule, before = self.budget.rule, self._workspace.ledger.before(entry.charge)
         return filter.used(rule, entry.charge.totals_after) - filter.used(rule, before)
 
-    def shares(self, queries: Sequence[Query]) -> list[Fraction]:
+    def shares(self, queries: Sequence[AnyQuery]) -> list[Fraction]:
         """What each of these would take of the allowance now."""
         rule, totals = self.budget.rule, self._standing().totals
         return [filter.share(rule, totals, cost(query.loss(), rule.alpha)) for query in queries]
 
-    def suggestions(self) -> list[Query]:
+    def suggestions(self) -> list[AnyQuery]:
         """Up to five questions this table can answer, from public facts, each for at most half of what is left."""
         rule, totals = self.budget.rule, self._standing().totals
         half = max(1 - filter.used(rule, totals), Fraction(0)) / 2
 
-        def takes_at_most(share: Fraction) -> Callable[[Query], bool]:
+        def takes_at_most(share: Fraction) -> Callable[[AnyQuery], bool]:
             return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
 
         return suggest(self.facts, takes_at_most(half), takes_at_most(half / 2))
@@ -112,15 +112,15 @@ class Table:
         rule, totals = self.budget.rule, self._standing().totals
         return [step for step in steps if filter.affords(rule, totals, cost(Pure(Fraction(step)), rule.alpha), share)]
 
-    def least_epsilon(self, query: Query, wish: Fraction) -> Fraction | None:
+    def least_epsilon(self, query: AnyQuery, wish: Fraction) -> Fraction | None:
         """The least ε whose promise is as good as wished, or None."""
         return least_epsilon(query, wish)
 
-    def cheapest(self, query: Query) -> Query:
+    def cheapest(self, query: AnyQuery) -> AnyQuery:
         """The same question with the noise that promises most for what it takes of the allowance now."""
         return cheapest(query, self.budget.rule, self._standing().totals)
 
-    def rehearse(self, query: Query, times: int = 1) -> list[Released]:
+    def rehearse(self, query: AnyQuery, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""
         return rehearsal.rehearse(query, times)
 
@@ -128,7 +128,7 @@ class Table:
         """A few made-up rows, and what would be published of each. Costs nothing, says nothing."""
         return imagined(query, rehearsal.coins())
 
-    def ask(self, query: Query, request_id: str | None = None, seen: int | None = None) -> Answer:
+    def ask(self, query: AnyQuery, request_id: str | None = None, seen: int | None = None) -> Answer:
         """Charge, commit, then draw. The same request id is the same answer; a new one is a new, paid draw."""
         return make_answer(query, self._asker.carry(query, request_id or new_request(), seen)())
 
@@ -138,7 +138,7 @@ class Table:
             raise AllowanceError("table.practice")
         return Table(self._workspace, self._workspace.revise(self.name, schema), self._budget, self.actor)
 
-    def submit(self, query: Query, request_id: str | None = None, seen: int | None = None) -> Job:
+    def submit(self, query: AnyQuery, request_id: str | None = None, seen: int | None = None) -> Job:
         """The same on the worker; `Workspace.job` finds it by its request id, also after a reload or a restart. With
         `seen`, the last row of the ledger that the asker knew of, it is refused where another asked the same since."""
         request = request_id or new_request()
@@ -150,7 +150,7 @@ class Table:
         answer. False where none runs here under that id."""
         return self._workspace.jobs.cancel(request_id)
 
-    def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> Query:
+    def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> AnyQuery:
         """The training with the least noise that takes at most this share of the allowance. Free; nothing is read."""
         return trained(self.query, key, parameters, share, self.budget.rule, self._standing().totals)
 
@@ -160,7 +160,7 @@ class Table:
         return Planner(self.budget.rule, standing.totals, keep)
 
     def submit_plan(
-        self, queries: Sequence[Query], run: str, keep: Fraction = Fraction(0), seen: int | None = None
+        self, queries: Sequence[AnyQuery], run: str, keep: Fraction = Fraction(0), seen: int | None = None
     ) -> None:
         """All of them on the worker: charged together or not at all, then drawn one after the other."""
         self._workspace.jobs.submit(run, self._asker.carry_all(queries, run, keep, seen))
@@ -173,7 +173,7 @@ class Table:
         """The session with the least noise that takes at most this share of the allowance. Free; nothing is opened."""
         return fitted(self.facts, questions, calibration, share, self.budget.rule, self._standing().totals)
 
-    def open_session(self, query: Query, request_id: str | None = None) -> Session:
+    def open_session(self, query: AnyQuery, request_id: str | None = None) -> Session:
         """Charge a whole session; its questions are then asked one by one. `submit` does the same on the worker."""
         request = request_id or new_request()
         self._asker.carry(query, request)()
@@ -207,16 +207,16 @@ class Table:
         """Synthetic tables that were made from this one under this budget, newest first."""
         return answers_of_kinds(self._asker, KEYS, most)
 
-    def last_asked(self, query: Query) -> Entry | None:
+    def last_asked(self, query: AnyQuery) -> Entry | None:
         """The last time this very question was charged, also where it has no answer yet: free."""
         return self._workspace.ledger.newest_to(self._budget.id, self.name, query.digest())
 
-    def recall(self, query: Query) -> list[Answer]:
+    def recall(self, query: AnyQuery) -> list[Answer]:
         """The latest answers already paid for to this very question, oldest first: free. The same words under other
         bounds are another question."""
         return answers_to(self._asker, query)
 
-    def looks(self, query: Query) -> Reading:
+    def looks(self, query: AnyQuery) -> Reading:
         """The paid answers to this question at whatever ε, and what they say together: free. In the order they were
         seen, which later ones never change: a range once stated must stay as it was stated."""
         return looks_at(self._asker, query)

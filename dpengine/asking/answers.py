@@ -13,7 +13,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.mechanisms.promises import Blurred, Promise
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.stepwise import Path
 from dpengine.messages.language import stored
 
@@ -41,7 +41,7 @@ class Answer:
     interval: Json
     promise: Promise
     receipt: JsonObject
-    query: Query
+    query: AnyQuery
     request_id: str
     at: str
     raw: tuple[int, ...] | None = None  # what was drawn, where further draws may be averaged with it
@@ -94,7 +94,7 @@ class Meter:
         return self.delta - self.delta_reserve + self.spent_delta
 
 
-def make_preview(query: Query, rule: filter.Rule, standing: Standing) -> Preview:
+def make_preview(query: AnyQuery, rule: filter.Rule, standing: Standing) -> Preview:
     price_of = cost(query.loss(), rule.alpha)
     after = standing.totals.plus(price_of)
     promise = query.promise()
@@ -151,7 +151,7 @@ def _plain(value: Json) -> Json:
     return text_of(value) if isinstance(value, Fraction) else value
 
 
-def claim_of(query: Query) -> JsonObject:
+def claim_of(query: AnyQuery) -> JsonObject:
     """What the ledger keeps of a question: public facts only, enough to mean the same in ten years."""
     facts = query.facts
     with stored():
@@ -168,7 +168,7 @@ def claim_of(query: Query) -> JsonObject:
     }
 
 
-def cuts_as_json(query: Query) -> list[JsonObject]:
+def cuts_as_json(query: AnyQuery) -> list[JsonObject]:
     """What a claim says of what was cut: public facts, and the same in words."""
     with stored():
         return [cut.as_json() | {"words": cut.words()} for cut in query.cuts()]
@@ -181,7 +181,7 @@ def _interval(stored: Json, labels: list[str]) -> Json:
     return None if stored is None else tuple(stored)
 
 
-def make_answer(query: Query, entry: Entry) -> Answer:
+def make_answer(query: AnyQuery, entry: Entry) -> Answer:
     assert entry.outcome is not None
     body = entry.outcome.body
     value = body["value"]

@@ -18,7 +18,7 @@ from dpengine.declared.schema import Schema
 from dpengine.ledger.ledger import Entry
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 
 
 def answer_of(facts: Facts, entry: Entry) -> Answer:
@@ -43,14 +43,14 @@ def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Answe
     return [answer_of(asker.facts, entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
 
 
-def answers_to(asker: Asker, query: Query) -> list[Answer]:
+def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
     """The latest answers to this very question, oldest first."""
     noises = ("", *query.noises)
     entries = asker.home.ledger.answers_to(asker.budget.id, asker.record.name, claim_of(query), noises)
     return [answer_of(asker.facts, entry) for entry in entries]
 
 
-def looks_at(asker: Asker, query: Query) -> Reading:
+def looks_at(asker: Asker, query: AnyQuery) -> Reading:
     """The answers to this question at whatever ε, and what they say together. In the order they were seen, which
     later ones never change: a range once stated must stay as it was stated."""
     looked = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))

@@ -27,7 +27,7 @@ from dpengine.core.json_types import Json
 from dpengine.ledger.rows import Entry
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import NoPromise, Promise
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 
 MOST_ROWS = 30
 _GRAIN, _TIGHTEST, _LOOSEST = 1000, 1, 10**6  # factors from 1/1000 to 1000
@@ -38,12 +38,12 @@ _FIGURES = 3
 class Wish:
     """A question and the promise it needs, in the promise's own unit; the query's own ε where it has no promise."""
 
-    query: Query
+    query: AnyQuery
     amount: Fraction
     locked: bool = False
 
     @staticmethod
-    def of(query: Query) -> Wish:
+    def of(query: AnyQuery) -> Wish:
         """As good as the question is now, to three figures and never better."""
         return Wish(query.with_noise(""), tidy(query.promise().amount))
 
@@ -58,7 +58,7 @@ class PlanLine:
     """A wish at the least ε that keeps it; `query` is None where no ε does."""
 
     wish: Wish
-    query: Query | None
+    query: AnyQuery | None
     share: Fraction  # how far this one moves the meter after those before it
 
     @property
@@ -99,7 +99,7 @@ class Priced:
         return self.fits
 
     @property
-    def queries(self) -> list[Query]:
+    def queries(self) -> list[AnyQuery]:
         return [line.query for line in self.lines if line.query is not None]
 
 
@@ -130,7 +130,7 @@ class PlanRun:
         return not self.waiting and self.done == len(self.rows)
 
 
-_Option = tuple[Query, Cost]
+_Option = tuple[AnyQuery, Cost]
 
 
 def requests_of(run: str) -> list[str]:
@@ -145,7 +145,7 @@ class Planner:
         if not 0 <= keep < 1:
             raise AllowanceError("plan.keep_range")
         self._rule, self._totals, self._keep = rule, totals, keep
-        self._known: dict[tuple[int, Fraction], tuple[Query, list[_Option]]] = {}
+        self._known: dict[tuple[int, Fraction], tuple[AnyQuery, list[_Option]]] = {}
 
     def price(self, wishes: Sequence[Wish]) -> Priced:
         if len(wishes) > MOST_ROWS:
@@ -162,11 +162,11 @@ class Planner:
     ) -> list[tuple[Wish, _Option | None]]:
         return [(wish, min(self._options(wish), key=key, default=None)) for wish in wishes]
 
-    def price_of(self, queries: Sequence[Query]) -> Priced:
+    def price_of(self, queries: Sequence[AnyQuery]) -> Priced:
         """Of these very questions, each at the ε it has."""
         return self._priced([(Wish(query, Fraction(0)), self._option(query)) for query in queries])
 
-    def _option(self, query: Query) -> _Option:
+    def _option(self, query: AnyQuery) -> _Option:
         return query, cost(query.loss(), self._rule.alpha)
 
     def _priced(self, rows: Sequence[tuple[Wish, _Option | None]]) -> Priced:

@@ -26,7 +26,7 @@ from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.chain import verify
 from dpengine.ledger.rows import OUTCOMES, TOLD, BudgetRecord, Burned, Charge, Entry, LedgerRow, Outcome, is_request
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import known, plain, say
 
 MOST_BYTES = 50 * 2**20
@@ -233,13 +233,13 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
         return "verify.claim"
 
 
-def _promises(query: Query) -> list[JsonObject]:
+def _promises(query: AnyQuery) -> list[JsonObject]:
     """What this program promises for a question, and what its earlier versions did."""
     promise = query.promise()
     return [promise_as_json(promise), *(promised_as_json(promise.kind, old) for old in query.promised_before())]
 
 
-def _same_cuts(claim: JsonObject, query: Query) -> bool:
+def _same_cuts(claim: JsonObject, query: AnyQuery) -> bool:
     """Does a claim say what is cut of this question? Rows of earlier versions say nothing of it."""
     if "cuts" not in claim:
         return True

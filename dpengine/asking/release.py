@@ -20,7 +20,7 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.ledger.ledger import BudgetRecord, Entry, Ledger
-from dpengine.mechanisms.query import Query, ReleaseTools
+from dpengine.mechanisms.query import AnyQuery, ReleaseTools
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
@@ -67,7 +67,7 @@ class Asker:
             raise AllowanceError("table.revised")
         self.home.refuse_damaged(self.record)
 
-    def carry(self, query: Query, request: str, seen: int | None = None) -> Callable[[], Entry]:
+    def carry(self, query: AnyQuery, request: str, seen: int | None = None) -> Callable[[], Entry]:
         """What a worker does for one question, from its charge to its stored answer."""
         release = self.release(query, request, seen)
 
@@ -79,7 +79,7 @@ class Asker:
         return carry
 
     def carry_all(
-        self, queries: Sequence[Query], run: str, keep: Fraction, seen: int | None = None
+        self, queries: Sequence[AnyQuery], run: str, keep: Fraction, seen: int | None = None
     ) -> Callable[[], None]:
         """The same for a plan: charged together or not at all, then drawn one after the other."""
         if not queries:
@@ -95,7 +95,7 @@ class Asker:
 
         return carry
 
-    def release(self, query: Query, request: str, seen: int | None = None) -> Callable[[], Release]:
+    def release(self, query: AnyQuery, request: str, seen: int | None = None) -> Callable[[], Release]:
         """How a question is charged, read and drawn; refused at once when it was made for another table."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")

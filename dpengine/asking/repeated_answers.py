@@ -40,7 +40,7 @@ from fractions import Fraction
 
 from dpengine.asking.answers import Answer
 from dpengine.core.json_types import Ends, Json
-from dpengine.mechanisms.query import Averaged, Query
+from dpengine.mechanisms.query import AnyQuery, Averaged
 
 Interval = Ends
 MOST_AVERAGED = 12  # looks at one ε: β/2^m falls so fast that later ones hardly narrow the range
@@ -109,7 +109,7 @@ def _averaged(looks: tuple[Answer, ...], last: Answer, beta: Fraction) -> Readin
     return Reading("averaged", looks, value=_inside(best.value, common), interval=common, beta=beta)
 
 
-def foreseen(answers: Sequence[Answer], query: Query, beta: Fraction) -> Json:
+def foreseen(answers: Sequence[Answer], query: AnyQuery, beta: Fraction) -> Json:
     """The range that one more look at `query` would be stated with, were the mean of its looks to stay where it is. For
     plain counts its width does not depend on the draws at all. Made of what was released: free."""
     laws = list(dict.fromkeys((look.query.noise, look.query.epsilon) for look in answers))

@@ -31,7 +31,7 @@ from dpengine.declared.facts import Facts
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Burned, Entry
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.session.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
@@ -202,7 +202,7 @@ def step_query(session: AdaptiveSession, claim: JsonObject) -> AdaptiveSession:
 # Before a session: from public facts and the ledger's sums
 
 
-def refuse_hopeless(query: Query) -> None:
+def refuse_hopeless(query: AnyQuery) -> None:
     """A session whose answers could be guessed as well, or one answer of a session without its session."""
     if not isinstance(query, AdaptiveSession):
         return

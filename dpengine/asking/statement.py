@@ -23,7 +23,7 @@ from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.ledger import Act, Ledger
 from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
 from dpengine.mechanisms import catalogue, cuts
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import STORED, current, stored
@@ -136,7 +136,7 @@ def sentence_of(charge: Charge) -> str:
     return told if query is None else query.sentence()
 
 
-def query_of(charge: Charge) -> Query | None:
+def query_of(charge: Charge) -> AnyQuery | None:
     """A charged question, built again from its claim; None where it is of an older form."""
     claim = charge.claim
     if claim.get("key") not in catalogue:

@@ -31,7 +31,7 @@ from dpengine.audit.recorder import WHOLE, RecordedEvent, RecordedFinding, Recor
 from dpengine.core.arrays import Integers
 from dpengine.core.exact import decimal_of
 from dpengine.mechanisms.publish.of_rows import OfRows
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, max_divergence, renyi
 
 _SLACK = 1e-9  # of floats beside a claim
@@ -48,7 +48,7 @@ class Measured:
 
 
 def compare(
-    query: Query, first: RecordedRun, second: RecordedRun, order: Fraction = ORDER
+    query: AnyQuery, first: RecordedRun, second: RecordedRun, order: Fraction = ORDER
 ) -> tuple[list[RecordedFinding], Measured]:
     """Everything that is wrong with a recorded release and its replay on a neighbour, and what they lose."""
     found = [*first.recorder.findings, *second.recorder.findings]
@@ -86,7 +86,7 @@ def _above(measured: Measured, claimed: Cost, order: Fraction) -> Iterator[Recor
         yield RecordedFinding("loss", f"Rényi of order {order} = {measured.renyi:.6g}", f"{float(claimed.renyi):.6g}")
 
 
-def _moved(query: Query, one: Sequence[RecordedEvent], other: Sequence[RecordedEvent]) -> Iterator[RecordedFinding]:
+def _moved(query: AnyQuery, one: Sequence[RecordedEvent], other: Sequence[RecordedEvent]) -> Iterator[RecordedFinding]:
     """The first statistic of a question whose measured numbers are a vector of public length."""
     reads = [pair for pair in zip(one, other, strict=True) if pair[0].kind == "read"]
     if not reads or isinstance(query, (*WHOLE, OfRows)) or repr((query.need(),)) != reads[0][0].public:
@@ -103,7 +103,7 @@ def _moved(query: Query, one: Sequence[RecordedEvent], other: Sequence[RecordedE
 
 
 def _add(
-    measured: Measured, query: Query, one: RecordedEvent, other: RecordedEvent, order: Fraction, delta: bool
+    measured: Measured, query: AnyQuery, one: RecordedEvent, other: RecordedEvent, order: Fraction, delta: bool
 ) -> None:
     """One call's loss between the two tables, into the sum."""
     if one.kind == "read" or one.private is None:

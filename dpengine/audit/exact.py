@@ -34,7 +34,7 @@ from dpengine.accountant.costs import cost
 from dpengine.audit.world import key_of, neighbours
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.mechanisms.choices.find_values import FindValues, Found
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
 
 TOLERANCE = Decimal("1e-20")
@@ -230,7 +230,7 @@ class Worst:
     pair: Pair
 
 
-def worst(query: Query, order: Fraction = ORDER) -> Worst:
+def worst(query: AnyQuery, order: Fraction = ORDER) -> Worst:
     """The exact loss of a question: over every pair of neighbours, both ways."""
     claimed = cost(query.loss(), order)
     epsilon, most, delta = Decimal("-Infinity"), -math.inf, None
@@ -256,7 +256,7 @@ def worst(query: Query, order: Fraction = ORDER) -> Worst:
     return Worst(epsilon, most, delta, pair)
 
 
-def pairs(query: Query) -> Iterator[Pair]:
+def pairs(query: AnyQuery) -> Iterator[Pair]:
     """Every two different statistics that two neighbouring tables of the small world have, both ways."""
     need, seen = query.need(), set()
     for tables in neighbours(query.facts.relation, query.facts.unit):
@@ -279,7 +279,7 @@ def _lifted(one: Found, other: Found, more: int) -> tuple[Found, Found]:
     )
 
 
-def laws_of(query: Query, one: Any, other: Any, known: dict[Any, Law | None] | None = None) -> tuple[Law, Law]:
+def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] | None = None) -> tuple[Law, Law]:
     """The laws of a question on two statistics, on one support; that of the values it finds depends on both.
     `known` keeps those that were computed already."""
     if isinstance(query, FindValues):

@@ -36,7 +36,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Ledger
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import chance
 from dpengine.table import Table
 from dpengine.workspace import Workspace
@@ -66,32 +66,32 @@ class Transcript:
         return down(meter.epsilon - meter.spent_epsilon, _GRAIN)
 
 
-Strategy = Callable[[Transcript], Query | None]
+Strategy = Callable[[Transcript], AnyQuery | None]
 
 
-def whole(seen: Transcript) -> Query | None:
+def whole(seen: Transcript) -> AnyQuery | None:
     """Everything at once."""
     return _count(seen.table, CAP)
 
 
-def steady(seen: Transcript) -> Query | None:
+def steady(seen: Transcript) -> AnyQuery | None:
     """Equal counts until the ledger refuses."""
     return _count(seen.table, CAP / 3)
 
 
-def certain(seen: Transcript) -> Query | None:
+def certain(seen: Transcript) -> AnyQuery | None:
     """Small counts, and a stop as soon as he is certain: the moment at which the answers say most."""
     return None if abs(seen.ratio) >= 0.6 * float(CAP) else _count(seen.table, CAP / 5)
 
 
-def gambler(seen: Transcript) -> Query | None:
+def gambler(seen: Transcript) -> AnyQuery | None:
     """Small bars while the answers say “other”; everything that is left at once when they say “one”."""
     if seen.ratio <= 0 or seen.asked == 0:
         return seen.table.query("histogram", column="c", epsilon=_at_most(CAP / 4, seen.left))
     return _count(seen.table, seen.left)
 
 
-def chooser(seen: Transcript) -> Query | None:
+def chooser(seen: Transcript) -> AnyQuery | None:
     """Question and ε by the answers: choices while in doubt, a count at twice the spend once they lean."""
     if abs(seen.ratio) < 0.3:
         return seen.table.query("top_item", column="c", epsilon=_at_most(CAP / 4, seen.left))
@@ -107,7 +107,7 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
-def _count(table: Table, epsilon: Fraction) -> Query:
+def _count(table: Table, epsilon: Fraction) -> AnyQuery:
     return table.query("count", where=[["c", "in", ["a"]]], epsilon=max(epsilon, _FINEST))
 
 
@@ -159,7 +159,7 @@ def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tu
     return seen.ratio, seen.asked
 
 
-def told(query: Query, raw: Figures) -> float:
+def told(query: AnyQuery, raw: Figures) -> float:
     """ln(Pr[raw | one] / Pr[raw | other]), from the exact laws."""
     first, second = (query.law(query.need().of(_coded(person))) for person in PERSONS)
     assert first is not None and second is not None
@@ -176,7 +176,7 @@ def audit_plays(plays: int, strategies: Sequence[str] = tuple(STRATEGIES)) -> li
     return found
 
 
-def _raw(query: Query, value: Any) -> tuple[int, ...]:
+def _raw(query: AnyQuery, value: Any) -> tuple[int, ...]:
     """The chosen item's place in its list."""
     column = query.facts.schema.listed(getattr(query, "column", ""))
     return (list(column.labels).index(value),)

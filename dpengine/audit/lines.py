@@ -21,7 +21,7 @@ from dpengine.audit.world import CASES, SEVERAL, build
 from dpengine.core.exact import text_of
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say
 from dpengine.noise.coins import Coins, SystemCoins
 
@@ -100,7 +100,7 @@ def audited(spot: Spot, draws: int, coins: Coins | None = None) -> AuditLine:
     return AuditLine(spot, claimed, used, claim_words, exact_words, bound, *witnessed(query, one, other))
 
 
-def witnessed(query: Query, one: Sequence[object], other: Sequence[object]) -> tuple[Witnessed, float]:
+def witnessed(query: AnyQuery, one: Sequence[object], other: Sequence[object]) -> tuple[Witnessed, float]:
     """What the draws show in the currency of the claim, and what is claimed: δ at its ε, or a Rényi divergence."""
     claimed = cost(query.loss(), ORDER)
     if claimed.delta:
@@ -112,11 +112,11 @@ def figure(value: float) -> str:
     return f"{value:.3f}" if value >= 0.0005 or value == 0 else f"{value:.2e}"
 
 
-def _kind(query: Query) -> str:
+def _kind(query: AnyQuery) -> str:
     return type(counted(query.loss())[0][0]).__name__.lower()
 
 
-def _variants(spot: Spot) -> Iterator[tuple[Query, Worst]]:
+def _variants(spot: Spot) -> Iterator[tuple[AnyQuery, Worst]]:
     for key, given in CASES:
         if key == spot.key:
             query = build(key, given, spot.relation, unit=UNITS[spot.unit])
@@ -124,7 +124,7 @@ def _variants(spot: Spot) -> Iterator[tuple[Query, Worst]]:
                 yield query, worst(query)
 
 
-def _closeness(query: Query, found: Worst) -> tuple[float, float]:
+def _closeness(query: AnyQuery, found: Worst) -> tuple[float, float]:
     """How much of the claim is used, in its own currency; among equals, how far apart the two laws are."""
     claimed, apart = cost(query.loss(), ORDER), round(found.renyi, 9)
     if claimed.delta and found.delta is not None:
@@ -134,7 +134,7 @@ def _closeness(query: Query, found: Worst) -> tuple[float, float]:
     return round(float(found.epsilon) / float(claimed.epsilon), 9), apart
 
 
-def _told(query: Query, found: Worst) -> tuple[float, Fraction, str, str]:
+def _told(query: AnyQuery, found: Worst) -> tuple[float, Fraction, str, str]:
     """The claimed ε, the δ it is meant at, and claim and exact loss in words."""
     claimed = cost(query.loss(), ORDER)
     if claimed.epsilon is None:

@@ -34,12 +34,12 @@ from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import ShuffleHistogram
 from dpengine.mechanisms.publish.of_rows import OfRows
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 
-WHOLE: tuple[type[Query], ...] = (Cdf, FindValues, ShuffleCount, ShuffleHistogram)
+WHOLE: tuple[type[AnyQuery], ...] = (Cdf, FindValues, ShuffleCount, ShuffleHistogram)
 _VOLATILE = {"at", "hash", "ledger", "budget"}  # of a receipt: when, and in which file
 
 
@@ -177,7 +177,7 @@ class Recorder(Coins):
     def order(self, count: int) -> Integers:
         return np.array(self.note("shuffled", None, lambda: self._inner.order(count), count))
 
-    def whole(self, query: Query) -> Query:
+    def whole(self, query: AnyQuery) -> AnyQuery:
         """The same question, whose draw is one recorded call; what it draws with is not looked at."""
         recorder = self
 
@@ -205,7 +205,7 @@ class RecordedRun:
 
 
 def release(
-    workspace: Workspace, table: Table, query: Query, request: str, script: Sequence[RecordedEvent] | None = None
+    workspace: Workspace, table: Table, query: AnyQuery, request: str, script: Sequence[RecordedEvent] | None = None
 ) -> RecordedRun:
     """Ask and record; with a `script`, ask and replay."""
     with recording(workspace, request, script) as recorder:
@@ -226,7 +226,7 @@ def release(
 def converse(
     workspace: Workspace,
     table: Table,
-    query: Query,
+    query: AnyQuery,
     asks: Sequence[Any],
     request: str,
     script: Sequence[RecordedEvent] | None = None,

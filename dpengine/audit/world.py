@@ -17,7 +17,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.trial import RAW, WORLD
 from dpengine.statistics.counts import cut
 from dpengine.statistics.need import Spread
@@ -69,7 +69,7 @@ def facts(relation: str, about: int = 3, unit: Unit | None = None) -> Facts:
 
 def build(
     key: str, parameters: JsonObject, relation: str, epsilon: str = "1", about: int = 3, unit: Unit | None = None
-) -> Query:
+) -> AnyQuery:
     return catalogue[key].build(facts(relation, about, unit), {"epsilon": epsilon} | parameters)
 
 

@@ -10,10 +10,10 @@ from importlib import import_module
 from pkgutil import walk_packages
 from types import MappingProxyType
 
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 
 
-def _questions() -> list[type[Query]]:
+def _questions() -> list[type[AnyQuery]]:
     modules = [import_module(module.name) for module in walk_packages(__path__, f"{__name__}.") if not module.ispkg]
     classes = {each for module in modules for each in vars(module).values() if isinstance(each, type)}
     return sorted(
@@ -21,7 +21,7 @@ def _questions() -> list[type[Query]]:
     )
 
 
-catalogue: MappingProxyType[str, type[Query]] = MappingProxyType({each.card.key: each for each in _questions()})
+catalogue: MappingProxyType[str, type[AnyQuery]] = MappingProxyType({each.card.key: each for each in _questions()})
 
 
 def asked_on(page: str) -> tuple[str, ...]:

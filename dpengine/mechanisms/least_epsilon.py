@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 
 
-def least_epsilon(query: Query, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:
+def least_epsilon(query: AnyQuery, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:
     """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it."""
     grain = 10**6
     low, high = int(LEAST_EPSILON * grain), int(most * grain)

@@ -13,9 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self
-
-from typing_extensions import TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from dpengine.accountant.loss import Loss, Together
 from dpengine.core.amounts import BETA, read_beta, read_epsilon
@@ -38,8 +36,8 @@ from dpengine.noise.laws import Law
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 
-Statistic = TypeVar("Statistic", default=Any)  # what is read of the data
-Raw = TypeVar("Raw", default=Any)  # what is drawn
+Statistic = TypeVar("Statistic")  # what is read of the data
+Raw = TypeVar("Raw")  # what is drawn
 Fields = dict[str, Any]  # what a question is made with, by name
 Told = Callable[[int, int], None]  # so many of so many
 
@@ -362,6 +360,9 @@ class Query(ABC, Generic[Statistic, Raw]):
     def theorem(self) -> str:
         """Why it is private, for the noise it is answered with."""
         return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
+
+
+AnyQuery = Query[Any, Any]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,12 +19,12 @@ from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.mechanisms.least_epsilon import least_epsilon
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 
 GRAIN = 10**6  # ε is tried in millionths
 
 
-def cheapest(query: Query, rule: Rule, totals: Totals) -> Query:
+def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     """The question with the noise that promises most, at no higher price now, and as many times."""
     usual = query.with_noise("")
     told = cost(usual.loss(), rule.alpha)
@@ -40,7 +40,7 @@ def cheapest(query: Query, rule: Rule, totals: Totals) -> Query:
     return min(options, key=lambda option: option.promise().amount)  # the first of equals, so the usual one
 
 
-def _that_fits(usual: Query, rule: Rule, totals: Totals) -> Query:
+def _that_fits(usual: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     """Where the usual noise is not admitted any more: another that promises as much, fits, and takes least."""
     options = []
     for noise in usual.noises:
@@ -53,7 +53,7 @@ def _that_fits(usual: Query, rule: Rule, totals: Totals) -> Query:
     return min(options, key=lambda option: option[0])[1] if options else usual
 
 
-def _others(usual: Query, rule: Rule, allowed: Callable[[Cost], bool]) -> list[Query]:
+def _others(usual: AnyQuery, rule: Rule, allowed: Callable[[Cost], bool]) -> list[AnyQuery]:
     """The same question with each other noise, at the largest ε (up to twice the usual one's) that is allowed."""
     found = []
     for noise in usual.noises:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Rival:
         return isinstance(self.query, CdfTree)
 
 
-def rival(query: Query) -> Rival | None:
+def rival(query: AnyQuery) -> Rival | None:
     """For the same column, people, condition and ε, each with its usual noise; from public facts alone."""
     if not isinstance(query, Cdf | CdfTree):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Number
-from dpengine.mechanisms.query import Query, Released
+from dpengine.mechanisms.query import AnyQuery, Released
 from dpengine.noise.coins import Coins, SystemCoins
 
 
@@ -12,7 +12,7 @@ def coins() -> Coins:
     return SystemCoins()
 
 
-def rehearse(query: Query, times: int) -> list[Released]:
+def rehearse(query: AnyQuery, times: int) -> list[Released]:
     column = query.facts.schema.columns.get(getattr(query, "column", ""))
     shape = column.shape if isinstance(column, (Number, Date)) else "even"
     statistic = query.need().imagine(query.facts.about, shape)

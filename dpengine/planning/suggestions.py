@@ -10,7 +10,7 @@ from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5
@@ -18,9 +18,9 @@ TINY = Fraction(1, 10**12)
 Idea = JsonObject
 
 
-def suggest(facts: Facts, affordable: Callable[[Query], bool], cheap: Callable[[Query], bool]) -> list[Query]:
+def suggest(facts: Facts, affordable: Callable[[AnyQuery], bool], cheap: Callable[[AnyQuery], bool]) -> list[AnyQuery]:
     """At most five different questions worth asking that are affordable; fewer where the table is small."""
-    found: list[Query] = []
+    found: list[AnyQuery] = []
     for room, ideas in ((1, _kinds(facts)), (2, _further(facts))):
         for key, parameters in ideas:
             query = _worth(facts, key, parameters, affordable, room)
@@ -29,7 +29,9 @@ def suggest(facts: Facts, affordable: Callable[[Query], bool], cheap: Callable[[
     return sorted(found, key=lambda query: not cheap(query))  # the dear ones last
 
 
-def _worth(facts: Facts, key: str, parameters: Idea, affordable: Callable[[Query], bool], room: int) -> Query | None:
+def _worth(
+    facts: Facts, key: str, parameters: Idea, affordable: Callable[[AnyQuery], bool], room: int
+) -> AnyQuery | None:
     """At the least usual spend whose error is half of what would be mostly noise, else at the least that has `room`."""
     useful = None
     for spend in SPENDS:

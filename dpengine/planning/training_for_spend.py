@@ -15,19 +15,19 @@ from dpengine.core.exact import text_of
 from dpengine.core.json_types import JsonObject
 from dpengine.mechanisms.models.excess import COORDINATE
 from dpengine.mechanisms.models.of_gradients import OfGradients
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 
 _GRAIN = 10**6  # ε is tried in millionths
 
 
 def trained(
-    make: Callable[..., Query], key: str, given: JsonObject, share: Fraction, rule: Rule, totals: Totals
-) -> Query:
+    make: Callable[..., AnyQuery], key: str, given: JsonObject, share: Fraction, rule: Rule, totals: Totals
+) -> AnyQuery:
     """With default steps and rate for about the ε that was found."""
 
     fixed: JsonObject = {}
 
-    def at(millionths: int) -> Query:
+    def at(millionths: int) -> AnyQuery:
         return make(key, **given | fixed | {"epsilon": text_of(Fraction(millionths, _GRAIN))})
 
     least = int(LEAST_EPSILON * _GRAIN)

@@ -30,7 +30,7 @@ from dpengine.mechanisms.local.local_count import LocalCount
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import SOLUTIONS, ShuffleHistogram
 from dpengine.mechanisms.promises import Blurred, Within
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise import binomial
 
 MODELS = ("central", "lecture", "tight", "local")
@@ -54,7 +54,7 @@ class Way:
     """The question under one kind of trust, or why it cannot be asked so."""
 
     model: str
-    query: Query | None
+    query: AnyQuery | None
     refused: AllowanceError | None = None
 
     @property

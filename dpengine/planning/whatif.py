@@ -34,7 +34,7 @@ from dpengine.declared.unit import Unit, read_relation
 from dpengine.mechanisms import asked_on, catalogue
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import NoPromise, Promise, Rank
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say
 from dpengine.messages.language import stored
 
@@ -66,7 +66,7 @@ class Setting:
     """Three numbers of the four and a question; the fourth, named by `find`, holds a stand-in."""
 
     find: str
-    query: Query
+    query: AnyQuery
     budget: Budget
     questions: int
     wish: Fraction
@@ -77,7 +77,7 @@ class Solved:
     """All four. `query` is one of the questions, at its own ε and number of people."""
 
     find: str
-    query: Query
+    query: AnyQuery
     budget: Budget
     questions: int
     any_size: bool = False  # the promise is the same for any number of people
@@ -167,7 +167,7 @@ def _facts(relation: str, people: int, ends: tuple[Fraction, ...], full: bool, v
     return Facts("", schema, Unit.rows(), read_relation(relation), people)
 
 
-def question(facts: Facts, key: str, given: Mapping[str, str]) -> Query:
+def question(facts: Facts, key: str, given: Mapping[str, str]) -> AnyQuery:
     """The real question, at a stand-in ε. Where it asks for a condition, any will do: no promise depends on which."""
     parameters: dict[str, object] = {"epsilon": LEAST_EPSILON, "beta": given.get("beta")}
     kinds = {parameter.kind: parameter for parameter in catalogue[key].card.parameters}
@@ -236,7 +236,7 @@ def solve(setting: Setting) -> Solved:
     return Solved("people", with_people(query, people), budget, questions, any_size)
 
 
-def most_each(rule: Rule, query: Query, questions: int, accounting: str = "filter") -> Fraction | None:
+def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "filter") -> Fraction | None:
     """The most ε (in millionths) that each of so many questions may take; None where even the least is too much."""
 
     def fit(grains: int) -> bool:
@@ -246,7 +246,7 @@ def most_each(rule: Rule, query: Query, questions: int, accounting: str = "filte
     return Fraction(how_many_fit.largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
 
 
-def least_allowance(query: Query, delta: Fraction, questions: int) -> Fraction | None:
+def least_allowance(query: AnyQuery, delta: Fraction, questions: int) -> Fraction | None:
     """The least allowance (in millionths of ε) that bears so many of this very question.
 
     Adding up always bears it, so it is at most their sum.
@@ -263,7 +263,7 @@ def _rule(grains: int, delta: Fraction) -> Rule:
     return Rule.make(Fraction(grains, GRAIN), delta)
 
 
-def least_people(query: Query, wish: Fraction) -> int | None:
+def least_people(query: AnyQuery, wish: Fraction) -> int | None:
     """The least number of people for whom the promise is as good as wished; None where no number is enough."""
     return next_true(lambda n: with_people(query, n).promise().amount <= wish, MOST_PEOPLE)
 
@@ -275,16 +275,16 @@ def next_true(true: Callable[[int], bool], high: int) -> int | None:
     return 1 + how_many_fit.largest(lambda n: n == 0 or not true(n), 0, high - 1)
 
 
-def depends_on_people(query: Query) -> bool:
+def depends_on_people(query: AnyQuery) -> bool:
     return with_people(query, 1).promise().amount != with_people(query, MOST_PEOPLE).promise().amount
 
 
-def with_people(query: Query, people: int) -> Query:
+def with_people(query: AnyQuery, people: int) -> AnyQuery:
     """The same question of a table of another size."""
     return replace(query, facts=replace(query.facts, about=people))
 
 
-def _no_help(query: Query, setting: Setting) -> AllowanceError:
+def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:
     """No number of people keeps the wish: the allowance that would, and how many questions this one bears."""
     least = least_epsilon(query, setting.wish)
     if least is None:
@@ -297,7 +297,7 @@ def _no_help(query: Query, setting: Setting) -> AllowanceError:
     return AllowanceError(code, needed=float(up(allowance, 100)), fit=fit)
 
 
-def _out_of_reach(best: Query, epsilon: Fraction, wish: Fraction) -> AllowanceError:
+def _out_of_reach(best: AnyQuery, epsilon: Fraction, wish: Fraction) -> AllowanceError:
     """Even all of the allowance for one question does not keep the wish: what would."""
     people = least_people(best, wish) if depends_on_people(best) else None
     least = least_epsilon(best, wish)

@@ -15,7 +15,7 @@ from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.exact import exp_decimal, up
 from dpengine.mechanisms.choices.quantile import Median
 from dpengine.mechanisms.promises import Promise, Rank
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.coins import SystemCoins
 from dpengine.planning.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
 from dpengine.statistics.distributions import Distribution
@@ -36,25 +36,25 @@ def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, gra
     return sorted(one for one in found if least <= one <= most)
 
 
-def along_epsilon(query: Query) -> list[tuple[Fraction, Fraction]]:
+def along_epsilon(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
     """(ε of one question, error)."""
     found = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
     return [(epsilon, shown(query.at(epsilon).promise())) for epsilon in found]
 
 
-def along_people(query: Query) -> list[tuple[Fraction, Fraction]]:
+def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
     """(people, error); the error beside what can be shown where it is the same for any number of people."""
     found = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_PEOPLE), 4, 1)
     return [(people, at_people(with_people(query, int(people)))) for people in found]
 
 
-def at_people(query: Query) -> Fraction:
+def at_people(query: AnyQuery) -> Fraction:
     """The error of this setting as `along_people` draws it."""
     promise = query.promise()
     return shown(promise) if depends_on_people(query) else promise.amount / query.coarse() * 25
 
 
-def along_questions(rule: Rule, query: Query, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
+def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
     """(k, error of each of k answers under one allowance); it ends where no spend is small enough."""
     counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
     each = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]

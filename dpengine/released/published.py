@@ -38,7 +38,7 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import codes_of, file_digest
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.row_noise import Blur, Swap
 from dpengine.noise.tails import bernstein_reach, swap_reach, total_reach
 
@@ -55,7 +55,7 @@ class Estimate:
 class Published:
     """One published table: its question, its file, and what can be read off it."""
 
-    def __init__(self, query: Query, path: Path, facts: JsonObject) -> None:
+    def __init__(self, query: AnyQuery, path: Path, facts: JsonObject) -> None:
         if not isinstance(query, OfRows):
             raise AllowanceError("publish.unknown")
         self.query, self.path, self.facts = query, path, facts

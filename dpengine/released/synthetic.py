@@ -21,7 +21,7 @@ from dpengine.core.json_types import Json
 from dpengine.declared.condition_words import combined
 from dpengine.declared.conditions import read_predicate
 from dpengine.mechanisms import asked_on
-from dpengine.mechanisms.query import Query
+from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.synthetic.of_class import OfClass
 
 _GOLDEN = (5**0.5 - 1) / 2
@@ -45,7 +45,7 @@ class ClassShare:
 class Synthetic:
     """One synthetic table: its question, its rows, and what can be read off it."""
 
-    def __init__(self, query: Query, value: dict[str, int]) -> None:
+    def __init__(self, query: AnyQuery, value: dict[str, int]) -> None:
         if not isinstance(query, OfClass):
             raise AllowanceError("synthetic.unknown")
         self.query, self.value = query, value

@@ -30,7 +30,7 @@ from dpengine.declared.schema import MISSING
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.promises import Rank
-from dpengine.mechanisms.query import Fields, Query, Released
+from dpengine.mechanisms.query import AnyQuery, Fields, Released
 from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
@@ -85,7 +85,7 @@ class Iqr(Quantile):
         """Nearly any distance is possible, or the ends are drawn from beyond all people there are."""
         most = None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
         lost = most is not None and any(self.shift(share) >= max(share, 1 - share) * most for share in self.shares)
-        return lost or Query.mute(self, interval, part)
+        return lost or AnyQuery.mute(self, interval, part)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         """From the six draws; a range is widened to hold all three of its quartile, which keeps its promise."""

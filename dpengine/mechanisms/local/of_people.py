@@ -10,7 +10,7 @@ from math import comb
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of
-from dpengine.mechanisms.query import Query, Sensitivity
+from dpengine.mechanisms.query import AnyQuery, Query, Sensitivity
 from dpengine.noise import binomial
 from dpengine.statistics.counts import RowCount
 
@@ -35,7 +35,7 @@ class OfBits(Query[int, int]):
         return Fraction(self.facts.about, 4)
 
 
-def check_people(query: Query) -> None:
+def check_people(query: AnyQuery) -> None:
     if query.facts.about > MOST_PEOPLE:
         raise AllowanceError("shuffle.large", most=MOST_PEOPLE)
     if query.where.everyone and not query.labels():

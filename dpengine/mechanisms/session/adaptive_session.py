@@ -84,7 +84,7 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveSession(Query):
+class AdaptiveSession(Query[Any, Any]):
     """The whole session; with an `ask` one answer of it."""
 
     card: ClassVar[Card] = Card(

@@ -25,10 +25,10 @@ from dpengine.audit.world import (
     case_name,
     facts,
     key_of,
+    neighbouring_statistics,
     neighbours,
 )
 from dpengine.core.exact import decimal_of
-from dpengine.declared.conditions import Row
 from dpengine.mechanisms.query import Query
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance
@@ -57,13 +57,10 @@ FALSE_ALARM = 1e-6
 
 def check_sensitivity(query: Query) -> None:
     """No pair of neighbours moves the measured vector by more than is claimed, and some pair moves it that much."""
-    claimed = query.sensitivity()
-    worst = 0
+    claimed, worst = query.sensitivity(), 0
     known: dict[Any, tuple[int, ...]] = {}
-    tables = neighbours(query.facts.relation, query.facts.unit)
-    pairs = {tuple(_remember(query, rows, known) for rows in pair) for pair in tables}
-    for one, other in pairs:
-        before, after = known[one], known[other]
+    for pair in neighbouring_statistics(query.need().of, query.facts.relation, query.facts.unit):
+        before, after = (_measured(query, value, known) for value in pair)
         assert len(before) == len(after), "the answer's shape depends on the data"
         moves = [abs(a - b) for a, b in zip(before, after, strict=True)]
         norms = {"l1": sum(moves), "linf": max(moves, default=0), "l2sq": sum(move * move for move in moves)}
@@ -85,12 +82,11 @@ def check_law_against_loss(query: Query, order: Fraction = ORDER) -> None:
     assert found.renyi <= float(claimed.renyi) + 1e-11, "the law exceeds the Rényi loss"
 
 
-def _remember(query: Query, rows: tuple[Row, ...], known: dict[Any, tuple[int, ...]]) -> Any:
-    value = query.need().of(rows)
+def _measured(query: Query, value: Any, known: dict[Any, tuple[int, ...]]) -> tuple[int, ...]:
     key = key_of(value)
     if key not in known:
         known[key] = query.measured(value)
-    return key
+    return known[key]
 
 
 def coordinates(law: Law) -> tuple[Law, ...]:

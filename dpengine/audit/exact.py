@@ -31,7 +31,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpengine.accountant.costs import cost
-from dpengine.audit.world import key_of, neighbours
+from dpengine.audit.world import key_of, neighbouring_statistics
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.query import AnyQuery
@@ -258,16 +258,10 @@ def worst(query: AnyQuery, order: Fraction = ORDER) -> Worst:
 
 def pairs(query: AnyQuery) -> Iterator[Pair]:
     """Every two different statistics that two neighbouring tables of the small world have, both ways."""
-    need, seen = query.need(), set()
-    for tables in neighbours(query.facts.relation, query.facts.unit):
-        one: Any = need.of(tables[0])
-        other: Any = need.of(tables[1])
-        keys = (key_of(one), key_of(other))
-        if keys not in seen:
-            seen.add(keys)
-            yield one, other
-            if isinstance(query, FindValues):
-                yield from (_lifted(one, other, more) for more in (query.threshold - 1, query.threshold + 2))
+    for one, other in neighbouring_statistics(query.need().of, query.facts.relation, query.facts.unit):
+        yield one, other
+        if isinstance(query, FindValues):
+            yield from (_lifted(one, other, more) for more in (query.threshold - 1, query.threshold + 2))
 
 
 def _lifted(one: Found, other: Found, more: int) -> tuple[Found, Found]:

@@ -7,9 +7,10 @@ something to ask. Where a person may have several rows: all people of one or two
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import combinations_with_replacement, product
+from typing import TypeVar
 
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Row
@@ -82,12 +83,40 @@ def case_name(case: Case) -> str:
     return next(name for name, other in _NAMED.items() if other == case)
 
 
+Statistic = TypeVar("Statistic")
 Pairs = tuple[tuple[tuple[Row, ...], tuple[Row, ...]], ...]
 
 
 @cache
 def neighbours(relation: str, unit: Unit | None = None) -> Pairs:
-    return tuple(_neighbours(relation) if unit in (None, Unit.rows()) else _neighbours_of_people(relation))
+    """Every ordered pair of neighbouring tables. A table that is in several pairs is the same object in all of them."""
+    tables: dict[tuple[int, ...], tuple[Row, ...]] = {}
+    found = _neighbours(relation) if unit in (None, Unit.rows()) else _neighbours_of_people(relation)
+    return tuple((_same(tables, one), _same(tables, other)) for one, other in found)
+
+
+def _same(tables: dict[tuple[int, ...], tuple[Row, ...]], table: tuple[Row, ...]) -> tuple[Row, ...]:
+    return tables.setdefault(tuple(id(row) for row in table), table)
+
+
+def neighbouring_statistics(
+    read: Callable[[Sequence[Row]], Statistic], relation: str, unit: Unit | None = None
+) -> Iterator[tuple[Statistic, Statistic]]:
+    """Every two different statistics of two neighbouring tables, both ways. Each table is read once."""
+    known: dict[int, tuple[object, Statistic]] = {}
+
+    def of(table: tuple[Row, ...]) -> tuple[object, Statistic]:
+        if id(table) not in known:
+            value = read(table)
+            known[id(table)] = key_of(value), value
+        return known[id(table)]
+
+    seen: set[tuple[object, object]] = set()
+    for pair in neighbours(relation, unit):
+        (key, value), (other_key, other) = of(pair[0]), of(pair[1])
+        if (key, other_key) not in seen:
+            seen.add((key, other_key))
+            yield value, other
 
 
 def _neighbours_of_people(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...]]]:
@@ -98,13 +127,14 @@ def _neighbours_of_people(relation: str) -> Iterator[tuple[tuple[Row, ...], tupl
     def person(number: int, bundle: tuple[Row, ...]) -> tuple[Row, ...]:
         return tuple(row | {"person": number} for row in one_person(bundle))
 
+    people = [person(1, bundle) for bundle in bundles]
     for rest in [()] + [person(0, (row,)) for row in rows]:
-        for one in bundles:
+        for one in people:
             if relation == "add_remove":
-                yield rest, rest + person(1, one)
-                yield rest + person(1, one), rest
+                yield rest, rest + one
+                yield rest + one, rest
             else:
-                yield from ((rest + person(1, one), rest + person(1, other)) for other in bundles if other != one)
+                yield from ((rest + one, rest + other) for other in people if other is not one)
 
 
 def _neighbours(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...]]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
@@ -71,7 +72,7 @@ class Number:
         for name, value in parts.items():
             object.__setattr__(self, name, value)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many grid points."""
         return int((self.upper - self.lower) / self.step) + 1

@@ -8,13 +8,13 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.statement import sentence_of
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from ui.parts import answer, form, history, job, looks, noise, owner, preview, rival, spend, suggest
 from ui.plan import plan
 from ui.shell import frame, nav
 from ui.shell.state import current_table
 from ui.words import gloss
-from ui.words.wording import percent
 from ui.workshop import workshop
 
 table = current_table()

@@ -8,13 +8,13 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from ui.parts import answer, job, preview
 from ui.pictures import charts
 from ui.shell import frame, nav, tour
 from ui.shell.state import open_table
 from ui.words import gloss
-from ui.words.wording import percent, short_promise
 from ui.workshop import workshop
 
 table = open_table("town")
@@ -58,7 +58,7 @@ def after(found: dp.Answer) -> None:
         with column, st.container(key=f"card-next-{key}"):
             st.page_link(nav.page("ask"), label=say(title), query_params=preview.link(table, query))
             st.html(
-                f'<span class="muted">{escape(short_promise(price.promise, query))}</span><br>'
+                f'<span class="muted">{escape(price.promise.short(query))}</span><br>'
                 f'<span class="take-words">{escape(percent(price.share))}</span>'
             )
 

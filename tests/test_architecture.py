@@ -122,20 +122,73 @@ def test_ui_imports_no_page(path: Path) -> None:
     assert not any(name.split(".")[0] == "pages" for name in imports(path))
 
 
-def decisions(path: Path) -> list[str]:
-    """Where a page decides by something that only the question knows."""
-    found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Compare):
+PROMISES = {
+    node.name
+    for path in (ROOT / "dpengine" / "mechanisms" / "promises").glob("*.py")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body
+    if isinstance(node, ast.ClassDef)
+}
+
+
+def called(tree: ast.AST) -> dict[str, str]:
+    """What each imported or assigned name of a file stands for, as the last part of the name it was given."""
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute | ast.Tuple | ast.BinOp):
+            named = [part for part in ast.walk(node.value) if isinstance(part, ast.Name | ast.Attribute)]
+            classes = [last for last in map(last_of, named) if last in PROMISES]
+            names |= {target.id: classes[0] for target in node.targets if isinstance(target, ast.Name) and classes}
+    return names
+
+
+def last_of(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
+def decisions(text: str) -> list[str]:
+    """Where a page decides by something that only the question knows, or its promise."""
+    found, tree = [], ast.parse(text)
+    names = called(tree)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("isinstance", "issubclass")
+        ):
+            parts = [part for part in ast.walk(node.args[1]) if isinstance(part, ast.Name | ast.Attribute)]
+            if any(names.get(last_of(part), last_of(part)) in PROMISES for part in parts):
+                found.append(f"line {node.lineno}: the class of a promise")
+        elif isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name | ast.Attribute):
+            if names.get(last_of(node.cls), last_of(node.cls)) in PROMISES:
+                found.append(f"line {node.cls.lineno}: the class of a promise")
+        elif isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             if any(isinstance(side, ast.Attribute) and side.attr == "picture" for side in sides):
-                found.append(f"{path.name}:{node.lineno} decides by a picture")
+                found.append(f"line {node.lineno}: a picture")
     return found
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_ui_asks_the_question(path: Path) -> None:
-    assert decisions(path) == []
+    assert decisions(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "isinstance(query.promise(), Within)",
+        "isinstance(one, Number | promises.Rank)",
+        "from dpengine.mechanisms.promises import Rank as Place\nisinstance(one, (str, Place))",
+        "KINDS = (Rank, Band)\nisinstance(one, KINDS)",
+        "match one:\n    case Excess():\n        pass",
+        "query.card.picture == 'bars'",
+        "answer.query.card.picture not in ('rows', 'file')",
+    ],
+)
+def test_a_decision_that_only_the_question_can_make_is_seen(text: str) -> None:
+    assert len(decisions(text)) == 1
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "demos").rglob("*.py")), ids=lambda path: path.name)

@@ -189,6 +189,7 @@ def test_limits_follow_from_what_an_answer_is() -> None:
         "mean": {"column": "pay"},
         "median": {"column": "pay"},
         "variance": {"column": "pay"},
+        "cdf_tree": {"column": "pay"},
         "top_item": {"column": "sex"},
     }
     found = {key: catalogue[key].build(facts, {"epsilon": "1"} | given) for key, given in asked.items()}
@@ -198,5 +199,6 @@ def test_limits_follow_from_what_an_answer_is() -> None:
         "mean": (1_200, 3_000),
         "median": (1_200, 3_000),
         "variance": (0, 900),
+        "cdf_tree": (0, 100),
         "top_item": None,
     }

@@ -26,7 +26,7 @@ from dpengine.core.exact import text_of, up
 from dpengine.core.json_types import Json
 from dpengine.ledger.rows import Entry
 from dpengine.mechanisms.least_epsilon import least_epsilon
-from dpengine.mechanisms.promises import NoPromise, Promise
+from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import AnyQuery
 
 MOST_ROWS = 30
@@ -46,11 +46,6 @@ class Wish:
     def of(query: AnyQuery) -> Wish:
         """As good as the question is now, to three figures and never better."""
         return Wish(query.with_noise(""), tidy(query.promise().amount))
-
-    @property
-    def fixed(self) -> bool:
-        """Nothing can be loosened where nothing is promised."""
-        return self.locked or isinstance(self.query.promise(), NoPromise)
 
 
 @dataclass(frozen=True)
@@ -184,13 +179,13 @@ class Planner:
 
     def redistributed(self, wishes: Sequence[Wish]) -> list[Wish] | None:
         """The unlocked promises scaled by one factor so that the plan just fits; None where no factor does it."""
-        return self._scaled(wishes, [place for place, wish in enumerate(wishes) if not wish.fixed])
+        return self._scaled(wishes, [place for place, wish in enumerate(wishes) if not wish.locked])
 
     def reliefs(self, wishes: Sequence[Wish]) -> list[Relief]:
         """For each row what changing it alone would do; rows where neither helps are left out."""
         found = []
         for place, wish in enumerate(wishes):
-            alone = None if wish.fixed else self._scaled(wishes, [place])
+            alone = None if wish.locked else self._scaled(wishes, [place])
             without = len(wishes) > 1 and self.price([*wishes[:place], *wishes[place + 1 :]]).fits
             if alone is not None or without:
                 found.append(Relief(place, None if alone is None else alone[place].amount, without))
@@ -210,12 +205,10 @@ class Planner:
             options = []
             for noise in ("", *wish.query.noises):
                 query = wish.query.with_noise(noise)
-                if not isinstance(query.promise(), NoPromise):
-                    least = least_epsilon(query, wish.amount)
-                    if least is None:
-                        continue
-                    query = query.at(least)
-                option = self._option(query)
+                least = least_epsilon(query, wish.amount)
+                if least is None:
+                    continue
+                option = self._option(query.at(least))
                 if self._rule.c is not None or option[1].epsilon is not None:
                     options.append(option)
             self._known[key] = wish.query, options  # holding the query keeps its id its own

@@ -8,9 +8,9 @@ step, a pure function of the statistic and the coins; `finish` is post-processin
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -23,12 +23,9 @@ from dpengine.core.exact import text_of
 from dpengine.core.json_types import Ends, Figures, Json, JsonObject
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import ItemSet
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.card import ALL, AnswerKind, Card
+from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
-from dpengine.mechanisms.promises import Promise
-from dpengine.mechanisms.telling import APART, FEW, alike, fills
 from dpengine.mechanisms.trial import Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -74,17 +71,13 @@ class ReleaseTools:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query(ABC, Generic[Statistic, Raw]):
+class Query(Answered, Generic[Statistic, Raw]):
     """One question with all its parameters. Subclasses add their own fields and read like their theorem."""
 
-    card: ClassVar[Card]
     trial: ClassVar[Trial]  # a class that has one of its own is in the catalogue
 
-    facts: Facts
     epsilon: Fraction
     where: Predicate = EVERYONE
-    by: str | None = None  # a Category: one answer for each of its values
-    beta: Fraction = field(default=BETA)
     noise: str = ""  # one of `noises`, "" for the usual one
 
     declares: ClassVar[str] = ""  # “range” or “list”: what of a declaration its answer may become
@@ -136,15 +129,6 @@ class Query(ABC, Generic[Statistic, Raw]):
     def own_json(self) -> JsonObject:
         """The inverse of `read`."""
 
-    @property
-    def answer_kind(self) -> AnswerKind:
-        return self.card.answer
-
-    @property
-    def answer_column(self) -> str:
-        """The column an answer lies on or is in the unit of; "" where there is none."""
-        return str(getattr(self, "column", ""))
-
     @abstractmethod
     def sentence(self) -> str:
         """The question as words, the same in form, answer, history and receipt."""
@@ -161,9 +145,6 @@ class Query(ABC, Generic[Statistic, Raw]):
 
     @abstractmethod
     def loss(self) -> Loss: ...
-
-    @abstractmethod
-    def promise(self) -> Promise: ...
 
     def promised_before(self) -> list[JsonObject]:  # as earlier versions wrote it, so that their receipts hold
         return []
@@ -191,73 +172,6 @@ class Query(ABC, Generic[Statistic, Raw]):
 
     @abstractmethod
     def finish(self, raw: Raw) -> Released: ...
-
-    def limits(self, part: str = "") -> Ends | None:
-        """Between which numbers an answer, or a part of it, lies by declaration; the declared number of people stands
-        for one that is not public. None where it is no number."""
-        match self.answer_kind:
-            case "count":
-                return 0, self.most
-            case "share":
-                return Fraction(0), ALL
-            case "place":
-                return self.facts.schema.ordered(self.answer_column).ends
-            case "distance":
-                return Fraction(0), self.facts.schema[self.answer_column].diameter
-        return None
-
-    @property
-    def most(self) -> int:
-        """How many people or rows can be counted; about so many where that is not public."""
-        return self.facts.about * self.facts.unit.at_most
-
-    def sure(self, part: str = "") -> Ends:
-        """Beyond which numbers the truth cannot be, whatever the table holds; None where nothing is sure."""
-        least, most = self.limits(part) or (None, None)
-        return least, None if self.answer_kind == "count" and self.facts.people is None else most
-
-    def mute(self, interval: Json, part: str = "") -> bool:
-        """Does a figure with this range say nothing?"""
-        limits = self.limits(part)
-        return limits is not None and interval is not None and fills(interval[0], interval[1], *limits)
-
-    def off(self) -> Fraction:
-        """How far every figure that is shown may be off, all at once."""
-        return self.promise().amount
-
-    def verdict(self, interval: Json) -> str:
-        """What an answer with this range says of the declaration, where that was asked: a word of `data.fit`."""
-        return ""
-
-    def holds_none(self, interval: Json) -> bool:
-        """Is none at all possible, of something that is better not there?"""
-        return False
-
-    @property
-    def counts_rows(self) -> bool:
-        """Are rows counted rather than people? Where a person may have several, unless the question says otherwise; of
-        sets the people who hold an item are counted."""
-        column = self.facts.schema.columns.get(str(getattr(self, "column", "")))
-        people = getattr(self, "people", False) or isinstance(column, ItemSet)
-        return self.facts.unit.id_column is not None and not people
-
-    def unseen(self) -> Fraction | None:
-        """What the answer leaves out is held by fewer than so many; None where it leaves nothing out."""
-        return None
-
-    @property
-    def compared(self) -> bool:
-        """Are the parts of an answer of one kind, so that one of them may be the largest?"""
-        return self.by is not None
-
-    def state(self, value: Json, interval: Json) -> str:
-        """In which of its card's states an answer says nothing; "" where it tells."""
-        if not isinstance(interval, dict):
-            return FEW if self.mute(interval) else ""
-        telling = [one for part, one in interval.items() if not self.mute(one, part)]
-        if interval and not telling:
-            return FEW
-        return APART if self.compared and len(telling) > 1 and alike(telling) else ""
 
     def valued(self) -> set[str]:
         """The declared columns whose values enter the answer."""

@@ -29,7 +29,6 @@ from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.local.local_count import LocalCount
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
 from dpengine.mechanisms.local.shuffle_histogram import SOLUTIONS, ShuffleHistogram
-from dpengine.mechanisms.promises import Blurred, Within
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise import binomial
 
@@ -66,11 +65,7 @@ class Way:
         """In people, for every number of the answer at once."""
         if self.query is None:
             return None
-        promise = self.query.promise()
-        if isinstance(promise, Blurred):
-            return promise.share * self.query.facts.about
-        assert isinstance(promise, Within)
-        return promise.alpha
+        return self.query.promise().of_people(self.query.facts.about)
 
     @property
     def noise(self) -> Noise | None:

@@ -33,7 +33,7 @@ from dpengine.declared.schema import Category, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.mechanisms import asked_on, catalogue
 from dpengine.mechanisms.least_epsilon import least_epsilon
-from dpengine.mechanisms.promises import NoPromise, Promise, Rank
+from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -42,9 +42,10 @@ FIND = ("promise", "epsilon", "people", "questions")
 MOST_PEOPLE = 10**12
 MOST_VALUES = 10_000
 GRAIN = 10**6  # ε is found to a millionth
+UNNAMED = "range"  # the column of numbers that a person describes by its range
 _TYPED = {  # what a person types in place of a column, and the column it becomes
-    "column.number": "range",
-    "column.ordered": "range",
+    "column.number": UNNAMED,
+    "column.ordered": UNNAMED,
     "column.listed": "values",
     "column.any": "values",
 }
@@ -132,14 +133,12 @@ def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
     budget = Budget(allowance, number(given["d"], "δ"))
     about = made_up(given, people) if facts is None else replace(facts, about=people)
     query = question(about, key, given)
-    if isinstance(query.promise(), NoPromise):
-        raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
     wish = Fraction(0)
     if find != "promise":
         wish = number(given["x"], say("whatif.field.promise"))
         if wish < 0:
             raise AllowanceError("whatif.wish_range")
-        wish = wish / 100 if isinstance(query.promise(), Rank) else wish
+        wish = query.promise().amount_of(wish)
     return Setting(find, query, budget, questions, wish)
 
 

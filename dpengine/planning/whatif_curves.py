@@ -14,7 +14,6 @@ from dpengine.accountant.filter import Rule
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.exact import exp_decimal, up
 from dpengine.mechanisms.choices.quantile import Median
-from dpengine.mechanisms.promises import Promise, Rank
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.coins import SystemCoins
 from dpengine.planning.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
@@ -22,11 +21,6 @@ from dpengine.statistics.distributions import Distribution
 
 STEPS = 12  # points for each power of ten on a log axis
 MOST_IMAGINED = 10_000  # people in a simulation
-
-
-def shown(promise: Promise) -> Fraction:
-    """The size of a promise in the unit it is told in: ranks in percent of people."""
-    return promise.amount * 100 if isinstance(promise, Rank) else promise.amount
 
 
 def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, grain: int) -> list[Fraction]:
@@ -39,7 +33,7 @@ def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, gra
 def along_epsilon(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
     """(ε of one question, error)."""
     found = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
-    return [(epsilon, shown(query.at(epsilon).promise())) for epsilon in found]
+    return [(epsilon, query.at(epsilon).promise().figure) for epsilon in found]
 
 
 def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
@@ -51,14 +45,14 @@ def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
 def at_people(query: AnyQuery) -> Fraction:
     """The error of this setting as `along_people` draws it."""
     promise = query.promise()
-    return shown(promise) if depends_on_people(query) else promise.amount / query.coarse() * 25
+    return promise.figure if depends_on_people(query) else promise.amount / query.coarse() * 25
 
 
 def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
     """(k, error of each of k answers under one allowance); it ends where no spend is small enough."""
     counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
     each = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
-    return [(count, shown(query.at(epsilon).promise())) for count, epsilon in each if epsilon is not None]
+    return [(count, query.at(epsilon).promise().figure) for count, epsilon in each if epsilon is not None]
 
 
 def suspicion(prior: Fraction, epsilon: Fraction) -> Fraction:

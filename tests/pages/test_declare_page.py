@@ -16,7 +16,7 @@ from helpers_declare import CANARY, Page
 import dpengine as dp
 from dpengine.messages import say
 from ui.data.declare_draft import NUMBERS
-from ui.words.wording import unmarked
+from ui.words.markup import unmarked
 
 FILES = Path(__file__).resolve().parents[1] / "files"
 

@@ -14,11 +14,12 @@ from helpers_declare import ROOT
 from helpers_page import plain
 
 import dpengine as dp
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from ui.ledger import report
 from ui.parts import exports, spend
 from ui.shell import state
-from ui.words.wording import headline, percent, promise_words, range_words, short_promise
+from ui.words.wording import headline, range_words
 
 
 def ask(**told: str) -> Any:
@@ -116,8 +117,8 @@ def test_an_answer_in_words_as_a_file_and_in_a_report(made: dp.Table) -> None:
     assert headline(one).startswith("Highest near") or headline(one) == say("answer.density_flat")
     assert "% of people per 5 of age" in range_words(one) and "darker band" in range_words(one)
     assert "people per 5 × 200 of age × pay" in range_words(two)
-    assert "of the height that an even spread would have" in promise_words(one.promise, one.query)
-    assert short_promise(two.promise).startswith("within ±")
+    assert "of the height that an even spread would have" in one.promise.words(one.query)
+    assert two.promise.short().startswith("within ±")
     assert len(exports.answer_csv(two).splitlines()) == 101
     assert report.picture(one).count("<path") == 2 and report.picture(two).count("<rect") == 100
     again = made.recall(one.query)[-1]

@@ -19,13 +19,13 @@ import dpengine as dp
 from demos.lessons import trust
 from dpengine import messages
 from dpengine.asking.statement import sentence_of
+from dpengine.core.printed import percent
 from dpengine.messages import numbers, plain, say
 from dpengine.messages.language import LANGUAGES, carried, current, speaking, stored
 from dpengine.storage.samples import SAMPLES
 from ui.learn.lessons import NAMES
 from ui.shell import language
 from ui.words.figures import rounded_range
-from ui.words.wording import percent
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted({path.stem for path in (ROOT / "pages").glob("*.py")} - {"overfitting"})  # which leads to a lesson

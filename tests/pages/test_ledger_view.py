@@ -23,6 +23,7 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from dpengine.asking.answers import claim_of
 from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
+from dpengine.core.printed import percent
 from dpengine.workspace import Workspace
 from ui.ledger import report
 from ui.ledger.ledger_view import PER_PAGE
@@ -30,7 +31,7 @@ from ui.parts import answer as answers
 from ui.parts import spend
 from ui.parts.exports import answer_csv
 from ui.pictures import svg
-from ui.words.wording import headline, in_short, percent
+from ui.words.wording import headline, in_short
 
 ROOT = Path(__file__).resolve().parents[2]
 AWKWARD = "R&D #1 <b>100%</b>"

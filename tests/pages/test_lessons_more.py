@@ -16,6 +16,7 @@ from demos.lessons import bells, descent, dice, edges, film, trust
 from dpengine.accountant import zcdp
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import BETA
+from dpengine.core.printed import percent
 from dpengine.declared.facts import Facts
 from dpengine.messages import say
 from dpengine.noise import laws
@@ -24,7 +25,6 @@ from dpengine.statistics.need import Spread
 from dpengine.storage.samples import SAMPLES
 from ui.learn import lessons
 from ui.learn.lesson import View
-from ui.words.wording import percent
 
 # --- 6, the loaded die ------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from ui.ledger import report
 from ui.parts.exports import answer_csv
 from ui.pictures import charts, svg
 from ui.words.figures import cut, pictured, printed, printed_range
-from ui.words.wording import headline, in_short, promise_words, range_words
+from ui.words.wording import headline, in_short, range_words
 
 JOBS = [f"job {place}" for place in range(14)]
 SCHEMA = dp.Schema(
@@ -161,7 +161,7 @@ def test_found_values_tell_their_own_error_and_what_may_be_missing() -> None:
     query: Any = found.query
     ranges = {name: (count - query.reach, count + query.reach) for name, count in found.value.items()}
     found = dp.Answer(found.value, ranges, found.promise, {}, query, "request", "now")
-    told, promised = range_words(found), promise_words(query.promise(), query)
+    told, promised = range_words(found), query.promise().words(query)
     for said in (told, promised):
         assert f"±{query.reach:,} people" in said and f"{query.threshold + query.reach:,} people" in said
     assert "all 2 at once" in told and "32,561" not in told + promised

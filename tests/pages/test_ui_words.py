@@ -12,13 +12,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as some
 
 import dpengine as dp
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.promises import Rank
 from ui.ledger.report import picture
 from ui.parts.answer import bars_alt, bars_table
 from ui.parts.exports import as_csv, safe
 from ui.words.figures import bare, pictured, rounded, rounded_range
-from ui.words.wording import axis, from_zero, headline, in_short, percent, power_of_ten, promise_words, range_words
+from ui.words.wording import axis, from_zero, headline, in_short, range_words
 
 whole = some.integers(-(10**15), 10**15)
 on_a_grid = some.decimals(-(10**9), 10**9, places=4).map(float)
@@ -210,7 +211,7 @@ def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
 def test_a_place_is_told_among_so_many_people(key: str, given: dict[str, object], share: str, told: str) -> None:
     query = _answer(key, 1, None, column="pay", **given).query
     promise = Rank(Fraction(1), Fraction(share), Fraction(1, 20), Fraction(0))
-    assert promise_words(promise, query).removesuffix(", 95 times in 100") == told
+    assert promise.words(query).removesuffix(", 95 times in 100") == told
 
 
 def test_rows_are_called_rows_where_a_person_has_several() -> None:
@@ -219,7 +220,7 @@ def test_rows_are_called_rows_where_a_person_has_several() -> None:
     asked = {"where": [["town", "in", ["a"]]], "epsilon": "1"}
     rows, people = (dp.catalogue["count"].build(several, asked | {"people": people}) for people in (False, True))
     assert rows.sentence() == "The number of rows where town is a" and axis(rows) == "rows"
-    assert "rows" in promise_words(rows.promise(), rows) and "people" in promise_words(people.promise(), people)
+    assert "rows" in rows.promise().words(rows) and "people" in people.promise().words(people)
     assert people.sentence() == "The number of people where town is a" and axis(people) == "people"
     bars, sets = (
         dp.catalogue["histogram"].build(several, {"column": name, "epsilon": "1"}) for name in ("town", "likes")
@@ -229,3 +230,11 @@ def test_rows_are_called_rows_where_a_person_has_several() -> None:
     fits = dp.catalogue["fit_check"].build(several, {"epsilon": "1"})
     answer = dp.Answer(-10, (-40, 20), fits.promise(), {}, fits, "request", "now")
     assert headline(answer) == "At most 20" and range_words(answer) == "At most 20 rows do not fit, 95 times in 100."
+
+
+def test_the_weights_of_a_model_are_no_people() -> None:
+    """In the report they are drawn with their ranges, not as bars of people."""
+    given = {"target": "pay", "features": ["age"], "epsilon": "1"}
+    schema = dp.Schema({"pay": dp.Number(0, 1_000), "age": dp.Number(0, 100)})
+    query = dp.catalogue["train_linear"].build(Facts("t", schema, dp.Unit.rows(), "replace", 1_000), given)
+    assert axis(query) == "weight" and not from_zero(query)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from ui.pictures.charts import _figure, _show
 from ui.shell.style import palette
-from ui.words.wording import percent
 
 FEW = 12  # up to so many cells are bars; more are lines
 

@@ -9,10 +9,10 @@ from html import escape, unescape
 
 from demos.neighbours import Example
 from demos.views import View
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.check.audit_state import Drawn, Prepared, evidence
-from ui.words.wording import percent, power_of_ten
 
 TABLES = ("A", "B")
 

@@ -23,7 +23,7 @@ from ui.shell import frame, uploads
 from ui.shell.incoming import here
 from ui.shell.state import NOBODY, choose_table, visitor, workspace
 from ui.words import gloss
-from ui.words.wording import html_lines
+from ui.words.markup import html_lines
 
 _DRAFT = "draft"
 PATIENCE = 0.5  # seconds a page waits for work before it shows a bar

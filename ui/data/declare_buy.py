@@ -15,14 +15,13 @@ import dpengine as dp
 from dpengine.asking.answers import claim_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.core.printed import chance, percent
 from dpengine.mechanisms import asked_on
-from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from ui.data import declare_change as change
 from ui.data.declare_column import Card
 from ui.parts import job, spend
 from ui.shell import frame
-from ui.words.wording import chance, percent
 
 FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares)
 
@@ -139,9 +138,7 @@ def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list
 
 
 def _worth(query: dp.Query) -> str:
-    promise = query.promise()
-    assert isinstance(promise, Within)
-    return say(f"data.buy.{query.card.key}_worth", alpha=promise.alpha, chance=chance(promise.beta))
+    return say(f"data.buy.{query.card.key}_worth", alpha=query.promise().amount, chance=chance(query.beta))
 
 
 def _rough(query: dp.Query, price: dp.Preview) -> str:

@@ -15,7 +15,7 @@ from ui.data import declare_price as price
 from ui.data.declare import complain, heading, kept, onwards, problem, reconsider
 from ui.data.declare_column import KEPT, KINDS, UNKNOWN, column_of
 from ui.data.declare_draft import Draft
-from ui.words.wording import unmarked
+from ui.words.markup import unmarked
 
 MOST_PILLS = 60
 

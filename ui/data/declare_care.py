@@ -12,6 +12,7 @@ import dpengine as dp
 from dpengine.accountant.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
+from dpengine.core.printed import power_of_ten
 from dpengine.declared.unit import read_relation
 from dpengine.messages import say
 from dpengine.messages.numbers import local
@@ -22,7 +23,6 @@ from ui.data.declare_draft import CARE, Draft
 from ui.parts import number_field, odds
 from ui.shell.incoming import here
 from ui.shell.state import table_names, workspace
-from ui.words.wording import power_of_ten
 
 PRIOR = 10  # percent: a suspicion before any answer
 

@@ -22,7 +22,7 @@ from ui.shell import nav, uploads
 from ui.shell.incoming import here
 from ui.shell.language import address
 from ui.shell.state import table_labels, workspace
-from ui.words.wording import unmarked
+from ui.words.markup import unmarked
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _QUOTES = {'"': "double", "'": "single", "": "none"}

@@ -9,6 +9,7 @@ from functools import lru_cache
 import dpengine as dp
 from dpengine.accountant.budget import questions
 from dpengine.core.exact import up
+from dpengine.core.printed import percent, two_figures
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MOST_STEPS, Category, Column, ItemSet, Number
 from dpengine.declared.unit import Relation
@@ -16,8 +17,6 @@ from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import ungrouped
-from ui.words.figures import two_figures
-from ui.words.wording import percent, promise_words
 
 USUAL_SPEND = "0.1"
 MOST_SPEND, TOO_DEAR = Fraction(50), Fraction(10**6)
@@ -98,7 +97,7 @@ def of_list(column: Category, relation: Relation, people: int, unit: dp.Unit = R
     promise, good, spend = _worth("histogram", column, relation, people, unit)
     told = [say("data.price.bars", labels=list_words(column), bars=column.size)]
     if good:
-        told.append(say("data.price.each", promise=promise_words(promise)))
+        told.append(say("data.price.each", promise=promise.words()))
     elif spend is not None:
         told.append(say("data.price.each_spend", **_spent(spend)))
     return " ".join(told)
@@ -109,7 +108,7 @@ def of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit = R
     promise, good, spend = _worth("top_item", column, relation, people, unit)
     told = [say("data.price.items", labels=list_words(column), items=column.size)]
     if good:
-        told.append(say("data.price.top", promise=promise_words(promise)))
+        told.append(say("data.price.top", promise=promise.words()))
     elif spend is not None:
         told.append(say("data.price.top_spend", **_spent(spend)))
     told.append(say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most))
@@ -177,5 +176,5 @@ def good_questions(budget: dp.Budget, asked: Typical) -> int:
 
 def of_good_question(asked: Typical, people: int) -> str:
     code = "data.care.few" if asked.spend is None or asked.spend > FEW else "data.care.good"
-    told = promise_words(asked.query.promise())
+    told = asked.query.promise().words()
     return say(code, question=asked.query.sentence(), promise=told, spend=asked.query.epsilon, people=people)

@@ -8,6 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
+from dpengine.core.printed import power_of_ten
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import say
@@ -22,7 +23,6 @@ from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import current_table, open_table, workspace
 from ui.words import gloss
-from ui.words.wording import power_of_ten
 
 
 def done(draft: Draft) -> None:

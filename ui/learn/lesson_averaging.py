@@ -7,11 +7,11 @@ from fractions import Fraction
 from demos.lessons import averaging as demo
 from demos.lessons.averaging import Averaged
 from demos.lessons.clinic import ALLOWANCE
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages.numbers import local
 from ui.learn.lesson import AGAIN, Given, Lesson, Setting, View, words
 from ui.pictures import picture
 from ui.pictures.picture import Mark
-from ui.words.wording import percent, power_of_ten
 
 NUMBER = 2
 tell = words(NUMBER)

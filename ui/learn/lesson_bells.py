@@ -9,13 +9,13 @@ from demos.lessons import bells as demo
 from demos.lessons.bells import Figures, Settings
 from dpengine.core.arrays import Floats
 from dpengine.core.exact import text_of
+from dpengine.core.printed import percent
 from dpengine.messages import plain
 from dpengine.messages.numbers import local
 from ui.learn.lesson import Given, Lesson, Setting, View, words
 from ui.pictures import picture
 from ui.pictures.picture import Column
 from ui.pictures.svg import Axis
-from ui.words.wording import percent
 
 NUMBER = 8
 FEW = 21  # different losses

@@ -11,11 +11,11 @@ from math import atan2, degrees, hypot, sqrt
 from demos.lessons import descent as demo
 from demos.lessons.descent import Figures, Path, Place, Settings
 from dpengine.core.exact import text_of
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages.numbers import local
 from ui.learn.lesson import AGAIN, Given, Lesson, Setting, View, words
 from ui.pictures import picture
 from ui.shell.language import written
-from ui.words.wording import percent, power_of_ten
 
 NUMBER = 12
 EDGE = 1.15  # the map shows weights so far to each side

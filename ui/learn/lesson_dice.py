@@ -8,12 +8,12 @@ from html import escape
 from demos.lessons import dice as demo
 from demos.lessons.dice import FACES, PEOPLE, Figures
 from dpengine.core.exact import text_of
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.learn.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.pictures import picture
 from ui.pictures.picture import Column
-from ui.words.wording import percent
 
 NUMBER = 6
 NAMED = 0.045  # a narrower face has no room for its figure

@@ -9,12 +9,12 @@ from html import escape
 from demos.lessons import differencing as demo
 from demos.lessons.clinic import ALLOWANCE
 from demos.lessons.differencing import Attack
+from dpengine.core.printed import percent
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from ui.learn.lesson import AGAIN, Given, Lesson, Setting, View, numbers, words
 from ui.pictures import picture
 from ui.pictures.picture import Column
-from ui.words.wording import percent
 
 NUMBER = 1
 tell = words(NUMBER)

@@ -6,11 +6,11 @@ from html import escape
 
 from demos.lessons import edges as demo
 from demos.lessons.edges import DECLARED, Bars, Figures
+from dpengine.core.printed import percent
 from dpengine.messages import plain
 from ui.learn.lesson import AGAIN, Given, Lesson, Setting, View, words
 from ui.pictures import picture
 from ui.pictures.picture import Column
-from ui.words.wording import percent
 
 NUMBER = 10
 tell = words(NUMBER)

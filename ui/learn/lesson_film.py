@@ -6,11 +6,11 @@ from html import escape
 
 from demos.lessons import film as demo
 from demos.lessons.film import FILMS, LEAST_SIZE, MOST_SIZE, Figures
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from ui.learn.lesson import Given, Lesson, Setting, View, numbers, words
 from ui.pictures import picture
 from ui.pictures.picture import Column
-from ui.words.wording import percent
 
 NUMBER = 7
 SHOWN = 6  # films with their bars

@@ -11,6 +11,7 @@ from demos import overfitting as demo
 from demos.overfitting import Outcome, points
 from dpengine.accountant.budget import usual_delta
 from dpengine.core.exact import ceiling
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import say
 from dpengine.population import people_needed
 from ui.learn.lesson import Given, Lesson, Setting, View, numbers, words
@@ -18,7 +19,6 @@ from ui.parts import exports
 from ui.pictures import charts, picture
 from ui.pictures.picture import Column
 from ui.shell import nav
-from ui.words.wording import percent, power_of_ten
 
 NUMBER = 9
 _LINES = {"exact": ("take", "solid"), "fresh": ("spent", "dash"), "private": ("left", "solid")}

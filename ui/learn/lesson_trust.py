@@ -7,12 +7,12 @@ from html import escape
 from math import sqrt
 
 from demos.lessons import trust as demo
+from dpengine.core.printed import power_of_ten, three_figures
 from dpengine.messages import plain
 from dpengine.noise import binomial
 from ui.learn.lesson import Given, Lesson, Setting, View, words
 from ui.pictures import picture
 from ui.pictures.trust_pictures import bars, pile
-from ui.words.wording import power_of_ten, three_figures
 
 NUMBER = 11
 tell = words(NUMBER)

@@ -15,6 +15,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.statement import ANSWER_COLUMNS, MOST_COUNTED, ROW_COLUMNS, Fit
 from dpengine.core.exact import up
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.exports import export_lines
 from dpengine.messages import plain, say
@@ -25,7 +26,6 @@ from ui.shell import frame, nav
 from ui.shell.frame import broken, fine
 from ui.shell.state import workspace
 from ui.words import gloss
-from ui.words.wording import percent, power_of_ten
 
 PER_PAGE = 50
 LEAST_OF_HASH = 8

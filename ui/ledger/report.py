@@ -6,6 +6,7 @@ made from the ledger and the declaration alone, so it may be shown to whoever ma
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from html import escape
 from itertools import islice
@@ -16,6 +17,8 @@ import dpengine as dp
 from dpengine.asking.sessions import step_query
 from dpengine.asking.statement import act_words
 from dpengine.core.exact import up
+from dpengine.core.printed import chance, percent, power_of_ten
+from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import current
@@ -27,7 +30,7 @@ from ui.session import session_said
 from ui.shell import style
 from ui.shell.state import workspace
 from ui.words.figures import cut, limits, pictured
-from ui.words.wording import axis, chance, from_zero, headline, percent, power_of_ten, range_words
+from ui.words.wording import axis, from_zero, headline, range_words
 
 MOST_ANSWERS = 500
 _SHOWN = 10**4
@@ -161,13 +164,8 @@ def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) ->
 def picture(answer: dp.Answer) -> str:
     """As on the page of the answer: bars, ranges or a point; a name alone has no picture."""
     title = axis(answer.query)
-    if answer.query.answer_kind == "label":
-        code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
-        return _p(say(code), "muted")
-    if answer.query.answer_kind == "density":
-        return density_svg.standing(answer)
-    if answer.query.answer_kind == "curve":
-        return curve_answer.standing(answer)
+    if answer.query.answer_kind in _PICTURES:
+        return _PICTURES[answer.query.answer_kind](answer)
     if isinstance(answer.value, dict) and answer.interval is None:
         return ""  # two ends of a range: the figures say it
     if speechless(answer):
@@ -182,6 +180,17 @@ def picture(answer: dp.Answer) -> str:
     alt = f"{headline(answer)}. {range_words(answer)}"
     value, interval = cut(answer.query, answer.value, answer.interval)
     return svg.point(value, interval, title, alt, limits(answer.query))
+
+
+def _named(answer: dp.Answer) -> str:
+    return _p(say("answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"), "muted")
+
+
+_PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
+    "label": _named,
+    "density": density_svg.standing,
+    "curve": curve_answer.standing,
+}
 
 
 def _acts(table: dp.Table) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.mechanisms.card import WHOLE
+from dpengine.mechanisms.card import WHOLE, AnswerKind
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
 from ui.parts import counted, curve_answer, density, exports
@@ -20,7 +20,11 @@ from ui.words.figures import cut, figure, limits, pictured, printed_range
 from ui.words.wording import axis, from_zero, headline, range_words
 
 # Answers that are no figure are read on a page of their own; the address names them.
-READ_ON = {"file": ("publish", "published"), "table": ("synthetic", "made"), "model": ("train", "trained")}
+READ_ON: dict[AnswerKind, tuple[str, str]] = {
+    "file": ("publish", "published"),
+    "table": ("synthetic", "made"),
+    "model": ("train", "trained"),
+}
 
 
 def show(answer: dp.Answer, key: str = "answer") -> None:
@@ -40,30 +44,40 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f"{counted.html(answer.query)}"
     )
     steer.arrived(answer.request_id)
-    if answer.query.answer_kind in READ_ON:
-        page, name = READ_ON[answer.query.answer_kind]
+    if (kind := answer.query.answer_kind) in READ_ON:
+        page, name = READ_ON[kind]
         where = {"table": table, name: answer.request_id}
         st.page_link(nav.page(page), label=say(f"{page}_page.open"), query_params=where)
-        receipt(answer, key)
-        return
-    with st.container(key=f"card-{key}"):
-        picture(answer, key)
+    else:
+        with st.container(key=f"card-{key}"):
+            picture(answer, key)
     receipt(answer, key)
 
 
 def picture(answer: dp.Answer, key: str) -> None:
-    kind, title = answer.query.answer_kind, axis(answer.query)
-    if kind == "label":
-        code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
-        st.html(f'<p class="lead">{escape(say(code))}</p>')
-    elif kind == "range" or answer.value == {} or speechless(answer):
-        st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
-    elif kind == "density":
-        density.picture(answer, key)
-    elif kind == "curve":
-        curve_answer.show(answer, key)
-        figures(answer, key)
-    elif isinstance(answer.value, dict):
+    if answer.value == {} or speechless(answer):
+        _explained(answer, key)
+    else:
+        _PICTURES.get(answer.query.answer_kind, _charted)(answer, key)
+
+
+def _explained(answer: dp.Answer, key: str) -> None:
+    st.html(f'<p class="lead">{escape(answer.query.card.plain)}</p>')
+
+
+def _named(answer: dp.Answer, key: str) -> None:
+    code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
+    st.html(f'<p class="lead">{escape(say(code))}</p>')
+
+
+def _curve(answer: dp.Answer, key: str) -> None:
+    curve_answer.show(answer, key)
+    figures(answer, key)
+
+
+def _charted(answer: dp.Answer, key: str) -> None:
+    title = axis(answer.query)
+    if isinstance(answer.value, dict):
         draw = charts.bars if from_zero(answer.query) else charts.ranges
         draw(*pictured(answer.query, answer.value, answer.interval), title, bars_alt(answer), f"chart-{key}")
         figures(answer, key)
@@ -73,6 +87,14 @@ def picture(answer: dp.Answer, key: str) -> None:
         alt = f"{headline(answer)}. {range_words(answer)}"
         value, interval = cut(answer.query, answer.value, answer.interval)
         charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query))
+
+
+_PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
+    "label": _named,
+    "range": _explained,
+    "density": density.picture,
+    "curve": _curve,
+}
 
 
 def speechless(answer: dp.Answer) -> bool:

@@ -11,7 +11,6 @@ import streamlit as st
 import dpengine as dp
 from dpengine.declared.schema import Ordered
 from dpengine.mechanisms.curves.cdf import Cdf
-from dpengine.mechanisms.promises import Within
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day
 from dpengine.released.monotone import rising
@@ -47,7 +46,7 @@ def draw(
     xs, heights, lows, highs = traced(query, value, interval)
     if smooth:
         heights, lows, highs = rising(heights, lows, highs)
-    column = str(getattr(query, "column", ""))
+    column = query.answer_column
     limits = (0.0, 102.0) if isinstance(query, Cdf) else None
     curve_charts.band(
         xs,
@@ -66,7 +65,7 @@ def standing(answer: dp.Answer) -> str:
     """The same as a picture that stands alone."""
     query = answer.query
     xs, heights, lows, highs = traced(query, answer.value, answer.interval)
-    titles = str(getattr(query, "column", "")), upright(query)
+    titles = query.answer_column, upright(query)
     return svg.curve(xs, heights, lows, highs, titles, alt(query, xs, heights, lows, highs))
 
 
@@ -76,16 +75,14 @@ Traced = tuple[list[Any], list[float], list[float], list[float]]
 def traced(query: dp.Query, value: dict[str, Any], interval: Any) -> Traced:
     """The places, the heights there, and the band. A synthetic column starts at nothing and ends at all, and where how
     many rows it is of is not public, its band is the one for the declared size."""
-    column = query.facts.schema.ordered(str(getattr(query, "column", "")))
+    column = query.facts.schema.ordered(query.answer_column)
     heights = [float(height) for height in value.values()]
     xs = [at(column, name) for name in value]
     if not isinstance(query, Cdf):
         told = [cut(query, height, interval[name], name) for name, height in value.items()]
         ends = [end for _, end in told]
         return xs, [float(y) for y, _ in told], [float(low) for low, _ in ends], [float(high) for _, high in ends]
-    promise = query.promise()
-    assert isinstance(promise, Within)
-    off, first, last = float(promise.alpha), column.value(0), column.value(column.size - 1)
+    off, first, last = float(query.promise().alpha), column.value(0), column.value(column.size - 1)
     if xs[0] != first:
         xs, heights = [first, *xs], [0.0, *heights]
     if xs[-1] != last:
@@ -101,7 +98,7 @@ def at(column: Ordered, name: str) -> float | str:
 def upright(query: dp.Query) -> str:
     if isinstance(query, Cdf):
         return say("chart.share_below")
-    return say("chart.rows_below" if query.counts_rows else "chart.people_below")
+    return say(f"chart.{query.counted}_below")
 
 
 def alt(query: dp.Query, xs: list[Any], heights: list[float], lows: list[float], highs: list[float]) -> str:
@@ -110,4 +107,4 @@ def alt(query: dp.Query, xs: list[Any], heights: list[float], lows: list[float],
     figures = [rounded(heights[p], lows[p], highs[p]) for p in places]
     pairs = zip(names, figures, strict=True)
     told = "; ".join(say("curve.alt_at", value=name, figure=one) for name, one in pairs)
-    return say("curve.alt", column=str(getattr(query, "column", "")), figures=told, range=say("curve.alt_band"))
+    return say("curve.alt", column=query.answer_column, figures=told, range=say("curve.alt_band"))

@@ -10,17 +10,16 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.arrays import Floats
+from dpengine.core.printed import two_figures
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.curves.density import MOST_POINTS, USUAL_POINTS, USUAL_WIDTH, Density
-from dpengine.mechanisms.promises import Band
 from dpengine.messages import plain, say
 from dpengine.released import density_samples
 from ui.parts import exports, number_field
 from ui.pictures import charts, curve_charts
 from ui.shell.style import palette
 from ui.words.density_words import reach, top, unit
-from ui.words.figures import two_figures
-from ui.words.wording import unmarked
+from ui.words.markup import unmarked
 
 USUAL_SAMPLE = 1_000
 
@@ -122,7 +121,6 @@ def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple
         return None, None
     ends = np.array([interval[label] for label in query.labels()]) * factor
     promise = query.promise()
-    assert isinstance(promise, Band)
     inner = float(promise.pointwise) * factor
     once = np.allclose(ends[:, 1] - ends[:, 0], 2 * float(promise.alpha) * factor, rtol=0.02)
     narrow = ((shown - inner).tolist(), (shown + inner).tolist()) if once else None

@@ -11,13 +11,14 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.statement import act_words, sentence_of
 from dpengine.core.canonical import canonical
+from dpengine.core.printed import percent
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
 from dpengine.messages import say
 from dpengine.messages.numbers import day
 from ui.shell.state import workspace
 from ui.words.figures import printed_range
-from ui.words.wording import as_one, in_short, percent
+from ui.words.wording import as_one, in_short
 
 
 def show(table: dp.Table, limit: int = 10) -> None:

@@ -16,7 +16,7 @@ from dpengine.ledger.rows import Charge
 from dpengine.messages import say
 from ui.shell import steer
 from ui.shell.state import workspace
-from ui.words.wording import html_lines
+from ui.words.markup import html_lines
 
 _NEXT, _SEEN = "_next_request", "_seen"
 JUST_NOW = timedelta(minutes=1)

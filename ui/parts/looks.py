@@ -10,6 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.repeated_answers import MOST_AVERAGED, Reading, foreseen
 from dpengine.core.amounts import MOST_EPSILON
+from dpengine.core.printed import chance, percent, two_figures
 from dpengine.mechanisms.card import WHOLE
 from dpengine.mechanisms.query import Averaged
 from dpengine.messages import plain, say
@@ -17,8 +18,7 @@ from ui.parts import answer as answers
 from ui.parts import counted, job
 from ui.parts.history import answer_address, receipt_link, when
 from ui.pictures import many
-from ui.words.figures import two_figures
-from ui.words.wording import as_one, chance, headline, in_short, percent, range_words, short_promise
+from ui.words.wording import as_one, headline, in_short, range_words
 
 
 def show(table: dp.Table, answer: dp.Answer) -> None:
@@ -95,7 +95,7 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
         asked = answer.query.at(2 * answer.query.epsilon)
         twice = table.preview(asked)
         if twice.admissible:
-            promise = short_promise(twice.promise, asked)
+            promise = twice.promise.short(asked)
             words += " " + say("looks.better", promise=promise, share=percent(twice.share))
     st.html(f'<p class="muted">{escape(words)}</p>')
 

@@ -8,12 +8,11 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
-from ui.words.wording import short_promise
 
 
 def tell(query: dp.Query, usual: dp.Query) -> None:
     """One line, where the noise is not the usual one."""
     if query.noise:
-        now, before = short_promise(query.promise(), query), short_promise(usual.promise(), usual)
+        now, before = query.promise().short(query), usual.promise().short(usual)
         told = say(f"noise.{query.noise}.chosen", now=now, usual=before)
         st.html(f'<p class="muted">{escape(told)}</p>')

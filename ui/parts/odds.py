@@ -8,10 +8,10 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.exact import ceiling, up
+from dpengine.core.printed import power_of_ten
 from dpengine.messages import say
 from dpengine.planning.whatif_curves import suspicion
 from ui.words import gloss
-from ui.words.wording import power_of_ten
 
 PRIORS = ("1", "5", "10", "25", "50")
 

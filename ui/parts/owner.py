@@ -18,7 +18,7 @@ from ui.shell import nav
 from ui.shell.frame import broken, fine
 from ui.shell.state import workspace
 from ui.words import gloss
-from ui.words.wording import unmarked
+from ui.words.markup import unmarked
 
 _SAID = "owner-said"
 _OPEN = "owner-open"

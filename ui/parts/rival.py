@@ -12,14 +12,13 @@ from dpengine.messages import say
 from dpengine.planning.other_curve import rival
 from ui.parts import preview
 from ui.shell import nav
-from ui.words.wording import amount
 
 
 def tell(table: dp.Table, query: dp.Query) -> None:
     found = rival(query)
     if found is None:
         return
-    own, its = (amount(Within(off, 1, query.beta, off), query) for off in (found.own, found.its))
+    own, its = (Within(off, 1, query.beta, off).alpha_words(query) for off in (found.own, found.its))
     code = "equal" if found.own == found.its else "better" if found.own < found.its else "worse"
     told = say(f"rival.{code}", own=own, its=its, title=found.query.card.title)
     if code == "worse" and found.loses_values:

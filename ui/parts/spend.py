@@ -13,22 +13,12 @@ import dpengine as dp
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import LEAST_EPSILON, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
-from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, Rank, Within
-from dpengine.messages import plain, say
+from dpengine.core.printed import percent
+from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.parts import counted, number_field
 from ui.words import gloss
-from ui.words.wording import (
-    amount_figure,
-    amount_kind,
-    floor_words,
-    less_worse,
-    percent,
-    promise_words,
-    unmarked,
-    worse,
-    worse_axis,
-)
+from ui.words.markup import unmarked
 
 STEPS = (
     "0.005",
@@ -127,12 +117,12 @@ def _from_slider(place: str) -> None:
 
 def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise."""
-    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"]
+    lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(counted.html(query))
     told = say("spend.cost", epsilon=query.epsilon, share=percent(price.share))
     if isinstance(query.loss(), Gaussian):
         told = say("spend.cost_gaussian", share=percent(price.share))
-    lines.append(f'<p class="muted">{gloss.text(told)} {escape(floor_words(price.promise, query.facts.about))}</p>')
+    lines.append(f'<p class="muted">{gloss.text(told)} {escape(price.promise.floor_words(query.facts.about))}</p>')
     if not price.useful:
         lines.append(f'<p class="warn">{gloss.text(_noise_words(table, query, price))}</p>')
     st.html("".join(lines))
@@ -197,33 +187,13 @@ def _stays(refusal: dp.AllowanceError, epsilon: str) -> str:
 
 def wish_field(query: dp.Query) -> tuple[str, str]:
     """The label of a field for the accepted error, and what the question promises now."""
-    promise = query.promise()
-    if isinstance(promise, Rank):
-        return say("spend.wish.rank"), local(f"{float(promise.share) * 100:.3g}")
-    if isinstance(promise, Within):
-        return unmarked(wish_label(promise, query)), amount_figure(promise)
-    if isinstance(promise, Blurred):
-        return say("spend.wish.blurred"), local(f"{float(promise.share) * 100:.3g}")
-    if isinstance(promise, Band):
-        return say("spend.wish.band"), local(f"{float(promise.amount) * 100:.3g}")
-    if isinstance(promise, Excess):
-        label = unmarked(say("spend.wish.excess", unit=worse_axis(query)))
-        return label, local(f"{worse(float(promise.risk), query):.3g}")
-    assert isinstance(promise, NearBest)
-    return say("spend.wish.near_best"), plain(promise.gap)
-
-
-def wish_label(promise: Within, query: dp.Query) -> str:
-    kind = amount_kind(promise, query)
-    return say(f"spend.wish.{kind}", column=promise.unit) if kind else say("spend.wish.within")
+    label, now = query.promise().field(query)
+    return unmarked(label), now
 
 
 def read_wish(query: dp.Query, typed: str) -> Fraction:
     """The accepted error in the promise's own unit, from what was typed."""
-    wish = read_typed(typed, say("spend.wish.name"), "%")
-    if isinstance(query.promise(), Excess):
-        return less_worse(wish, query)
-    return wish / 100 if isinstance(query.promise(), Rank | Blurred | Band) else wish
+    return query.promise().amount_of(read_typed(typed, say("spend.wish.name"), "%"), query)
 
 
 def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:

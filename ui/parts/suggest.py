@@ -7,10 +7,11 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from ui.parts import plan_state, preview
 from ui.shell import nav
-from ui.words.wording import percent, short_promise, unmarked
+from ui.words.markup import unmarked
 
 
 def show(table: dp.Table) -> None:
@@ -25,7 +26,7 @@ def show(table: dp.Table) -> None:
             with st.container(key=f"card-suggest-{place}", width=310):
                 st.page_link(nav.page("ask"), label=unmarked(query.sentence()), query_params=preview.link(table, query))
                 st.html(
-                    f'<span class="muted">{escape(short_promise(price.promise, query))}</span><br>'
+                    f'<span class="muted">{escape(price.promise.short(query))}</span><br>'
                     f'<span class="take-words">{escape(percent(price.share))}</span>'
                 )
                 if plan.holds(query):

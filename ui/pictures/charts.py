@@ -14,12 +14,12 @@ from typing import Any
 
 import streamlit as st
 
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from dpengine.messages.numbers import local, marks
 from ui.pictures import many
 from ui.shell.style import palette
 from ui.words.figures import rounded
-from ui.words.wording import percent
 
 _CONFIG = {"displayModeBar": False, "staticPlot": False, "scrollZoom": False}
 

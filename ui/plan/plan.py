@@ -12,16 +12,13 @@ import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.plan import PlanLine, Planner, Priced, Relief, tidy
 from dpengine.core.canonical import canonical
-from dpengine.core.exact import text_of
-from dpengine.mechanisms.promises import Band, Blurred, Excess, NearBest, NoPromise, Rank, Within
+from dpengine.core.printed import percent, power_of_ten, three_figures
 from dpengine.messages import say
-from dpengine.messages.numbers import local
 from ui.parts import counted, job, number_field, owner, plan_state, spend, suggest
 from ui.parts.plan_state import KEEPS, Plan
 from ui.plan import plan_run
 from ui.shell import frame, nav
 from ui.words import gloss
-from ui.words.wording import amount, percent, power_of_ten, promise_words, short_promise, three_figures, worse
 
 
 def show(table: dp.Table) -> None:
@@ -101,26 +98,24 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     else:
         spends = say("plan.spend", epsilon=three_figures(line.query.epsilon))
         told.append(
-            f'{escape(promise_words(line.promise, line.query))} · <span class="take-words">{escape(takes)}</span>'
+            f'{escape(line.promise.words(line.query))} · <span class="take-words">{escape(takes)}</span>'
             f' <span class="muted">{escape(spends)}</span>'
         )
         if not line.useful:
-            grouped = isinstance(line.promise, Within) and line.promise.of > 1 and line.promise.nominal
-            words = say("plan.noise_groups" if grouped else "plan.noise")
+            words = say("plan.noise_groups" if line.promise.grouped else "plan.noise")
             told.append(f'<span class="noise">{escape(words)}</span>')
     with st.container(key=f"card-plan-row-{number}"):
         st.html(f"<p>{'<br>'.join(told)}</p>{counted.html(wish.query)}")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            if not isinstance(wish.query.promise(), NoPromise):
-                key = number_field.key_of(f"plan-wish-{number}")
-                st.text_input(
-                    spend.wish_field(wish.query)[0],
-                    _written(wish.query, wish.amount),
-                    key=key,
-                    width=220,
-                    on_change=_wished,
-                    args=(plan, place, key),
-                )
+            key = number_field.key_of(f"plan-wish-{number}")
+            st.text_input(
+                spend.wish_field(wish.query)[0],
+                wish.query.promise().written(wish.amount, wish.query),
+                key=key,
+                width=220,
+                on_change=_wished,
+                args=(plan, place, key),
+            )
             for sign, name, step, end in (("↑", "up", -1, 0), ("↓", "down", 1, len(plan.rows) - 1)):
                 st.button(
                     sign,
@@ -141,13 +136,6 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
                 on_change=_locked,
                 args=(plan, place, key),
             )
-
-
-def _written(query: dp.Query, wish: Fraction) -> str:
-    """A wished promise as it would be typed."""
-    if isinstance(query.promise(), Excess):
-        return local(f"{worse(float(wish), query):.3g}")
-    return local(f"{float(wish) * 100:.3g}" if isinstance(query.promise(), Rank | Blurred | Band) else text_of(wish))
 
 
 def _wished(plan: Plan, place: int, key: str) -> None:
@@ -194,7 +182,7 @@ def _fit(plan: Plan, planner: Planner) -> None:
     else:
         kept = planner.price(found).lines  # whole steps promise more than was wished: the fields say what is promised
         plan.replace_wishes(
-            [line.wish if line.wish.fixed else replace(line.wish, amount=tidy(line.promise.amount)) for line in kept]
+            [line.wish if line.wish.locked else replace(line.wish, amount=tidy(line.promise.amount)) for line in kept]
         )
 
 
@@ -212,27 +200,12 @@ def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
 def _relief(line: PlanLine, relief: Relief) -> list[str]:
     sentence, told = line.wish.query.sentence(), []
     if relief.amount is not None:
-        now, then = (_promised(line.wish.query, one) for one in (line.wish.amount, relief.amount))
+        query = line.wish.query
+        now, then = (query.promise().at(one).short(query) for one in (line.wish.amount, relief.amount))
         told.append(say("plan.relief.loosen", sentence=sentence, now=now, then=then))
     if relief.without:
         told.append(say("plan.relief.drop", sentence=sentence))
     return told
-
-
-def _promised(query: dp.Query, wish: Fraction) -> str:
-    """A wished promise in the words of its kind."""
-    promise = query.promise()
-    if isinstance(promise, Within):
-        return say("promise.short.within", alpha=amount(Within(wish, promise.of, promise.beta, wish, promise.unit)))
-    if isinstance(promise, Blurred):
-        return short_promise(replace(promise, share=wish))
-    if isinstance(promise, Band):
-        return short_promise(replace(promise, alpha=wish * promise.even))
-    if isinstance(promise, Excess):
-        return short_promise(replace(promise, risk=wish), query)
-    if isinstance(promise, Rank):
-        return short_promise(Rank(promise.rows, wish, promise.beta, promise.floor))
-    return short_promise(NearBest(int(wish), query.beta, Fraction(0)))
 
 
 @st.cache_data(max_entries=200, show_spinner=True)

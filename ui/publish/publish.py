@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, OfRows
 from dpengine.messages import say
@@ -15,7 +16,6 @@ from ui.parts import addressed, history, job, number_field, owner, spend
 from ui.publish import publish_preview, publish_result
 from ui.shell import frame, nav
 from ui.shell.state import workspace
-from ui.words.wording import percent, power_of_ten
 
 PLACE = "publish"
 NAMES = ("columns", "grid", "delta", "epsilon")

@@ -13,13 +13,12 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.canonical import canonical
 from dpengine.core.exact import down, text_of
+from dpengine.core.printed import chance, points, two_figures
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from dpengine.noise.row_noise import Blur, Swap, expected_error, thesis_scale
-from ui.words.figures import two_figures
-from ui.words.wording import chance, points
 
 MOST_ROWS = 8
 _TENTHS = 1000  # of a percent

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import chance
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.telling import fills
@@ -21,7 +22,7 @@ from ui.pictures import charts, many
 from ui.publish.publish_preview import cell_words, link
 from ui.shell import nav
 from ui.words.figures import rounded, rounded_range
-from ui.words.wording import chance, headline, range_words
+from ui.words.wording import headline, range_words
 
 KINDS = ("mean", "bars", "percentile")
 FIRST_ROWS = 6

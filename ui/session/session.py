@@ -11,6 +11,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant.loss import Gaussian
 from dpengine.asking.sessions import bears
+from dpengine.core.printed import percent, points
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.numbers import local
@@ -20,7 +21,6 @@ from ui.shell import frame
 from ui.shell.language import address
 from ui.shell.state import workspace
 from ui.words import gloss
-from ui.words.wording import percent, points, promise_words
 
 SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
@@ -163,7 +163,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
     frame.show_price(table, price, "_session")
     st.html(
         f"<h2>{escape(say('session.worth'))}</h2>"
-        f"<p><b>{escape(say('session.sample', promise=promise_words(query.promise())))}</b> "
+        f"<p><b>{escape(say('session.sample', promise=query.promise().words()))}</b> "
         f"{escape(say('session.adaptive'))}</p>{counted.html(query)}"
         f"<p class='muted'>{gloss.text(_bears_words(table, query, spend))}</p>"
         f"<h2>{escape(say('session.outward.title'))}</h2><p>{escape(session_outward.words(query))}</p>"

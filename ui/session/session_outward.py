@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from dpengine.asking.answers import round_up_two
+from dpengine.core.printed import chance, points
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.session.asks import Average, Share
 from dpengine.messages import say
@@ -15,7 +16,6 @@ from dpengine.population import people_needed
 from dpengine.population.session_validity import outward
 from dpengine.population.validity import Width
 from ui.words.figures import rounded_range
-from ui.words.wording import chance, points
 
 EMPTY = Fraction(1, 2)  # saying “half” is always within this
 WISHED = Fraction(1, 10)

@@ -13,13 +13,13 @@ import dpengine as dp
 from dpengine.asking.release import new_request
 from dpengine.asking.sessions import Session, Taken
 from dpengine.core.canonical import canonical
+from dpengine.core.printed import chance, percent
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.session.adaptive_session import State
 from dpengine.messages import say
 from ui.parts import conditions, counted, job, owner, pickers
 from ui.session import session_outward, session_said
 from ui.shell import frame, nav
-from ui.words.wording import chance, percent, promise_words
 
 NEWEST = 50  # answers shown
 _NEXT = "_next_step"
@@ -63,7 +63,7 @@ def _meters(session: Session, state: State, ended: bool, choice: bool) -> None:
         f'{_STYLE}<div class="gauge"><div class="words"><span>{escape(label)}</span>'
         f'<span class="aside">{escape(left)}</span></div>'
         f'<div class="bar" role="img" aria-label="{escape(label)}">{bar}</div></div>'
-        f'<p class="muted">{escape(say("session.sample", promise=promise_words(session.query.promise())))}<br>'
+        f'<p class="muted">{escape(say("session.sample", promise=session.query.promise().words()))}<br>'
         f"{escape(session_outward.words(session.query, choice))}</p>"
     )
 
@@ -94,7 +94,7 @@ def _builder(table: dp.Table, session: Session) -> None:
         except dp.AllowanceError as complaint:
             job.hint(str(complaint))
         if query is not None:
-            told = f"{query.sentence()}. {promise_words(query.promise())}"
+            told = f"{query.sentence()}. {query.promise().words()}"
             st.html(f'<p class="muted">{escape(told)}</p>{counted.html(query)}')
         waiting = st.session_state.setdefault(_NEXT, {})
         step = waiting.setdefault((session.request, canonical(ask)), new_request())

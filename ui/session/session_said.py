@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import dpengine as dp
-from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from ui.session import session_outward
@@ -19,15 +18,14 @@ def value(query: AdaptiveSession, told: Any, interval: Any) -> str:
 
 def ranges(query: AdaptiveSession, told: Any, interval: Any) -> str:
     """Its range in this table, with its unit; that it holds for all answers of the session is said once."""
-    promise = query.promise()
-    if isinstance(promise, NearBest) or interval is None:
+    if interval is None:
         return range_words(_answer(query, told, interval))
     silent = query.mute(interval)
     ends = anything(query, interval) if silent else printed_range(query, *interval)
     low, high = (session_outward.with_unit(query, end) for end in ends)
     if silent:
         return say("answer.nothing_means", low=low, high=high)
-    code = "session.between_nominal" if promise.nominal else "session.between"
+    code = "session.between_nominal" if query.nominal else "session.between"
     return say(code, low=low, high=high, people=query.people)
 
 

@@ -10,10 +10,10 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.plan import Priced
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import say
 from ui.shell.state import choose_table, table_labels, table_names
 from ui.words import gloss
-from ui.words.wording import percent, power_of_ten
 
 _SLOT = "_meter_slot"
 

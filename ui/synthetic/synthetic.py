@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import percent
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.synthetic.of_class import MOST_COLUMNS, OfClass
 from dpengine.messages import say
@@ -15,7 +16,6 @@ from dpengine.released.synthetic import KEYS
 from ui.parts import addressed, conditions, history, job, number_field, owner, pickers, spend
 from ui.shell import frame
 from ui.synthetic import synthetic_preview, synthetic_result
-from ui.words.wording import percent, short_promise
 
 PLACE = "synthetic"
 NAMES = ("columns", "queries", "where", "size", "rounds", "kind", "epsilon")
@@ -133,7 +133,7 @@ def _way(key: str, query: OfClass | str, best: bool) -> str:
     if isinstance(query, str):
         return say("synthetic_page.way_not", title=title)
     code = "synthetic_page.way_best" if best else "synthetic_page.way"
-    return say(code, title=title, promise=short_promise(query.promise(), query))
+    return say(code, title=title, promise=query.promise().short(query))
 
 
 def _queries(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.exact import text_of
+from dpengine.core.printed import chance, points
 from dpengine.declared.condition_words import conditions
 from dpengine.mechanisms.synthetic.multisets import how_many
 from dpengine.mechanisms.synthetic.mwem import Mwem
@@ -15,7 +16,6 @@ from dpengine.mechanisms.synthetic.of_class import OfClass
 from dpengine.mechanisms.synthetic.small_database import SmallDatabase
 from dpengine.messages import plain, say
 from ui.shell import nav
-from ui.words.wording import chance, points, promise_words, short_promise
 
 MOST_NAMED = 12  # conditions listed by name
 
@@ -28,7 +28,7 @@ def show(query: OfClass, both: dict[str, OfClass | str]) -> None:
             say(
                 "synthetic_page.other",
                 title=say(f"synthetic_page.way.{other.card.key}"),
-                promise=short_promise(other.promise(), other),
+                promise=other.promise().short(other),
             )
         )
     else:
@@ -36,7 +36,7 @@ def show(query: OfClass, both: dict[str, OfClass | str]) -> None:
     better = query.plain_reach() < query.reach()
     code = "synthetic_page.plain_better" if better else "synthetic_page.plain"
     rival = say(code, cells=query.domain, points=points(query.plain_reach()))
-    promised = promise_words(query.promise(), query)
+    promised = query.promise().words(query)
     st.html(
         f"<p><b>{escape(say('synthetic_page.promise', promise=promised))}</b></p>"
         + "".join(f"<p>{escape(line)}</p>" for line in lines[:2])

@@ -9,7 +9,7 @@ from itertools import combinations
 import streamlit as st
 
 import dpengine as dp
-from dpengine.mechanisms.promises import Within
+from dpengine.core.printed import chance
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import say
 from dpengine.released.synthetic import ClassShare, Synthetic
@@ -18,7 +18,7 @@ from ui.parts import answer as answers
 from ui.pictures import charts, many
 from ui.publish.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
 from ui.words.figures import bare, rounded, rounded_range
-from ui.words.wording import amount, chance, headline, range_words
+from ui.words.wording import headline, range_words
 
 
 def show(table: dp.Table, found: dp.Answer) -> None:
@@ -119,8 +119,7 @@ def _promise(made: Synthetic, one: ClassShare) -> str:
 
 
 def _guess(made: Synthetic) -> str:
-    promise = made.query.promise()
-    nominal = isinstance(promise, Within) and promise.nominal
+    nominal = made.query.promise().nominal
     return " " + say("synthetic_page.nominal", people=made.query.facts.about) if nominal else ""
 
 
@@ -131,11 +130,10 @@ def _points(one: ClassShare) -> str:
 def _shares(made: Synthetic, shares: dict[str, ClassShare], name: str) -> None:
     """Bars with the promise's error where there is one, and the figures."""
     promise = made.query.promise()
-    assert isinstance(promise, Within)
     promised = all(one.width is not None for one in shares.values())
     told = say("synthetic_page.no_promise")
     if promised:
-        told = say("synthetic_page.shares", alpha=amount(promise), chance=chance(promise.beta)) + _guess(made)
+        told = say("synthetic_page.shares", alpha=promise.alpha_words(), chance=chance(promise.beta)) + _guess(made)
     st.html(f'<p class="lead">{escape(told)}</p>')
     first = dict(list(shares.items())[:MOST_SHOWN])
     if len(shares) > MOST_SHOWN:

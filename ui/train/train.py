@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import percent
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.models.of_gradients import REGIONS, OfGradients
@@ -19,7 +20,6 @@ from ui.shell.state import workspace
 from ui.train import train_preview, train_result, train_state
 from ui.train.train_state import PLACE
 from ui.words import gloss
-from ui.words.wording import percent
 
 
 def show(table: dp.Table) -> None:

@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import chance, percent, two_figures
 from dpengine.mechanisms.models.of_models import OfModel
 from dpengine.messages import say
 from dpengine.population.validity import flattery
@@ -17,8 +18,7 @@ from ui.parts import counted, history, job, spend
 from ui.pictures import charts
 from ui.shell.state import workspace
 from ui.words import gloss
-from ui.words.figures import printed, printed_range, rounded, two_figures
-from ui.words.wording import chance, percent, promise_words
+from ui.words.figures import printed, printed_range, rounded
 
 PLACE = "train-check"
 
@@ -69,7 +69,7 @@ def _form(table: dp.Table, model: Model) -> None:
         job.hint(str(complaint))
         return
     price = table.preview(query)
-    told = f"<p>{escape(say('spend.accept'))} <b>{escape(promise_words(price.promise, query))}</b></p>"
+    told = f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"
     told += counted.html(query)
     if not price.useful:
         noise = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))

@@ -11,6 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.answers import round_up_two
+from dpengine.core.printed import two_figures
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, L2_LAPLACE, TrainingSetting
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
@@ -18,8 +19,6 @@ from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.pictures import charts
 from ui.words import gloss
-from ui.words.figures import two_figures
-from ui.words.wording import worse, worse_axis, worse_words
 
 STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, MOST_STEPS)
 SPENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20)  # times the chosen ε
@@ -29,7 +28,7 @@ _WITHOUT = ("muted", "longdash")
 
 def show(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> None:
     promise = query.promise()
-    told = [f"<p><b>{escape(worse_words('train_page.promise', promise, query))}</b></p>"]
+    told = [f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>"]
     nominal = f"{say('train_page.nominal')} " if promise.nominal else ""
     told.append(f'<p class="muted">{escape(nominal + say("train_page.worst_case"))}</p>')
     st.html("".join(told) + _noises_html(query, offers))
@@ -46,14 +45,14 @@ def _draw(query: OfGradients, found: dict[str, list[tuple[float, float]]], now: 
     """Each kind of noise at its best step size; the dot is the kind that is chosen, where it is now."""
     lines = []
     for name in CALIBRATIONS:
-        points = [(x, worse(risk, query)) for x, risk in found[name]]
+        points = [(x, query.goal.error(risk)) for x, risk in found[name]]
         here = next((point for point in points if point[0] == now), None)
         mark = here if name == query.calibration else None
         lines.append(charts.Line(say(f"train_page.calibration.{name}"), points, mark, *_DRAWN[name]))
-    bare = [(x, worse(risk, query)) for x, risk in found["plain"]]
+    bare = [(x, query.goal.error(risk)) for x, risk in found["plain"]]
     lines.append(charts.Line(say("train_page.limit"), bare, None, *_WITHOUT))
     alt = say(f"train_page.alt.{axis}")
-    charts.curves(lines, say(f"train_page.axis.{axis}"), worse_axis(query), alt, f"train-{axis}", 320)
+    charts.curves(lines, say(f"train_page.axis.{axis}"), query.goal.axis(), alt, f"train-{axis}", 320)
 
 
 def people_of(one: TrainingSetting) -> float:
@@ -79,7 +78,7 @@ def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
         cells = f"<td>{title}</td>"
         if isinstance(one, OfGradients):
             people = say("train_page.scale", people=round_up_two(Fraction(people_of(one.setting))))
-            above = worse_words("train_page.short", one.promise(), one)
+            above = one.promise().said("train_page.short", one)
             cells += f'<td class="number">{escape(people)}</td><td class="number">{escape(above)}</td>'
         else:
             cells += f'<td colspan="2" class="muted">{escape(str(one))}</td>'

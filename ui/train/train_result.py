@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import chance, percent
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_gradients import OfGradients
@@ -22,7 +23,8 @@ from ui.pictures import charts
 from ui.shell.language import day_format
 from ui.train import train_check, train_words
 from ui.words.figures import bare
-from ui.words.wording import chance, percent, range_words, unmarked
+from ui.words.markup import unmarked
+from ui.words.wording import range_words
 
 MOST_LINES = 8  # weights drawn; more cannot be told apart
 _COLOURS = ("left", "take", "spent", "muted")

@@ -11,9 +11,9 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.amounts import BETA
+from dpengine.core.printed import chance, percent, power_of_ten
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
-from dpengine.mechanisms.promises import Blurred
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from dpengine.planning import trust_models
@@ -27,7 +27,7 @@ from ui.plan import plan_run
 from ui.shell import frame, nav
 from ui.trust import trust_more, trust_state
 from ui.words.figures import figure, printed_range
-from ui.words.wording import chance, in_short, percent, power_of_ten, promise_words
+from ui.words.wording import in_short
 
 
 def show(table: dp.Table) -> None:
@@ -192,9 +192,8 @@ def _model(table: dp.Table, given: dict[str, Any], way: Way) -> None:
     if way.query is None:
         job.hint(_refused(table, given, way))
         return
-    promise = way.query.promise()
-    blurred = isinstance(promise, Blurred)
-    told = say("trust.published", error=_within(way)) if blurred else promise_words(promise, way.query)
+    promised = way.query.promise().words(way.query)
+    told = promised if way.asked_here else say("trust.published", error=_within(way))
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(told)}</b></p>"]
     if getattr(way.query, "solution", "") == "second":
         lines.append(f'<p class="muted">{escape(say("trust.rare", rare=way.query.rare))}</p>')  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ import streamlit as st
 import dpengine as dp
 from demos.lessons import trust as demo
 from demos.lessons.trust import HOLDS, NAMES, Stages
+from dpengine.core.printed import power_of_ten
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
 from dpengine.messages.numbers import local
@@ -21,7 +22,6 @@ from ui.pictures.trust_pictures import pile
 from ui.shell import nav
 from ui.trust import trust_state
 from ui.trust.trust_state import STEPS
-from ui.words.wording import power_of_ten
 
 _LOOKS = {
     "central": ("muted", "dash"),

@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.amounts import BETA
-from dpengine.mechanisms.promises import Within
+from dpengine.core.printed import percent, power_of_ten, three_figures
 from dpengine.messages import plain, say
 from dpengine.planning import whatif, whatif_curves
 from ui.parts import exports, job, preview
@@ -17,7 +17,6 @@ from ui.shell import nav
 from ui.whatif import whatif_form, whatif_more, whatif_state
 from ui.whatif.whatif_more import Points
 from ui.words import gloss
-from ui.words.wording import floor_words, percent, power_of_ten, promise_words, short_promise, three_figures
 
 
 def show(table: dp.Table) -> None:
@@ -95,8 +94,7 @@ def _first(table: dp.Table) -> whatif.Solved | None:
 
 
 def statement(found: whatif.Solved) -> None:
-    promise = whatif_form.unnamed(found.promise)
-    kind = "within_all" if isinstance(promise, Within) and promise.of > 1 else promise.kind
+    promise = found.promise.unnamed(whatif.UNNAMED)
     each = "its" if found.questions == 1 else "each"
     several = say("whatif.one") if found.questions == 1 else say("whatif.several", questions=found.questions)
     main = say(
@@ -104,13 +102,13 @@ def statement(found: whatif.Solved) -> None:
         people=f"<b>{plain(found.people)}</b>",
         epsilon=f"<b>{whatif_form.said(found, 'epsilon')}</b>",
         several=f"<b>{escape(several)}</b>",
-        promise=say(f"whatif.{each}.{kind}", promise=f"<b>{escape(promise_words(promise, found.query))}</b>"),
+        promise=say(f"whatif.{each}.{promise.code}", promise=f"<b>{escape(promise.words(found.query))}</b>"),
     )
     aside = [say(f"whatif.protects.{found.query.facts.relation}")]
     together = "whatif.takes" if found.questions == 1 else "whatif.each_takes"
     shares = {"share": percent(found.used(1)), "all": percent(found.used(found.questions))}
     aside.insert(0, say(together, each=three_figures(found.query.epsilon), **shares))
-    floor = floor_words(promise, found.people)
+    floor = promise.floor_words(found.people)
     if floor and not found.any_size:
         aside.append(floor)
     warnings = "".join(f'<p class="warn">{gloss.text(line)}</p>' for line in cautions(found))
@@ -161,7 +159,7 @@ def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[s
         for name, one, colour, dash in settings:
             points = [(float(x), float(y)) for x, y in along(one.query)]
             here = (
-                (one.query.epsilon, whatif_curves.shown(one.promise))
+                (one.query.epsilon, one.promise.figure)
                 if axis == "epsilon"
                 else (one.people, whatif_curves.at_people(one.query))
             )
@@ -178,7 +176,7 @@ def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[s
 
 
 def _same_unit(one: whatif.Solved, other: whatif.Solved) -> bool:
-    told = [(found.promise.kind, getattr(found.promise, "unit", "")) for found in (one, other)]
+    told = [(found.promise.kind, found.promise.unit) for found in (one, other)]
     return told[0] == told[1] and whatif.depends_on_people(one.query) == whatif.depends_on_people(other.query)
 
 
@@ -190,7 +188,7 @@ def compare(found: whatif.Solved, first: whatif.Solved) -> None:
         ("whatif.field.epsilon", [whatif_form.said(one, "epsilon") for one in (first, found)]),
         ("whatif.field.questions", [plain(one.questions) for one in (first, found)]),
         ("whatif.row.each", [three_figures(one.query.epsilon) for one in (first, found)]),
-        ("whatif.row.promise", [short_promise(whatif_form.unnamed(one.promise)) for one in (first, found)]),
+        ("whatif.row.promise", [one.promise.unnamed(whatif.UNNAMED).short() for one in (first, found)]),
     ]
     body = ""
     for code, cells in rows:

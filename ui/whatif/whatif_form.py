@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
-from fractions import Fraction
 from functools import cache
 from html import escape
 from typing import Any
@@ -13,16 +11,14 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.exact import decimal_of, text_of
-from dpengine.mechanisms.promises import NearBest, Promise, Rank, Within
-from dpengine.messages import plain, say
+from dpengine.mechanisms.promises import Promise
+from dpengine.messages import known, say
 from dpengine.messages.numbers import local
 from dpengine.planning import whatif
-from dpengine.planning.whatif_curves import shown
 from ui.data.declare_draft import CARE
 from ui.parts import form, number_field, pickers
 from ui.shell.state import choose_table, open_table, table_names
 from ui.whatif.whatif_state import FIELDS, USUAL, change, from_table, widget
-from ui.words.wording import amount, percent
 
 
 def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
@@ -170,23 +166,16 @@ def _usual_promise(key: str) -> Promise:
 
 
 def wish_label(table: dp.Table, given: dict[str, str]) -> str:
-    promise = _usual_promise(given["q"])
-    if isinstance(promise, Within) and promise.unit not in ("people", "percent"):
-        return say("whatif.wish.column", column=given["column"]) if given["column"] else say("whatif.wish.plain")
-    return say(f"whatif.wish.{promise.unit if isinstance(promise, Within) else promise.kind}")
-
-
-def unnamed(promise: Promise) -> Promise:
-    """As the page tells it: nobody named the column of a made-up table, and the number of people stands beside it."""
-    if isinstance(promise, Within):
-        return replace(promise, nominal=False, unit="" if promise.unit == "range" else promise.unit)
-    return replace(promise, nominal=False) if isinstance(promise, Rank) else promise
+    code = _usual_promise(given["q"]).told_in()
+    if code == "column" and not given["column"]:
+        code = "plain"
+    return say(f"whatif.wish.{code}", column=given["column"])
 
 
 def wish_text(promise: Promise) -> str:
     """The size of a promise as an address holds it: to three figures, rounded up, so that it can be kept."""
-    exact = decimal_of(shown(promise))
-    if isinstance(promise, NearBest) or not exact or (isinstance(promise, Within) and promise.unit == "people"):
+    exact = decimal_of(promise.figure)
+    if promise.whole or not exact:
         return f"{exact:,f}"
     three = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
     return f"{three:,f}".rstrip("0").rstrip(".") if "." in f"{three:f}" else f"{three:,f}"
@@ -213,15 +202,11 @@ def _up(value: Decimal, figures: int) -> Decimal:
 
 def big(found: whatif.Solved) -> tuple[str, str]:
     """The result as it is shown in its place, and a word below it."""
-    name, promise = found.find, unnamed(found.promise)
+    name = found.find
     if name == "people" and found.any_size:
         return say("whatif.any"), say("whatif.any_note", people=found.people)
     if name != "promise":
         many = name == "questions" and found.questions >= 10**6
         return (say("whatif.lots") if many else said(found, name)), ""
-    if isinstance(promise, Within):
-        return f"±{amount(promise)}", ""
-    if isinstance(promise, Rank):
-        return f"±{percent(min(promise.share, Fraction(1)))}", say("whatif.of_people")
-    assert isinstance(promise, NearBest)
-    return plain(promise.gap), say("whatif.below_best")
+    beside = f"whatif.beside.{found.promise.kind}"
+    return found.promise.unnamed(whatif.UNNAMED).size(), say(beside) if known(beside) else ""

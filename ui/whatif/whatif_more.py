@@ -104,7 +104,7 @@ def _many(found: whatif.Solved) -> dict[str, Points]:
     rule, lines = found.budget.rule(), []
     for name, (colour, dash) in _DRAWN.items():
         points = [(float(k), float(error)) for k, error in whatif_curves.along_questions(rule, found.query, name)]
-        mark = (found.questions, float(whatif_curves.shown(found.promise))) if name == "filter" else None
+        mark = (found.questions, float(found.promise.figure)) if name == "filter" else None
         if points:
             lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))
     charts.curves(

@@ -45,14 +45,6 @@ def bare(value: float) -> str:
     return local(f"{float(f'{value:.3g}'):,}".removesuffix(".0")).replace("-", "−")
 
 
-def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
-    """How far off something may be: two digits, upwards unless it is an amount that nobody can beat."""
-    if not size:
-        return plain(size)
-    exact = decimal_of(size)
-    return local(f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=rounding):,f}")
-
-
 def limits(query: dp.Query) -> tuple[float, float] | None:
     """Between which numbers an axis need not go beyond; days make their own."""
     found = query.limits()
@@ -88,7 +80,7 @@ def printed(query: dp.Query, value: Any, interval: Any, part: str = "") -> str:
     """A figure as it is shown."""
     if interval is None:
         told = day(value) if isinstance(value, str) else plain(value)
-        return ungrouped(told) if _in_years(query, part) else told
+        return ungrouped(told) if _in_years(query) else told
     return _told(query, value, interval[0], interval[1], part)[0]
 
 
@@ -137,7 +129,7 @@ def _told(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple[
         told.append(
             _end(kept, rounding) if kept != Fraction(whole) or not step else _print(_exact(one), step, rounding)
         )
-    return tuple(map(ungrouped, told)) if _in_years(query, part) else tuple(told)  # type: ignore[return-value]
+    return tuple(map(ungrouped, told)) if _in_years(query) else tuple(told)  # type: ignore[return-value]
 
 
 def _end(value: Fraction, rounding: str) -> str:
@@ -158,10 +150,10 @@ def _kept(value: Any, least: Any, most: Any) -> Any:
     return value if most is None or value <= most else most
 
 
-def _in_years(query: dp.Query, part: str = "") -> bool:
+def _in_years(query: dp.Query) -> bool:
     """Is the answer a place in a column of years?"""
-    column = query.facts.schema.columns.get(str(getattr(query, "column", "")))
-    return isinstance(column, dp.Number) and column.years and query.limits(part) == (column.lower, column.upper)
+    column = query.facts.schema.columns.get(query.answer_column)
+    return query.answer_kind == "place" and isinstance(column, dp.Number) and column.years
 
 
 def _exact(value: Any) -> Decimal:

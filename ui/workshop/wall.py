@@ -13,12 +13,13 @@ from pathlib import Path
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import percent
 from dpengine.messages import language, say
 from ui.parts import counted, job
 from ui.shell import frame, state
 from ui.shell.room import Posed, Snapshot, here, on
 from ui.words.figures import rounded
-from ui.words.wording import headline, percent, range_words
+from ui.words.wording import headline, range_words
 from ui.workshop import wall_instructor, wall_picture
 from ui.workshop.wall_facts import EVERY, query_of, read, thousand, told_of, true_value, words_of
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import dpengine as dp
 from demos import truth
+from dpengine.core.printed import chance
 from dpengine.messages import say
 from ui.shell.room import GONE, WAITING, Dot, here
 from ui.shell.state import open_table, workspace
-from ui.words.wording import axis, chance
+from ui.words.wording import axis
 from ui.workshop.wall_picture import width
 from ui.workshop.workshop import figure
 

@@ -15,12 +15,12 @@ import segno
 import streamlit as st
 
 import dpengine as dp
+from dpengine.core.printed import percent
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.parts import job
 from ui.shell import state
 from ui.shell.room import ADDRESS, here
-from ui.words.wording import percent, promise_words
 from ui.workshop.wall_facts import EPSILONS, EVERY, QUESTIONS, clean, query_of, read, thousand, true_value, words_of
 
 _TYPED, _WRONG = "workshop-typed", "workshop-wrong"
@@ -79,7 +79,7 @@ def _controls() -> None:
     epsilon = str(st.select_slider(say("workshop.epsilon"), EPSILONS, epsilon, format_func=local, key="wall-epsilon"))
     table, query = query_of(question, epsilon)
     fresh = query.epsilon / table.budget.rule.epsilon
-    told = say("workshop.takes", share=percent(fresh), promise=_sentence(promise_words(query.promise(), query)))
+    told = say("workshop.takes", share=percent(fresh), promise=_sentence(query.promise().words(query)))
     st.html(f'<p class="muted">{escape(told)}</p>')
     with st.container(horizontal=True):
         _button("workshop.pose", "wall-pose", _pose, question, epsilon, kind="primary")

@@ -109,6 +109,10 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
         if self.by is not None and len(self.shares) > 1:
             raise AllowanceError("share.one_by_group")
 
+    @property
+    def wanted_places(self) -> tuple[Fraction, ...]:
+        return self.shares
+
     def own_json(self) -> JsonObject:
         texts = [text_of(share) for share in self.shares]
         return {"column": self.column, "share": texts[0] if len(texts) == 1 else texts, "with_range": self.with_range}

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
-from dpengine.core.json_types import Figures
+from dpengine.core.json_types import Ends, Figures
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Averaged, Released, Sensitivity
 from dpengine.noise.coins import Coins
@@ -84,6 +84,12 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
     def most(self) -> int:
         """How many can be counted; about so many where that is not public."""
         return self.facts.about * self.moves[1]
+
+    def limits(self, part: str = "") -> Ends | None:
+        return 0, self.most  # of a curve of counts too
+
+    def sure(self, part: str = "") -> Ends:
+        return 0, None if self.facts.people is None else self.most
 
     def promise(self) -> Within:
         # Gaussian noise has no ε, so no bound from below is known.

@@ -49,6 +49,9 @@ class CheckChances(OfModel, OfCounts):
     def limits(self, part: str = "") -> Ends | None:
         return Fraction(0), ALL
 
+    def sure(self, part: str = "") -> Ends:
+        return Fraction(0), ALL
+
     def spans(self) -> list[str]:
         ends = [Fraction(100 * place, self.parts) for place in range(self.parts + 1)]
         told = [say("check_model.chances", low=a, high=b) for a, b in pairwise(ends)]

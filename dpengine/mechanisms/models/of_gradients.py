@@ -46,7 +46,7 @@ from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.noise_carried import farthest, gaussian_square, laplace_square
-from dpengine.mechanisms.promises import Excess
+from dpengine.mechanisms.promises import Excess, Goal
 from dpengine.mechanisms.query import Fields, Released, Sensitivity, Told
 from dpengine.mechanisms.stepwise import Path, Stepwise
 from dpengine.mechanisms.telling import NOISE
@@ -84,6 +84,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
     smooth: ClassVar[Fraction]  # β: the loss of a row has at most this second derivative in the margin
     usual_clip: ClassVar[Fraction]
     usual_reach: ClassVar[int]
+    blank: ClassVar[Fraction]  # the loss of the model that knows nothing, at most
 
     target: str
     features: tuple[str, ...]
@@ -269,11 +270,13 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
 
     def promise(self) -> Excess:
         one = self.setting
-        told = [
-            up(Fraction(bound), 10**9)
-            for bound in (excess.risk(one, float(self.rate)), excess.plain(one), excess.limit(one))
-        ]
-        return Excess(told[0], told[1], told[2], self.beta, Fraction(0), self.nominal)
+        bounds = excess.risk(one, float(self.rate)), excess.plain(one), excess.limit(one)
+        risk, plain, limit = (up(Fraction(bound), 10**9) for bound in bounds)
+        return Excess(risk, plain, limit, self.beta, Fraction(0), self.nominal)
+
+    @property
+    @abstractmethod
+    def goal(self) -> Goal: ...
 
     def coarse(self) -> Fraction:
         """Half of what the model that knows nothing loses at most."""
@@ -281,8 +284,6 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
 
     def state(self, value: Json, interval: Json) -> str:
         return NOISE if self.promise().risk >= self.blank else ""
-
-    blank: ClassVar[Fraction]  # the loss of the model that knows nothing, at most
 
     # One step
 

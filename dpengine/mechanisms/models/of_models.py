@@ -78,6 +78,10 @@ class OfModel(Averaged[tuple[int, ...]]):
         return *self.model.layout.names, self.model.layout.target
 
     @property
+    def answer_column(self) -> str:
+        return self.model.layout.target
+
+    @property
     def known(self) -> int | None:
         """The number of rows that count, where it may be divided by: no row can be on neither side either."""
         goal, sides = self.model.layout.goal, {*self.model.layout.yes, *self.model.layout.no}

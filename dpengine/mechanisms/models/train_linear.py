@@ -16,6 +16,7 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
+from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
@@ -55,6 +56,10 @@ class TrainLinear(OfGradients):
     usual_clip: ClassVar[Fraction] = Fraction(3, 4)
     usual_reach: ClassVar[int] = 1
     blank: ClassVar[Fraction] = Fraction(1, 2)
+
+    @property
+    def goal(self) -> Goal:
+        return Goal(self.target, self.facts.schema[self.target].diameter, self.blank)
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:

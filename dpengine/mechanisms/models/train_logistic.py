@@ -17,6 +17,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.models.of_gradients import SHARED, OfGradients
+from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
@@ -60,6 +61,10 @@ class TrainLogistic(OfGradients):
     usual_clip: ClassVar[Fraction] = Fraction(1)
     usual_reach: ClassVar[int] = 4
     blank: ClassVar[Fraction] = Fraction(7, 10)  # above ln 2
+
+    @property
+    def goal(self) -> Goal:
+        return Goal(self.target, None, self.blank)
 
     positive: tuple[str, ...]
     negative: tuple[str, ...]

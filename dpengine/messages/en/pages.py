@@ -63,7 +63,6 @@ SENTENCES: dict[str, str] = {
     "promise.short.within": "within ±{alpha}",
     "promise.short.rank": "at most {share} of people away from the true place",
     "promise.short.near_best": "at most {gap} {unit} fewer than the largest",
-    "promise.short.none": "no promise beforehand",
     "floor.within": "No method at all could promise better than ±{amount} for this spend.",
     "floor.rank": "No method at all could promise a place less than {share} of people away for this spend.",
     "floor.near_best": "No method at all could promise better than {amount} fewer for this spend.",

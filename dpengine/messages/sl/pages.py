@@ -63,7 +63,6 @@ SENTENCES: dict[str, str] = {
     "promise.short.within": "znotraj ±{alpha}",
     "promise.short.rank": "največ {share} oseb stran od pravega mesta",
     "promise.short.near_best": "največ {gap} {unit} manj kot največja",
-    "promise.short.none": "brez obljube vnaprej",
     "floor.within": "Noben postopek za to porabo ne bi mogel obljubiti bolje kot ±{amount}.",
     "floor.rank": "Noben postopek za to porabo ne bi mogel obljubiti mesta, ki je manj kot {share} oseb stran.",
     "floor.near_best": "Noben postopek za to porabo ne bi mogel obljubiti bolje kot {amount} manj.",

@@ -1,0 +1,63 @@
+"""Shares, chances and sizes of error as a person reads them, in the reader's language; rounded to the safe side."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+
+from dpengine.core.exact import decimal_of, text_of
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import local
+
+
+def percent(share: Fraction | float) -> str:
+    """A share of the allowance: 12 %, 0.4 %, below 0.1 %. Nearly all is not all: 99.96 % is 99 %."""
+    value = float(share) * 100
+    if 0 < value < 0.1:
+        return say("percent.tiny")
+    if 99 < value < 100:
+        value = 99.0
+    text = f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}".rstrip("0").rstrip(".")
+    return f"{local(text)} %"
+
+
+def percent_up(share: Fraction) -> str:
+    """A size of error in percent, to two figures and never below the truth."""
+    return two_figures(share * 100) + " %"
+
+
+def points(share: Fraction) -> str:
+    """A distance on [0, 1] in percentage points."""
+    return say("amount.percent", alpha=two_figures(share * 100))
+
+
+def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
+    """How far off something may be: two digits, upwards unless it is an amount that nobody can beat."""
+    if not size:
+        return plain(size)
+    exact = decimal_of(size)
+    return local(f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=rounding):,f}")
+
+
+def three_figures(epsilon: Fraction) -> str:
+    """An ε in a line of words: exact where it is short, else to three figures."""
+    return local(text_of(epsilon) if epsilon.denominator <= 1000 else f"{float(epsilon):.3g}")
+
+
+def power_of_ten(value: Fraction) -> str:
+    """A small δ as 10⁻⁶ or 9 · 10⁻⁷, to three figures and never below the truth; from 0.001 on plain."""
+    if value <= 0:
+        return "0"
+    number = decimal_of(value)
+    if number >= Decimal("0.001"):
+        return plain(float(value))
+    number = number.quantize(Decimal(1).scaleb(number.adjusted() - 2), rounding=ROUND_CEILING)
+    power = number.adjusted()
+    leading = number.scaleb(-power).normalize()
+    ten = "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return ten if leading == 1 else f"{local(str(leading))} · {ten}"
+
+
+def chance(beta: Fraction) -> str:
+    """How many times in 100 something holds that fails with chance β."""
+    return plain(float(1 - beta) * 100)

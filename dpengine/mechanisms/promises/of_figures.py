@@ -1,0 +1,221 @@
+"""What is promised of figures, of places on a column and of names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor
+from typing import ClassVar, Self
+
+from dpengine.core.json_types import JsonObject
+from dpengine.core.printed import chance, percent, two_figures
+from dpengine.mechanisms.card import ON_COLUMN
+from dpengine.mechanisms.promises.promise import Asked, Promise
+from dpengine.mechanisms.telling import NEARLY
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import local
+
+
+@dataclass(frozen=True)
+class Within(Promise):
+    """Every number of the answer (all of them at once) is within ±alpha of the truth, except with chance beta."""
+
+    alpha: Fraction
+    of: int  # how many numbers at once
+    beta: Fraction
+    floor: Fraction  # nobody can promise less; 0 where no bound is known
+    unit: str = "people"  # or the column whose unit it is, or "percent"; "" where nobody named the column
+    nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
+    kind: ClassVar[str] = "within"
+
+    @property
+    def amount(self) -> Fraction:
+        return self.alpha
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, alpha=wish)
+
+    @property
+    def empty(self) -> bool:
+        """Of shares in percent: nearly any share is within it."""
+        return self.unit == "percent" and 2 * self.alpha >= 100 * NEARLY
+
+    def words(self, asked: Asked | None = None) -> str:
+        told = {"alpha": self.alpha_words(asked), "of": self.of, "chance": chance(self.beta)}
+        if asked is not None and (unseen := asked.unseen()) is not None:
+            return say("promise.found", unseen=unseen, unit=counted_words(asked), **told) + self.guess()
+        code = "curve" if asked is not None and asked.answer_kind == "curve" else self.code
+        return say(f"promise.{code}", **told) + self.guess(asked)
+
+    def short(self, asked: Asked | None = None) -> str:
+        return say("promise.short.within", alpha=self.alpha_words(asked))
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        if asked is None or asked.answer_kind != "curve":
+            return self.words()
+        told = {"alpha": self.alpha_words(asked), "chance": chance(self.beta)}
+        return say("answer.curve_nominal" if self.nominal else "answer.curve_within", rows=asked.facts.about, **told)
+
+    def each(self, asked: Asked, of: int) -> str:
+        if self.nominal:
+            return super().each(asked, of)
+        return say("answer.within_all", alpha=self.alpha_words(asked), of=of, chance=chance(self.beta))
+
+    def alpha_words(self, asked: Asked | None = None) -> str:
+        """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
+        shown = self.at(asked.off()) if asked is not None and asked.unseen() == self.alpha else self
+        unit, figure = self.told_in(asked), shown._rounded(asked)
+        return say(f"amount.{unit}", alpha=figure, column=self.unit) if unit else figure
+
+    def size(self) -> str:
+        return f"±{self.alpha_words()}"
+
+    def _rounded(self, asked: Asked | None) -> str:
+        return plain(self.alpha) if self.told_in(asked) in ("people", "rows") else two_figures(self.alpha)
+
+    def told_in(self, asked: Asked | None = None) -> str:
+        if self.unit and asked is not None and asked.answer_kind in ON_COLUMN:
+            return "column"  # whatever its name is
+        if self.unit == "people":
+            return "people" if asked is None else asked.counted
+        return self.unit if self.unit in ("", "percent") else "column"
+
+    @property
+    def whole(self) -> bool:
+        return self.unit == "people"
+
+    @property
+    def grouped(self) -> bool:
+        return self.of > 1 and self.nominal
+
+    @property
+    def code(self) -> str:
+        return "within" if self.of == 1 else "within_all"
+
+    def field(self, asked: Asked) -> tuple[str, str]:
+        label = say(f"spend.wish.{self.told_in(asked) or 'within'}", column=self.unit)
+        return label, self._rounded(asked)
+
+    def floor_words(self, people: int) -> str:
+        return _floor_words(self.kind, self.floor)
+
+    def guess(self, asked: Asked | None = None) -> str:
+        if not self.nominal:
+            return ""
+        groups = self.of > 1 and self.unit != "people" and (asked is None or asked.by is not None)
+        return say("promise.nominal_groups" if groups else "promise.nominal")
+
+    def unnamed(self, column: str) -> Promise:
+        return replace(self, nominal=False, unit="" if self.unit == column else self.unit)
+
+
+@dataclass(frozen=True)
+class Rank(Promise):
+    """The answer's place in the ordering is within `rows` people, a `share` of them, of the wanted place."""
+
+    rows: Fraction
+    share: Fraction
+    beta: Fraction
+    floor: Fraction  # in rows
+    nominal: bool = False  # True: `rows` holds, but of how many people is not public, so `share` is a guess
+    kind: ClassVar[str] = "rank"
+    in_percent: ClassVar[bool] = True
+
+    @property
+    def amount(self) -> Fraction:
+        return self.share
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, share=wish)
+
+    def words(self, asked: Asked | None = None) -> str:
+        if (around := self._places(asked)) is not None:
+            return say("promise.places" if around else "promise.anywhere", **around) + self.guess()
+        return say("promise.rank", share=self._percent(), chance=chance(self.beta)) + self.guess()
+
+    def short(self, asked: Asked | None = None) -> str:
+        return say("promise.short.rank", share=self._percent())
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        if around := self._places(asked):
+            return say("answer.places", **around)
+        return say("answer.rank", alpha=self._percent(), chance=chance(self.beta))
+
+    def size(self) -> str:
+        return f"±{self._percent()}"
+
+    def _percent(self) -> str:
+        return percent(min(self.share, Fraction(1)))
+
+    def _places(self, asked: Asked | None) -> JsonObject | None:
+        """Between which two of so many sorted people the answer lies, rounded outwards; empty where that is anywhere,
+        None where the question asks for several places."""
+        wanted = () if asked is None else asked.wanted_places
+        if len(wanted) != 1:
+            return None
+        low, high = wanted[0] - self.share, wanted[0] + self.share
+        if low <= 0 and high >= 1:
+            return {}
+        per = 100 if self.share >= Fraction(1, 100) else 1_000 if self.share >= Fraction(1, 1_000) else 100_000
+        low, high = Fraction(floor(max(low, Fraction(0)) * per)), Fraction(ceil(min(high, Fraction(1)) * per))
+        return {"low": low, "high": high, "per": per, "chance": chance(self.beta)}
+
+    def floor_words(self, people: int) -> str:
+        return say("floor.rank", share=local(f"{float(self.floor / people) * 100:.2g} %")) if self.floor else ""
+
+    def guess(self, asked: Asked | None = None) -> str:
+        return say("promise.nominal") if self.nominal else ""
+
+    def unnamed(self, column: str) -> Promise:
+        return replace(self, nominal=False)
+
+
+@dataclass(frozen=True)
+class NearBest(Promise):
+    """The chosen item's count is at most `gap` below the best one's."""
+
+    gap: int
+    beta: Fraction
+    floor: Fraction
+    kind: ClassVar[str] = "near_best"
+
+    @property
+    def amount(self) -> Fraction:
+        return Fraction(self.gap)
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, gap=int(wish))
+
+    def _told(self, asked: Asked | None) -> JsonObject:
+        return {"gap": self.gap, "unit": counted_words(asked), "chance": chance(self.beta)}
+
+    def words(self, asked: Asked | None = None) -> str:
+        return say("promise.near_best", **self._told(asked))
+
+    def short(self, asked: Asked | None = None) -> str:
+        return say("promise.short.near_best", **self._told(asked))
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        return say("answer.none_ahead_several" if several else "answer.none_ahead", **self._told(asked))
+
+    def size(self) -> str:
+        return plain(self.gap)
+
+    @property
+    def whole(self) -> bool:
+        return True
+
+    def field(self, asked: Asked) -> tuple[str, str]:
+        return say("spend.wish.near_best"), plain(self.gap)
+
+    def floor_words(self, people: int) -> str:
+        return _floor_words(self.kind, self.floor)
+
+
+def counted_words(asked: Asked | None) -> str:
+    """“people”, or “rows” where those are counted."""
+    return say(f"chart.{'people' if asked is None else asked.counted}")
+
+
+def _floor_words(kind: str, least: Fraction) -> str:
+    return say(f"floor.{kind}", amount=round(least)) if round(least) else ""

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from demos.lessons.clinic import ALLOWANCE, facts, patients
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Totals, fits, spent
+from dpengine.accountant.filter import Totals, fits, used
 from dpengine.core.exact import exp_decimal
 from dpengine.mechanisms.counts.count import Count
 from dpengine.noise.coins import Coins, SystemCoins
@@ -39,7 +39,7 @@ class Averaged:
     most: int  # how many such questions the ledger's rule admits
     most_basic: int  # and plain adding up
     added: Fraction  # Σ ε of what was given
-    spent: Fraction  # the meter's reading, at most the allowance where the ledger counts
+    spent: Fraction  # what the meter shows as gone, in ε; at most the allowance where the ledger counts
 
     @cached_property
     def mean(self) -> float:
@@ -71,7 +71,7 @@ def run(settings: Settings, coins: Coins | None = None) -> Averaged:
         most,
         ALLOWANCE.epsilon // settings.epsilon,
         given * settings.epsilon,
-        spent(rule, totals),
+        used(rule, totals) * ALLOWANCE.epsilon,
     )
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from demos.lessons.clinic import ALLOWANCE, facts, patients
 from dpengine.accountant.costs import cost
-from dpengine.accountant.filter import Rule, Totals, admits, spent
+from dpengine.accountant.filter import Rule, Totals, admits, spent, used
 from dpengine.core.exact import exp_decimal
 from dpengine.mechanisms.counts.count import Count
 from dpengine.noise.coins import Coins, SystemCoins
@@ -51,7 +51,8 @@ class Attack:
     exact: tuple[int, int]  # up to the pressure below, and up to the person's own
     pairs: tuple[tuple[int, int], ...]  # the private answers that the rule admitted
     refused: bool
-    spent: Fraction  # the meter of the practice ledger
+    spent: Fraction  # ε of the practice ledger, if nothing more is asked
+    used: Fraction  # what its meter shows as gone
     right: float  # how often a guess from the mean difference is right
     most: float  # how often any guess can be
     worlds: tuple[tuple[float, float, float], ...]  # mean difference; its chance without and with the diagnosis
@@ -76,10 +77,11 @@ def run(settings: Settings, coins: Coins | None = None) -> Attack:
     pairs = tuple((queries[0].draw(exact[0], coins)[0], queries[1].draw(exact[1], coins)[0]) for _ in range(admitted))
     gone = spent(rule, totals) if admitted else Fraction(0)
     if not admitted:
-        return Attack(settings, exact, (), False, gone, 1.0, 1.0, ())
+        return Attack(settings, exact, (), False, gone, gone, 1.0, 1.0, ())
     laws = worlds(queries[0].scale, admitted)
     likely = right(queries[0].scale, admitted)
-    return Attack(settings, exact, pairs, admitted < wanted, gone, likely, most(gone, ALLOWANCE.delta), laws)
+    best = most(gone, ALLOWANCE.delta)
+    return Attack(settings, exact, pairs, admitted < wanted, gone, used(rule, totals), likely, best, laws)
 
 
 def question(settings: Settings, edge: int) -> Count:

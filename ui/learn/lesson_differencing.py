@@ -45,7 +45,7 @@ def _said(found: Attack) -> tuple[str, str]:
     if way == "noise":
         return tell("one.noise", difference=_signed(found.mean)), tell("two.noise", **chances)
     asked = 2 * len(found.pairs)
-    share = percent(found.spent / ALLOWANCE.epsilon)
+    share = percent(found.used)
     one = tell("one.refused" if found.refused else "one.ledger", asked=asked, share=share, mean=_signed(found.mean))
     return one, tell("two.ledger", **chances)
 
@@ -82,8 +82,7 @@ def _asked(found: Attack) -> str:
     """The differences one after the other, those refused in red, and the practice ledger's meter."""
     chips = "".join(f"<span>{_signed(second - first)}</span>" for first, second in found.pairs)
     chips += f'<span class="no">{escape(tell("no"))}</span>' * (found.settings.pairs - len(found.pairs))
-    share = float(found.spent / ALLOWANCE.epsilon)
-    bar = picture.meter(share, tell("meter", share=percent(found.spent / ALLOWANCE.epsilon)), found.refused)
+    bar = picture.meter(float(found.used), tell("meter", share=percent(found.used)), found.refused)
     drawn = f'<p>{escape(tell("chips"))}</p><div class="chips">{chips}</div>{bar}'
     return picture.figure(drawn, tell("alt.asked", asked=2 * len(found.pairs)))
 

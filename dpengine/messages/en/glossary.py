@@ -60,7 +60,7 @@ SENTENCES: dict[str, str] = {
     "gloss.filter.means": "The rule that admits a question only while all answers so far and this one keep to the allowance, even if each question is chosen after seeing the last answer.",
     "gloss.renyi": "Rényi loss",
     "gloss.renyi.seen": "Rényi",
-    "gloss.renyi.means": "A way of measuring what an answer tells that adds up exactly over many questions. The meter keeps this sum, with a fixed fee, beside the plain sum of all ε, and shows the smaller of the two.",
+    "gloss.renyi.means": "A way of measuring what an answer tells that adds up exactly over many questions. The ledger keeps this sum beside the plain sum of all ε, each as a share of what the allowance holds; the meter shows the smaller share.",
     "gloss.zcdp": "zCDP",
     "gloss.zcdp.seen": "zCDP",
     "gloss.zcdp.means": "Zero-concentrated differential privacy: another measure that adds up well over many questions, made for bell-shaped noise. Here it is shown for comparison.",

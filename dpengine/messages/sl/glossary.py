@@ -59,7 +59,7 @@ SENTENCES: dict[str, str] = {
     "gloss.filter.means": "Pravilo, ki vprašanje dopusti le, dokler vsi dosedanji odgovori skupaj s tem ostanejo v proračunu, tudi če vsako vprašanje izberete po zadnjem odgovoru.",
     "gloss.renyi": "Rényijeva izguba",
     "gloss.renyi.seen": "Rényi*",
-    "gloss.renyi.means": "Mera za to, kar pove odgovor, ki se pri veliko vprašanjih točno sešteva. Merilnik vodi to vsoto, s stalno pristojbino, poleg navadne vsote vseh ε in pokaže manjšo od obeh.",
+    "gloss.renyi.means": "Mera za to, kar pove odgovor, ki se pri veliko vprašanjih točno sešteva. Knjiga vodi to vsoto poleg navadne vsote vseh ε, vsako kot delež tega, kar proračun zmore; merilnik pokaže manjši delež.",
     "gloss.zcdp": "zCDP",
     "gloss.zcdp.seen": "zCDP",
     "gloss.zcdp.means": "Ničelno koncentrirana diferencialna zasebnost: še ena mera, ki se pri veliko vprašanjih dobro sešteva, narejena za zvonasti šum. Tu je prikazana za primerjavo.",

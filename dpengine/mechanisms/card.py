@@ -18,6 +18,7 @@ AnswerKind = Literal[
     "amount",  # in a column's unit, whatever its range: a total
     "label",  # a name, or several in order
     "curve",  # numbers along a column that never fall
+    "column",  # made-up values of a column, told as the curve of their shares
     "density",  # a smooth curve over a column, or a map over two
     "range",  # two ends in a column of the file
     "check",  # how good a model is, in several figures
@@ -27,6 +28,7 @@ AnswerKind = Literal[
     "session",  # answers that are asked for one by one
 ]
 WHOLE: tuple[AnswerKind, ...] = ("table", "file", "model")  # no figure: each has a page of its own
+CURVES: tuple[AnswerKind, ...] = ("curve", "column")
 ON_COLUMN: tuple[AnswerKind, ...] = ("place", "distance", "amount")  # told in the unit of one column
 ALL = Fraction(100)  # every share, in percent
 

@@ -190,6 +190,7 @@ _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "label": _named,
     "density": density_svg.standing,
     "curve": curve_answer.standing,
+    "column": curve_answer.standing,
 }
 
 

@@ -94,6 +94,7 @@ _PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
     "range": _explained,
     "density": density.picture,
     "curve": _curve,
+    "column": _curve,
 }
 
 

@@ -10,7 +10,6 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.schema import Ordered
-from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day
 from dpengine.released.monotone import rising
@@ -23,11 +22,11 @@ TOLD = 5  # places of a curve that its alternative text names
 
 def show(answer: dp.Answer, key: str) -> None:
     """The picture; a switch for a curve that may fall; the synthetic column as a file."""
-    query, smooth = answer.query, False
-    if not isinstance(query, Cdf):
-        smooth = st.toggle(say("curve.smooth"), help=say("curve.smooth_help"), key=f"smooth-{key}")
+    query: Any = answer.query
+    made_up = query.answer_kind == "column"
+    smooth = not made_up and st.toggle(say("curve.smooth"), help=say("curve.smooth_help"), key=f"smooth-{key}")
     draw(query, answer.value, answer.interval, f"chart-{key}", smooth=smooth)
-    if isinstance(query, Cdf):
+    if made_up:
         short = answer.receipt["charge"]["hash"][:8]
         st.download_button(
             say("curve.csv"),
@@ -47,7 +46,7 @@ def draw(
     if smooth:
         heights, lows, highs = rising(heights, lows, highs)
     column = query.answer_column
-    limits = (0.0, 102.0) if isinstance(query, Cdf) else None
+    limits = (0.0, 102.0) if query.answer_kind == "column" else None
     curve_charts.band(
         xs,
         heights,
@@ -78,11 +77,11 @@ def traced(query: dp.Query, value: dict[str, Any], interval: Any) -> Traced:
     column = query.facts.schema.ordered(query.answer_column)
     heights = [float(height) for height in value.values()]
     xs = [at(column, name) for name in value]
-    if not isinstance(query, Cdf):
+    if query.answer_kind != "column":
         told = [cut(query, height, interval[name], name) for name, height in value.items()]
         ends = [end for _, end in told]
         return xs, [float(y) for y, _ in told], [float(low) for low, _ in ends], [float(high) for _, high in ends]
-    off, first, last = float(query.promise().alpha), column.value(0), column.value(column.size - 1)
+    off, first, last = float(query.promise().amount), column.value(0), column.value(column.size - 1)
     if xs[0] != first:
         xs, heights = [first, *xs], [0.0, *heights]
     if xs[-1] != last:
@@ -96,7 +95,7 @@ def at(column: Ordered, name: str) -> float | str:
 
 
 def upright(query: dp.Query) -> str:
-    if isinstance(query, Cdf):
+    if query.answer_kind == "column":
         return say("chart.share_below")
     return say(f"chart.{query.counted}_below")
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.canonical import canonical
+from dpengine.mechanisms.card import CURVES
 from dpengine.mechanisms.curves.density import Density
 from dpengine.messages import say
 from dpengine.messages.numbers import day
@@ -44,7 +45,7 @@ def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
         ((value, interval),) = _rehearsed(_public(table, query), 1, table, query)
         density.draw(query, heights(query, value), interval, f"chart-{key}", simulated=True)
         return
-    if query.answer_kind == "curve":
+    if query.answer_kind in CURVES:
         if getattr(query, "points", 0) > MOST_REHEARSED:
             st.html(f'<p class="lead">{escape(say("preview.curve_long"))}</p>')
             return

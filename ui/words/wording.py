@@ -11,8 +11,6 @@ import dpengine as dp
 from dpengine.asking.repeated_answers import Reading
 from dpengine.core.printed import chance, two_figures
 from dpengine.mechanisms.card import AnswerKind
-from dpengine.mechanisms.curves.cdf import Cdf
-from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.mechanisms.telling import APART, leaders
 from dpengine.messages import say
 from dpengine.messages.numbers import day, local, setting
@@ -103,10 +101,13 @@ def _label(answer: dp.Answer, state: str) -> str:
 def _curve(answer: dp.Answer, state: str) -> str:
     if state:
         return say("answer.nothing")
-    if isinstance(answer.query, Cdf):
-        return say("answer.made_up", points=answer.query.points)
     half = halfway_words(answer)
     return say("answer.half", value=half[0]) if half else say("answer.curve", points=len(answer.value))
+
+
+def _column(answer: dp.Answer, state: str) -> str:
+    query: Any = answer.query
+    return say("answer.nothing") if state else say("answer.made_up", points=query.points)
 
 
 def _check(answer: dp.Answer, state: str) -> str:
@@ -126,6 +127,7 @@ _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
     "density": _density,
     "label": _label,
     "curve": _curve,
+    "column": _column,
     "check": _check,
 }
 
@@ -163,14 +165,12 @@ def finding(answer: dp.Answer, state: str) -> str:
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
     """The value that half of the rows are at or below, and between which ones it is; only where a curve tells."""
-    if not isinstance(answer.query, CdfTree):
-        return None
     names = list(answer.value)
     lows, highs = zip(*(answer.interval[name] for name in names), strict=True)
     found = halfway([answer.value[name] for name in names], lows, highs)
     if found is None:
         return None
-    column = answer.query.facts.schema[answer.query.column]
+    column = answer.query.facts.schema[answer.query.answer_column]
     write = day if isinstance(column, dp.Date) else local if getattr(column, "years", False) else setting
     told = [write(names[place]) for place in found]
     return told[0], told[1], told[2]
@@ -236,6 +236,7 @@ _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "table": _table_range,
     "range": lambda answer: say("answer.range_means"),
     "curve": _curve_range,
+    "column": _whole_range,
     "density": _density_range,
     "file": _whole_range,
     "model": _whole_range,

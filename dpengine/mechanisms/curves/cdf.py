@@ -64,7 +64,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         asked_on=("ask",),
         order=150,
         version=1,
-        answer="curve",
+        answer="column",
         states=(FEW,),
         caveats=("made_up", "rival"),
         parameters=(

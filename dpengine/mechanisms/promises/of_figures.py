@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 from dpengine.core.json_types import JsonObject
 from dpengine.core.printed import chance, percent, two_figures
-from dpengine.mechanisms.card import ON_COLUMN
+from dpengine.mechanisms.card import CURVES, ON_COLUMN
 from dpengine.mechanisms.promises.promise import Asked, Promise
 from dpengine.mechanisms.telling import NEARLY
 from dpengine.messages import plain, say
@@ -44,14 +44,14 @@ class Within(Promise):
         told = {"alpha": self.alpha_words(asked), "of": self.of, "chance": chance(self.beta)}
         if asked is not None and (unseen := asked.unseen()) is not None:
             return say("promise.found", unseen=unseen, unit=counted_words(asked), **told) + self.guess()
-        code = "curve" if asked is not None and asked.answer_kind == "curve" else self.code
+        code = "curve" if asked is not None and asked.answer_kind in CURVES else self.code
         return say(f"promise.{code}", **told) + self.guess(asked)
 
     def short(self, asked: Asked | None = None) -> str:
         return say("promise.short.within", alpha=self.alpha_words(asked))
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        if asked is None or asked.answer_kind != "curve":
+        if asked is None or asked.answer_kind not in CURVES:
             return self.words()
         told = {"alpha": self.alpha_words(asked), "chance": chance(self.beta)}
         return say("answer.curve_nominal" if self.nominal else "answer.curve_within", rows=asked.facts.about, **told)

@@ -107,7 +107,7 @@ def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -
 
 def test_round_and_round_gives_the_same_four_numbers() -> None:
     first = solved("mean", "replace", "promise")[1]
-    told = TYPED | {"x": f"{float(whatif_curves.shown(first.promise)) + 1e-6:f}"}
+    told = TYPED | {"x": f"{float(first.promise.figure) + 1e-6:f}"}
     for find in ("epsilon", "people", "questions"):
         again = whatif.solve(whatif.read(told | {"find": find}))
         assert 1 - Fraction(1, 10_000) < again.budget.epsilon <= 1  # a promise is rounded up, so it can be cheaper
@@ -233,7 +233,7 @@ def test_curves_pass_through_the_setting_and_fall() -> None:
     for key, relation in CASES:
         found = solved(key, relation, "promise")[1]
         for curve, place, here in (
-            (whatif_curves.along_epsilon(found.query), found.query.epsilon, whatif_curves.shown(found.promise)),
+            (whatif_curves.along_epsilon(found.query), found.query.epsilon, found.promise.figure),
             (whatif_curves.along_people(found.query), Fraction(found.people), whatif_curves.at_people(found.query)),
         ):
             assert dict(curve)[place] == here

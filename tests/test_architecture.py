@@ -235,17 +235,6 @@ def test_little_is_left_untyped_in_the_engine() -> None:
 
 
 MOST_LINES = 400
-STILL_LONGER = {  # to be split; this list only gets shorter
-    "tests/engine/asking/test_session.py",
-    "tests/engine/mechanisms/test_cdf.py",
-    "tests/engine/mechanisms/test_training.py",
-    "tests/engine/noise/test_coins.py",
-    "tests/faults/test_put_back.py",
-    "tests/leaks/refusals.py",
-    "tests/pages/test_lessons_more.py",
-    "tests/planted/questions.py",
-    "tests/test_workspace.py",
-}
 
 
 def test_no_file_is_long() -> None:
@@ -255,8 +244,7 @@ def test_no_file_is_long() -> None:
     ]
     lines = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8").count("\n") for path in files}
     longer = {name for name, count in lines.items() if count > MOST_LINES}
-    assert not longer - STILL_LONGER, "split them: nobody reads so long a file"
-    assert not STILL_LONGER - longer, "these are short now: take them off the list"
+    assert not longer, "split them: nobody reads so long a file"
 
 
 def test_the_public_face_is_small() -> None:

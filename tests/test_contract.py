@@ -41,7 +41,7 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread
 from tests.planted.checks import check_the_shape_is_public
-from tests.planted.questions import OneItemEach, SetSizedScore, Uncut, made
+from tests.planted.wrong_questions import OneItemEach, SetSizedScore, Uncut, made
 
 every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
 every_public_case = pytest.mark.parametrize("case", PUBLIC_SUPPORT, ids=case_name)

@@ -7,61 +7,21 @@ import os
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.__main__ import main
 from dpengine.commands.recover import look
 from dpengine.ledger.high_water import Anchor, Mark
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.sqlite_file import LedgerFile
 from dpengine.workspace import Workspace
 from tests.faults.counts import note
+from tests.faults.lived import TERMS, A, code_of, command, frame, opens, question
 from tests.helpers_ledger import ask, opened, raises, start_child
-
-A = [["town", "in", ["A"]]]
-TERMS: dict[str, Any] = {
-    "schema": dp.Schema({"x": dp.Number(0, 10, step=1), "town": dp.Category(["A", "B"])}),
-    "unit": dp.Unit.rows(),
-    "budget": dp.Budget("3", "1e-6"),
-}
-
-
-def frame(note: str = "people") -> pd.DataFrame:
-    return pd.DataFrame({"x": [1, 2, 3, 4] * 100, "town": ["A", "B"] * 200, "note": note})
-
-
-def question(table: dp.Table, epsilon: str = "0.1") -> dp.Query:
-    return table.query("count", where=A, epsilon=epsilon)
-
-
-@pytest.fixture(scope="module")
-def lived(quick: Path) -> Path:
-    """A workspace, closed, with `old/` beside it: what it was before its last table and its last answers."""
-    home, old = quick / "lived" / "var", quick / "lived" / "old"
-    with closing(Workspace(home)) as workspace:
-        table = workspace.add_table("people", frame(), **TERMS)
-        table.ask(question(table), request_id="kept")
-        session = table.open_session(table.query("adaptive_session", questions=3, epsilon="0.5"), "s")
-        workspace.ledger.close()
-        shutil.copytree(home, old)
-        session.ask({"share": A}, "step 1")
-        table.ask(question(table, "1"), request_id="later")
-        later = workspace.add_table("later", frame("later"), **TERMS)
-        later.ask(question(later), request_id="last")
-    return home
-
-
-@pytest.fixture
-def home(lived: Path, place: Path) -> Path:
-    shutil.copytree(lived.parent, place / "lived")
-    return place / "lived" / "var"
 
 
 def put_back(home: Path, *names: str) -> None:
@@ -70,20 +30,6 @@ def put_back(home: Path, *names: str) -> None:
         shutil.copyfile(home.parent / "old" / name, home / name)
         for end in ("-wal", "-shm"):
             (home / (name + end)).unlink(missing_ok=True)
-
-
-def opens(home: Path) -> None:
-    Workspace(home).close()
-
-
-def code_of(attempt: Callable[[], object]) -> str:
-    """The code of the one sentence, which may name our files but quotes no library."""
-    with pytest.raises(dp.AllowanceError) as caught:
-        attempt()
-    said = str(caught.value)
-    assert "\n" not in said and not any(word in said for word in ("Error", "database", "SQL", "Errno", "/"))
-    assert caught.value.__cause__ is None and (caught.value.__context__ is None or caught.value.__suppress_context__)
-    return caught.value.code
 
 
 # What is refused
@@ -232,11 +178,6 @@ def test_a_half_deleted_table_charges_nothing_and_its_file_brought_again_spends_
 # The way back
 
 
-def command(home: Path, *words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    code = main([words[0], "--home", str(home), *words[1:]])
-    return code, "".join(capsys.readouterr())
-
-
 LOST = sorted(set(FAULTS) - {name for name in FAULTS if "list" in name or "secret" in name})
 FEW = ("an older ledger", "no ledger")
 
@@ -349,67 +290,3 @@ def test_nothing_is_mended_under_a_running_program(home: Path, capsys: pytest.Ca
         code, said = command(home, "recover", "--close", capsys=capsys)
         assert code == 2 and "Stop Allowance" in said
     assert command(home, "recover", capsys=capsys)[0] == 0
-
-
-# Backups
-
-
-@pytest.fixture
-def copied(home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[tuple[Path, Path, str]]:
-    """A workspace in use, its backup, and its head then."""
-    with closing(Workspace(home)) as workspace:
-        head = workspace.ledger.head()[1]
-        code, said = command(home, "backup", str(home.parent / "copy"), capsys=capsys)
-        assert code == 0 and head in said
-        yield home, home.parent / "copy", head
-
-
-def test_a_backup_is_whole_private_and_no_workspace(copied: tuple[Path, Path, str]) -> None:
-    home, copy, _ = copied
-    for path in [copy, *copy.rglob("*")]:
-        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
-    for name in ("secret", *(str(file.relative_to(home)) for file in (home / "tables").rglob("coded-1.parquet"))):
-        assert (copy / name).read_bytes() == (home / name).read_bytes()
-    assert code_of(lambda: opens(copy)) == "workspace.copy"
-
-
-def test_a_backup_moved_goes_on_when_nothing_was_asked_since(
-    copied: tuple[Path, Path, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    home, copy, head = copied
-    code, said = command(copy, "recover", capsys=capsys)
-    assert code == 1 and "--moved" in said and "backup" in said
-    assert command(copy, "recover", "--moved", "0" * 64, capsys=capsys)[0] == 2
-    code, said = command(copy, "recover", "--moved", head, capsys=capsys)
-    assert code == 0 and "Never open the original" in said
-    with closing(Workspace(copy)) as workspace:
-        assert workspace.closed() == {} and workspace.verify_ledger().ok
-        table = workspace.table("people")
-        assert table.ask(question(table)).value is not None and table.meter().charges == 4
-        assert workspace.table("town").query("count", where=[["age", ">", 30]], epsilon="0.1")
-    assert command(home, "recover", "--moved", head, capsys=capsys)[0] == 2  # it is in use, and no copy
-
-
-def test_a_backup_older_than_its_original_closes_every_allowance(
-    copied: tuple[Path, Path, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    home, copy, _ = copied
-    with closing(Workspace(home)) as workspace:
-        table = workspace.table("people")
-        table.ask(question(table))
-        newer = workspace.ledger.head()[1]
-    code, said = command(copy, "recover", "--moved", newer, capsys=capsys)
-    assert code == 2 and "asked after it was made" in said
-    assert command(copy, "recover", "--close", capsys=capsys)[0] == 0
-    with closing(Workspace(copy)) as workspace:
-        assert workspace.closed() == {"people": "close", "later": "close"}
-
-
-@pytest.mark.parametrize("where", ["copy", "var/inside"])
-def test_a_backup_overwrites_nothing_and_lies_elsewhere(
-    home: Path, where: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (home.parent / "copy").mkdir()
-    assert command(home, "backup", str(home.parent / where), capsys=capsys)[0] == 2
-    assert list((home.parent / "copy").iterdir()) == [] and not (home / "inside").exists()
-    assert main(["backup", "--home", str(home.parent / "nowhere"), "x"]) == 2

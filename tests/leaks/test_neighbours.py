@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from leaks import exits, refusals, stage, tally, walk
+from leaks.refusal_bench import Bench
 
 import dpengine as dp
 from dpengine.asking.statement import ROW_COLUMNS
@@ -181,7 +182,7 @@ def test_every_refusal_is_the_same_for_two_tables(tmp_path: Path, monkeypatch: p
         folders = [tmp_path / side / part for part in ("home", "source", "files")]
         for folder in folders:
             folder.mkdir(parents=True)
-        bench = refusals.Bench(stage.build(folders[0], folders[1]), folders[2])
+        bench = Bench(stage.build(folders[0], folders[1]), folders[2])
         for code, cause in refusals.CAUSES.items():
             with pytest.raises(AllowanceError) as caught:
                 cause(bench)

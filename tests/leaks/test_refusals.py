@@ -7,22 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from leaks import exits, refusals, stage, tally
+from leaks import exits, refusal_codes, refusals, stage, tally
 from leaks.canaries import Scan
+from leaks.refusal_bench import Bench
 
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import CATALOGUES
 
 
 @pytest.fixture(name="bench")
-def made_bench(tmp_path: Path) -> refusals.Bench:
+def made_bench(tmp_path: Path) -> Bench:
     folders = [tmp_path / name for name in ("home", "source", "files")]
     for folder in folders:
         folder.mkdir()
-    return refusals.Bench(stage.build(folders[0], folders[1]), folders[2])
+    return Bench(stage.build(folders[0], folders[1]), folders[2])
 
 
-def caused(bench: refusals.Bench, scan: Scan) -> list[str]:
+def caused(bench: Bench, scan: Scan) -> list[str]:
     """The codes that came out wrong; the scan sees every error, and what the workspace looks like afterwards."""
     wrong = []
     for code, cause in refusals.CAUSES.items():
@@ -39,21 +40,21 @@ def caused(bench: refusals.Bench, scan: Scan) -> list[str]:
     return wrong
 
 
-def here(bench: refusals.Bench) -> set[str]:
+def here(bench: Bench) -> set[str]:
     """What lies in the workspace."""
     home = bench.stage.workspace.folder
     return {str(path.relative_to(home)) for part in ("tables", "tmp") for path in (home / part).rglob("*")}
 
 
 def test_every_code_is_caused_or_has_a_reason() -> None:
-    known = refusals.codes()
-    assert not {code for code in known if code not in refusals.CAUSES and not refusals.cannot(code)}
-    assert not set(refusals.CAUSES) - known and not set(refusals.CANNOT) - known
-    assert not set(refusals.CAUSES) & set(refusals.CANNOT)
+    known = refusal_codes.codes()
+    assert not {code for code in known if code not in refusals.CAUSES and not refusal_codes.cannot(code)}
+    assert not set(refusals.CAUSES) - known and not set(refusal_codes.CANNOT) - known
+    assert not set(refusals.CAUSES) & set(refusal_codes.CANNOT)
     assert known <= set(CATALOGUES["en"])
 
 
-def scanned(bench: refusals.Bench, caplog: Any, capfd: Any) -> Scan:
+def scanned(bench: Bench, caplog: Any, capfd: Any) -> Scan:
     caplog.set_level(logging.DEBUG)
     scan = Scan(bench.stage.canaries)
     assert not caused(bench, scan)
@@ -65,15 +66,15 @@ def scanned(bench: refusals.Bench, caplog: Any, capfd: Any) -> Scan:
     return scan
 
 
-def test_no_refusal_holds_a_canary(bench: refusals.Bench, caplog: Any, capfd: Any) -> None:
+def test_no_refusal_holds_a_canary(bench: Bench, caplog: Any, capfd: Any) -> None:
     assert not scanned(bench, caplog, capfd).findings
 
 
 @pytest.mark.long
-def test_no_refusal_holds_a_canary_and_how_many_there_are(bench: refusals.Bench, caplog: Any, capfd: Any) -> None:
+def test_no_refusal_holds_a_canary_and_how_many_there_are(bench: Bench, caplog: Any, capfd: Any) -> None:
     scan = scanned(bench, caplog, capfd)
     tally.tell(scan, "refusals")
-    caused, known = len(refusals.CAUSES), len(refusals.codes())
+    caused, known = len(refusals.CAUSES), len(refusal_codes.codes())
     tally.add(
         [
             ["refusals: kinds caused", caused, "", len(scan.canaries), 0],

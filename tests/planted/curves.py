@@ -21,8 +21,8 @@ from dpengine.noise import layered_choice
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
 from tests.planted.checks import check_samples_follow_the_law
-from tests.planted.questions import made
 from tests.planted.registry import Planted
+from tests.planted.wrong_questions import made
 
 HowMany = Callable[[bands.Reached, int, int, int], int]
 Layers = Callable[..., int]

@@ -13,8 +13,8 @@ from dpengine.mechanisms.models.check_errors import CheckErrors
 from dpengine.mechanisms.query import Sensitivity
 from dpengine.mechanisms.trial import HALF, WORLD, model
 from dpengine.statistics.model_checks import HitsByMargin
-from tests.planted.questions import made
 from tests.planted.registry import Planted
+from tests.planted.wrong_questions import made
 
 ERRORS: dict[str, Any] = {"parts": 2, "error_steps": 2, "model": model(WORLD, "z", "c", (), (), 0, -HALF, HALF)}
 CHANCES: dict[str, Any] = {"parts": 2, "model": model(WORLD, "c", "x", (0,), (1,), 0, HALF)}

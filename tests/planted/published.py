@@ -30,8 +30,8 @@ from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.row_noise import Blur, RowNoise, Swap
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
 from tests.planted.ledgers import charged_after
-from tests.planted.questions import made
 from tests.planted.registry import Planted
+from tests.planted.wrong_questions import made
 
 # A row that tells too much
 

@@ -15,8 +15,8 @@ from dpengine.mechanisms.synthetic.multisets import enumerated
 from dpengine.mechanisms.synthetic.mwem import Mwem
 from dpengine.mechanisms.synthetic.small_database import SmallDatabase
 from dpengine.noise.coins import Coins
-from tests.planted.questions import made
 from tests.planted.registry import Planted
+from tests.planted.wrong_questions import made
 
 VALUE = (4, 0, 1, 2)
 

@@ -10,8 +10,8 @@ from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.cuts import Cut
 from dpengine.mechanisms.sums.sum import Sum
-from tests.planted.questions import made
 from tests.planted.registry import Planted
+from tests.planted.wrong_questions import made
 
 
 class ForgetsRows(Sum):

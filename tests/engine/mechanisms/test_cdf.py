@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 from math import isqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from battery import allowed_failures, check_law_against_loss, check_samples_against_law
+from battery import allowed_failures, check_samples_against_law
+from helpers_cdf import column
 from planted.curves import (
     RATE,
     WAYS,
@@ -30,33 +28,14 @@ from planted.curves import (
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
-from dpengine.declared.facts import Facts
-from dpengine.declared.schema import Number, Schema
-from dpengine.declared.unit import RELATIONS, Unit
+from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.curves import band_floats, bands
 from dpengine.mechanisms.curves.cdf import MOST_POINTS, Cdf
-from dpengine.mechanisms.curves.cdf_tree import CdfTree, _shape, _sums
 from dpengine.noise import layered_choice
 from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.noise.laws import Finite
-from dpengine.planning.other_curve import rival
-from dpengine.released.monotone import halfway, pooled, rising
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Spread
-
-
-def facts(grid: int, about: int, relation: str = "replace", rows: int = 1) -> Facts:
-    unit = Unit.rows() if rows == 1 else Unit.column("who", at_most=rows)
-    return Facts("t", Schema({"x": Number(0, grid - 1, missing=0)}), unit, relation, about)  # type: ignore[arg-type]
-
-
-def column(grid: int, about: int, relation: str = "replace", **given: Any) -> Cdf:
-    return Cdf.build(facts(grid, about, relation), {"column": "x", "epsilon": "1"} | given)
-
-
-def tree(grid: int, about: int, relation: str = "replace", rows: int = 1, **given: Any) -> CdfTree:
-    return CdfTree.build(facts(grid, about, relation, rows), {"column": "x", "epsilon": "1"} | given)
-
 
 # Counting
 
@@ -298,131 +277,3 @@ def test_a_grid_of_one_point_is_no_column() -> None:
     for wrong in (lambda: dp.Number(3, 3), lambda: dp.Date("2020-01-01", "2020-01-01")):
         with pytest.raises(AllowanceError):
             wrong()
-
-
-# The tree
-
-
-@pytest.mark.parametrize("leaves", [2, 3, 5, 49, 50, 64, 1_000])
-def test_sums_of_nodes_are_what_lies_at_or_below(leaves: int) -> None:
-    """Without noise every sum is the true number, no node is used twice, none is longer than what is promised for."""
-    query = tree(leaves, 100)
-    counts = np.random.default_rng().integers(0, 9, leaves)
-    nodes = query.measured(tuple(counts.tolist()))
-    assert list(query.around(nodes, 1).value.values()) == np.cumsum(counts).tolist()
-    for parts in _sums(leaves):
-        used = [node for first, end in parts for node in range(first, end)]
-        assert len(set(used)) == len(used) <= query.longest
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("rows", [1, 2])
-def test_what_a_person_changes_in_a_tree_of_several_levels(relation: str, rows: int) -> None:
-    """L1 and squared L2 over all pairs of places, and that the claim is reached; the small world has one level only."""
-    query = tree(60, 100, relation, rows)
-    assert query.levels == 2 and query.starts == tuple(range(60))
-
-    def one(code: int) -> Any:
-        return np.array(query.measured(tuple(rows * (place == code) for place in range(60))))
-
-    persons = [one(code) for code in range(60)]
-    changes = persons if relation == "add_remove" else [a - b for a in persons for b in persons]
-    assert max(int(np.abs(change).sum()) for change in changes) == query.sensitivity().bound
-    worst = max(int((change**2).sum()) for change in changes)
-    assert Fraction(worst) / (2 * query.with_noise("gaussian").variance) == query.rho
-
-
-LATER = [pytest.param(*one, marks=pytest.mark.long) for one in (("", 1), ("gaussian", 3))]
-
-
-@pytest.mark.parametrize(("noise", "looks"), [("", 3), ("gaussian", 1), *LATER])
-def test_the_tree_keeps_its_band_also_when_averaged(noise: str, looks: int) -> None:
-    """β = 0.2, all cells at once, 100 answers; false alarm ≤ 1e-6."""
-    query = tree(60, 500, noise=noise, beta="0.2")
-    counts = tuple(np.random.default_rng().integers(0, 20, 60).tolist())
-    truth, coins, draws = np.cumsum(counts), SystemCoins(), 100
-    missed = 0
-    for _ in range(draws):
-        raws = [query.draw(counts, coins) for _ in range(looks)]
-        told = query.around(tuple(Fraction(sum(one), looks) for one in zip(*raws, strict=True)), looks)
-        missed += any(not low <= true <= high for true, (low, high) in zip(truth, told.interval.values(), strict=True))
-    assert missed <= allowed_failures(draws, 0.2)
-    assert query.reach(3) < query.reach(1)
-    assert json.loads(json.dumps(query.release(counts, coins).interval))  # whole numbers: the ledger keeps them as JSON
-
-
-def test_a_deep_tree_keeps_its_loss() -> None:
-    for noise in ("", "gaussian"):
-        check_law_against_loss(tree(4, 3, noise=noise))
-    assert _shape(1_000)[1] > 1
-
-
-# Beside them
-
-
-def test_a_curve_that_never_falls_is_the_nearest_and_stays_in_its_band() -> None:
-    rng = np.random.default_rng()
-    truth = np.cumsum(rng.integers(0, 5, 40))
-    heights = truth + rng.integers(-9, 10, 40)
-    lows, highs = (heights - 9).tolist(), (heights + 9).tolist()
-    fit, low, high = rising(heights.tolist(), lows, highs)
-    for one in (fit, low, high, pooled(heights.tolist())):
-        assert all(b >= a - 1e-9 for a, b in pairwise(one))
-    assert all(a <= t <= b and a <= y <= b for a, t, y, b in zip(low, truth, fit, high, strict=True))
-    assert all(a >= c and b <= d for a, b, c, d in zip(low, high, lows, highs, strict=True))
-    nearest = float(((np.array(pooled(heights.tolist())) - heights) ** 2).sum())
-    for _ in range(50):
-        other = np.sort(heights + rng.normal(0, 3, 40))
-        assert nearest <= float(((other - heights) ** 2).sum()) + 1e-9
-    assert rising([3, 1], [3, 0], [4, 1]) == ([2, 2], [3, 0], [4, 1])  # no rising curve lies in that band
-
-
-@pytest.mark.parametrize("off", [0, 1, 4, 30])
-def test_halfway_lies_where_the_band_says(off: int) -> None:
-    """Whatever a curve inside the band does, the truth is between the two points; a band too wide says nothing."""
-    rng = np.random.default_rng()
-    for _ in range(200):
-        truth = np.cumsum(rng.integers(0, 9, 12)) + 1
-        heights = truth + rng.integers(-off, off + 1, 12)
-        found = halfway(heights.tolist(), (heights - off).tolist(), (heights + off).tolist())
-        half = int(np.argmax(truth >= truth[-1] / 2))
-        assert found is None or (found[1] <= min(half, found[0]) and max(half, found[0]) <= found[2])
-        assert found is not None or heights[-1] < 3 * off + 1
-        assert off or found == (half, half, half)
-
-
-@pytest.mark.parametrize(("people", "better"), [(10**3, "cdf"), (10**6, "cdf_tree")])
-def test_the_nearer_of_two_is_told_by_their_promises(people: int, better: str) -> None:
-    """Few people: the column; many: the tree, whose error does not grow with them."""
-    for query in (column(1_000, people, points=4), tree(1_000, people, noise="gaussian")):
-        found = rival(query)
-        assert found is not None and found.query.epsilon == query.epsilon and found.query.where == query.where
-        assert (found.own < found.its) == (query.card.key == better)
-        other = rival(found.query)
-        assert other is not None and other.its <= people
-    count = dp.catalogue["count"].build(facts(5, 9), {"epsilon": "1", "where": [["x", ">", 1]]})
-    assert rival(count) is None
-
-
-def test_asked_of_a_table_of_people_with_several_rows_and_days(tmp_path: Path) -> None:
-    """Through the ledger and back: averaged when asked again, a column of days, no range where n is secret."""
-    frame = pd.DataFrame({"who": [str(place // 2) for place in range(400)], "day": ["2020-01-05", "2020-03-01"] * 200})
-    table = dp.open_workspace(tmp_path).add_table(
-        "seen",
-        frame,
-        schema=dp.Schema({"day": dp.Date("2020-01-01", "2020-03-31")}),
-        unit=dp.Unit.column("who", at_most=2),
-        relation="add_remove",
-        budget=dp.Budget("100", "1e-6"),
-        about_rows=200,
-    )
-    asked = table.query("cdf_tree", column="day", epsilon="8")
-    for _ in range(2):
-        table.ask(asked)
-    reading = table.looks(asked)
-    assert reading.kind == "averaged" and reading.agree and abs(reading.value["2020-02-15"] - 200) < 50
-    made = table.query("cdf", column="day", epsilon="20", where=[["day", ">=", "2020-02-01"]])
-    assert isinstance(made, Cdf) and made.sensitivity().bound == 2
-    told = table.ask(made)
-    assert told.interval is None and len(made.made_up(told.value)) == made.points
-    assert list(told.value) == sorted(told.value) and told.value[max(told.value)] == 100

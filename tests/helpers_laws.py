@@ -1,0 +1,26 @@
+"""Draws against their exact law: every cell's count by its binomial tails, and a union bound over the cells."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from scipy.special import bdtr, bdtrc  # scipy.stats takes seconds to load
+
+FALSE_ALARM = 1e-6
+
+
+def rejected(draws: Iterable[Hashable], law: Mapping[Hashable, float]) -> bool:
+    """Whether the draws contradict the law, whose last cell (None) is everything not named."""
+    counts = Counter(draw if draw in law else None for draw in draws)
+    n, level = sum(counts.values()), FALSE_ALARM / (2 * len(law))
+    return any(
+        bdtr(counts[cell], n, p) < level or bdtrc(counts[cell] - 1, n, p) < level  # the binomial's two tails
+        for cell, p in law.items()
+    )
+
+
+def with_rest(law: Mapping[Any, float]) -> dict[Hashable, float]:
+    return dict(law) | {None: max(0.0, 1.0 - math.fsum(law.values()))}

@@ -1,0 +1,344 @@
+"""What has to be done before some refusals come: a table is damaged, a session used up, a disk is full."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from leaks.refusal_bench import Bench
+from leaks.stage import NAMES, rows, written
+
+import dpengine as dp
+from dpengine.core import space
+from dpengine.declared.dialect import Dialect
+from dpengine.ledger.exports import opened
+from dpengine.ledger.ledger import Ledger
+from dpengine.released.published import Published
+from ui.data import declare_draft, declare_task
+from ui.data.declare_column import Card, column_of
+
+
+def failing(bench: Bench, fault: BaseException) -> dp.Answer:
+    """A release that breaks while it reads: what broke it quotes a cell."""
+    workspace = bench.stage.workspace
+
+    def read(*_: Any) -> Any:
+        raise fault
+
+    kept, workspace.read = workspace.read, read
+    try:
+        return bench.table.ask(bench.ask("median", column="pay"), f"broken{bench.made}")
+    finally:
+        bench.made += 1
+        del workspace.read
+        assert workspace.read == kept
+
+
+def task(bench: Bench) -> None:
+    def work(tell: Any) -> None:
+        raise ValueError(f"could not convert string to float: {bench.cell!r}")
+
+    task = declare_task.Task("load", work)
+    task.wait(10)
+    raise task.error or AssertionError
+
+
+def stopped(bench: Bench) -> None:
+    path = written(bench.folder / "stopped.csv", rows(bench.stage.canaries, 30))
+    started: list[declare_task.Task] = []
+
+    def work(tell: Any) -> Any:
+        while not started:
+            pass
+        started[0].stop()
+        return bench.add(path, {"far": dp.Number(0, 9)}, progress=tell)
+
+    started.append(task := declare_task.Task("load", work))
+    task.wait(20)
+    raise task.error or AssertionError
+
+
+def refused(bench: Bench, query: dp.Query, table: dp.Table) -> None:
+    """A release on the worker, whose refusal the page is told."""
+    bench.made += 1
+    job = table.submit(query, f"w{bench.made}")
+    table._workspace.jobs.wait(job.request_id, 20)
+    error = table._workspace.job(job.request_id).error
+    raise error or AssertionError
+
+
+def not_started(bench: Bench) -> None:
+    bench.made += 1
+    jobs, name = bench.stage.workspace.jobs, f"n{bench.made}"
+
+    def carry() -> None:
+        raise RuntimeError(bench.cell)
+
+    jobs.submit(name, carry)
+    raise jobs.wait(name, 20).error or AssertionError
+
+
+def before_its_turn(bench: Bench) -> None:
+    """Cancelled while others are before it."""
+    bench.made += 1
+    jobs, name, gate = bench.stage.workspace.jobs, f"s{bench.made}", threading.Event()
+    for place in range(2):
+        jobs.submit(f"{name}.{place}", lambda: gate.wait(20))
+    jobs.submit(name, lambda: None)
+    jobs.cancel(name)
+    gate.set()
+    raise jobs.wait(name, 20).error or AssertionError
+
+
+def lost_step(bench: Bench) -> None:
+    """A step of a session that breaks while it reads."""
+    session, workspace = bench.session(), bench.stage.workspace
+
+    def read(*_: Any) -> Any:
+        raise RuntimeError(bench.cell)
+
+    workspace.read = read
+    try:
+        session.ask({"average": "pay"}, "one")
+    finally:
+        del workspace.read
+
+
+def interrupted(bench: Bench) -> None:
+    """A charge whose worker is gone."""
+    bench.made += 1
+    name, table, workspace = f"i{bench.made}", bench.table, bench.stage.workspace
+    step = table._asker.release(bench.ask("count", by="home"), name)()
+    workspace.ledger.reserve(**(step.reserve_args | {"worker": "ab12"}))
+    raise workspace.jobs.state(name).error or AssertionError
+
+
+def waiting(bench: Bench) -> None:
+    """A charge another process is busy with."""
+    from dpengine.asking.jobs import carry_release
+    from dpengine.storage.workers import in_hand
+
+    bench.made += 1
+    name, workspace = f"b{bench.made}", bench.stage.workspace
+    step = bench.table._asker.release(bench.ask("count", by="home"), name)()
+    workspace.ledger.reserve(**step.reserve_args)
+    with in_hand(step.reserve_args["worker"], name):
+        carry_release(workspace.ledger, step.reserve_args, step.read, step.draw, patience=0.0)
+
+
+def damaged_table(bench: Bench, part: str, act: Callable[[dp.Table], Any]) -> None:
+    """A table whose file somebody overwrote with rows of their own."""
+    table = bench.add(
+        written(bench.folder / f"d{bench.made}.csv", rows(bench.stage.canaries, 40 + bench.made)),
+        {"far": dp.Number(0, 9)},
+    )
+    folder = bench.stage.workspace.folder / "tables" / table._record.folder
+    end = b"" if part.startswith("coded") else b"PAR1"
+    (folder / part).write_bytes(b"PAR1" + bench.cell.encode() * 9 + end)
+    act(table)
+
+
+def forget_left(bench: Bench) -> None:
+    table, owner = bench.small("kept"), __import__("dpengine.storage.erase", fromlist=["owner"])
+    kept, owner.shutil = owner.shutil, SimpleNamespace(rmtree=lambda *_, **__: None)
+    try:
+        bench.stage.workspace.forget(table.name)
+    finally:
+        owner.shutil = kept
+
+
+def unwritable(bench: Bench) -> None:
+    from dpengine.intake.load import load
+
+    source = written(bench.folder / "full.csv", rows(bench.stage.canaries, 10))
+    load(source, Dialect(), bench.folder / "no such folder" / "raw.parquet", b"k" * 32)
+
+
+def locked(bench: Bench) -> None:
+    ledger = bench.ledger(lambda db: None)
+    other = sqlite3.connect(ledger.path)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        ledger.raise_cap(bench.table.budget.id, bench.table.name, Fraction(100), "owner")
+    finally:
+        other.rollback()
+        other.close()
+        ledger.close()
+
+
+def damaged(bench: Bench) -> None:
+    def change(db: sqlite3.Connection) -> None:
+        db.execute("DROP TRIGGER no_update")
+        db.execute("UPDATE entries SET actor = 'somebody else' WHERE kind = 'charge'")
+
+    ledger = bench.ledger(change)
+    try:
+        ledger.standing(bench.table.budget.id)
+    finally:
+        ledger.close()
+
+
+def newer(bench: Bench) -> None:
+    def change(db: sqlite3.Connection) -> None:
+        table = next(name for (name,) in db.execute("SELECT name FROM sqlite_master") if "migrations" in name)
+        columns = [row[1] for row in db.execute(f'PRAGMA table_info("{table}")')]
+        first = db.execute(f'SELECT * FROM "{table}" LIMIT 1').fetchone()
+        told = [
+            "of tomorrow" if name == "name" else 10**6 if name == "id" else value
+            for name, value in zip(columns, first, strict=True)
+        ]
+        db.execute(f'INSERT INTO "{table}" VALUES ({",".join("?" * len(told))})', told)
+
+    bench.ledger(change).standing(bench.table.budget.id)
+
+
+def read_only(bench: Bench) -> None:
+    """A folder in place of the ledger."""
+    place = bench.folder / f"dir{bench.made}" / "ledger.sqlite"
+    bench.made += 1
+    place.mkdir(parents=True)
+    Ledger(place, wait=0.1)
+
+
+def copy(bench: Bench, data: bytes, name: str) -> None:
+    with opened(bench.put(data, name)) as found:
+        list(found)
+
+
+def secret(bench: Bench) -> None:
+    home = bench.folder / f"home{bench.made}"
+    bench.made += 1
+    home.mkdir()
+    (home / "secret").write_bytes(b"short")
+    dp.open_workspace(home)
+
+
+def no_secret(bench: Bench) -> None:
+    home = bench.folder / f"home{bench.made}"
+    bench.made += 1
+    home.mkdir()
+    (home / "ledger.sqlite").write_bytes(b"")
+    dp.open_workspace(home)
+
+
+def settled(bench: Bench) -> None:
+    answer = bench.table.ask(bench.ask("count", by="home"))
+    bench.stage.workspace.ledger.answer(answer.request_id, {"value": 1})
+
+
+def closed(bench: Bench, kind: str) -> None:
+    table = bench.small(f"to {kind}")
+    getattr(bench.stage.workspace, kind)(table.name)
+    table.ask(table.query("count", by="home", epsilon="0.01"))
+
+
+def revised(bench: Bench) -> None:
+    table = bench.small("to revise")
+    query = table.query("count", by="home", epsilon="0.01")
+    table.revise(dp.Schema({"far": dp.Number(0, 5)}))
+    table.ask(query)
+
+
+def parquet(bench: Bench, **columns: Any) -> Path:
+    path = bench.put(b"", f"{bench.made}.parquet")
+    bench.made += 1
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+WHOSE: dict[str, Any] = {"unit": dp.Unit.column("b", 1)}
+
+
+def folder(bench: Bench, *texts: str) -> Path:
+    bench.made += 1
+    place = bench.folder / f"folder{bench.made}"
+    place.mkdir()
+    for number, content in enumerate(texts):
+        (place / f"{number}.csv").write_text(content, encoding="utf-8")
+    return place
+
+
+def card(bench: Bench, **parts: Any) -> None:
+    column_of(Card(**parts), Dialect())
+
+
+def published(bench: Bench, column: str) -> Published:
+    answer = bench.table.ask(bench.ask("publish_table", columns=[column]))
+    return bench.table.published(answer)
+
+
+def changed_file(bench: Bench) -> Any:
+    found = published(bench, "home")
+    found.path.write_bytes(b"PAR1")
+    return found.counts("home")
+
+
+def full(bench: Bench) -> None:
+    with patch.object(space, "KEPT_FREE", 2**80):
+        bench.table.ask(bench.ask("count", where=[["far", ">", 1]], epsilon="0.001"))
+
+
+def copied(path: Path) -> None:
+    with opened(path) as found:
+        list(found)
+
+
+def draft(bench: Bench, **parts: Any) -> Any:
+    draft = declare_draft.Draft(names=list(NAMES), chosen=["far"])
+    draft.cards["far"] = Card(**parts)
+    return draft
+
+
+def same(bench: Bench) -> Any:
+    columns = bench.table.schema.columns
+    cards = {name: Card.of(column, Dialect()) for name, column in columns.items()}
+    return declare_draft.Draft(names=list(NAMES), chosen=list(columns), cards=cards)
+
+
+def many_cells(bench: Bench) -> dp.Table:
+    wide = dp.Category([str(one) for one in range(3000)])
+    return bench.add(bench.frame(a=[bench.cell], b=[bench.cell]), {"a": wide, "b": wide})
+
+
+def huge(bench: Bench) -> dp.Table:
+    return bench.add(bench.frame(a=[bench.digits]), {"a": dp.Number(10**18 + 1, 10**18 + 8, step=7)})
+
+
+def gaussian(bench: Bench) -> None:
+    table = bench.small("pure", "1", "0")
+    refused(bench, table.query("histogram", column="home", epsilon="0.1", noise="gaussian"), table)
+
+
+def plan(bench: Bench) -> None:
+    table = bench.small()
+    bench.made += 1
+    run = f"plan{bench.made}"
+    table.submit_plan([table.query("count", by="home", epsilon="0.15")] * 2, run)
+    bench.stage.workspace.jobs.wait(run, 20)
+    raise table.run(run).error or AssertionError
+
+
+def ended(bench: Bench) -> None:
+    session = bench.session(2)
+    session.end()
+    session.ask({"average": "pay"}, "x")
+
+
+def over(bench: Bench) -> None:
+    session = bench.session(1)
+    session.ask({"average": "pay"}, "x")
+    session.ask({"average": "pay"}, "y")
+
+
+def reused(bench: Bench) -> None:
+    session = bench.session(2)
+    session.ask({"average": "pay"}, "x")
+    session.ask({"average": "far"}, "x")

@@ -1,0 +1,72 @@
+"""Every code that the program raises, and why nobody can cause some of them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+NUMBERS_ALONE = "is said of numbers that were typed; no table is within its reach"
+BY_HAND = "needs a ledger or a registry that was rewritten by hand; tests/engine holds those"
+PUT_BACK = "is said of a workspace that was put back, taken apart or is in use, before any row is read"
+CANNOT: dict[str, str] = {
+    "backup.failed": "needs a disk that fails while it copies; tests of the backup hold that",
+    "backup.loading": PUT_BACK,
+    "budget.closed": PUT_BACK,
+    "ledger.rolled_back": PUT_BACK,
+    "recover.not_copy": PUT_BACK,
+    "recover.other_head": PUT_BACK,
+    "recover.short_head": PUT_BACK,
+    "registry.missing": PUT_BACK,
+    "registry.rolled_back": PUT_BACK,
+    "workspace.copy": PUT_BACK,
+    "workspace.in_use": PUT_BACK,
+    "workspace.mending": PUT_BACK,
+    "workspace.unwritable": PUT_BACK,
+    "loss.range": "a programming error: every question states its own loss",
+    "loss.unknown": BY_HAND,
+    "lecture.epsilon_range": NUMBERS_ALONE,
+    "verify.ledger_cut": BY_HAND,
+    "verify.ledger_unreadable": BY_HAND,
+}
+PREFIXES_CANNOT = dict.fromkeys(("whatif.", "validity.", "overfitting.", "audit."), NUMBERS_ALONE)
+PREFIXES_CANNOT["gate."] = "is said of the address that was asked for, before any page"
+PREFIXES_CANNOT["upload."] = "is said of a file that was not kept, or is gone, and so not read"
+PREFIXES_CANNOT["workshop."] = "a workshop has no table but the bundled samples"
+
+
+def codes() -> set[str]:
+    """Every code that the program raises, by its source; and those that are put together there."""
+    found: set[str] = {
+        "load.ragged",
+        "load.quoting",
+        "load.line_end",
+        "load.long_line",
+        "load.encoding",
+        "load.broken",
+        "load.unclosed",
+        "load.header_quoting",
+        "release.interrupted",
+        "ledger.locked",
+        "ledger.unwritable",
+        "ledger.damaged",
+        *(
+            f"train.{name}"
+            for name in ("calibration", "region", "iterate", "steps", "lattice", "rate", "radius", "clip")
+        ),
+    }
+    for package in ("dpengine", "ui", "pages", "demos"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("AllowanceError", "BudgetExceeded"):
+                    for part in ast.walk(node.args[0]) if node.args else ():
+                        if isinstance(part, ast.Constant) and isinstance(part.value, str) and "." in part.value:
+                            found.add(part.value)
+    return {code for code in found if not code.endswith(".")}
+
+
+def cannot(code: str) -> str | None:
+    """Why nobody can cause it, or it cannot tell of a table."""
+    return CANNOT.get(code) or next((why for start, why in PREFIXES_CANNOT.items() if code.startswith(start)), None)

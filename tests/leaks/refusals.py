@@ -300,7 +300,9 @@ CAUSES: dict[str, Cause] = {
     "train.no_delta": lambda b: b.small("pure", "1", "0").training_for(
         "train_linear", Fraction(1, 2), target="far", features=["age"]
     ),
-    "train.no_room": lambda b: b.table.training_for("train_linear", Fraction(1, 10**9), target="far", features=["age"]),
+    "train.no_room": lambda b: b.table.training_for(
+        "train_linear", Fraction(1, 10**18), target="far", features=["age"]
+    ),
     "train.model": lambda b: model_from_json({"weights": b.cell}),
     "check_model.model": lambda b: b.check({"kind": "linear"}),
     "check_model.other": lambda b: b.check(
@@ -358,7 +360,7 @@ CAUSES: dict[str, Cause] = {
         "adaptive_session", questions=1, calibration="gaussian", ask={"largest": [[["far", ">", 1]], [["far", "<", 1]]]}
     ),
     "session.no_delta": lambda b: b.small("pure", "1", "0").session_for(3, Fraction(1, 2), "gaussian"),
-    "session.no_room": lambda b: b.table.session_for(1000, Fraction(1, 10**9)),
+    "session.no_room": lambda b: b.table.session_for(1000, Fraction(1, 10**18)),
     "session.over": lambda b: acts.over(b),
     "session.questions": lambda b: b.ask("adaptive_session", questions=0),
     "session.step_alone": lambda b: b.table.ask(b.ask("adaptive_session", questions=1, ask={"average": "far"})),

@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
-from dpengine.core.json_types import Json
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import MISSING, Category, Code, ItemSet, Number, Ordered, Schema
 
@@ -22,7 +21,7 @@ NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
 CATEGORY_OPS = ("in", "not in", "=")
 ITEM_OPS = ("has", "has none of")
 MOST_ITEMS = 30  # in one condition
-Row = dict[str, Any]  # a code for each column; for an ItemSet the tuple of its items' codes
+Row = JsonObject  # a code for each column; for an ItemSet the tuple of its items' codes
 
 
 @dataclass(frozen=True)

@@ -18,23 +18,19 @@ from functools import cached_property
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared import usual_spellings
 from dpengine.declared.date_column import Date
+from dpengine.declared.item_set import LONGEST_VALUE, Code
+from dpengine.declared.item_set import MOST_LISTED as MOST_LISTED
+from dpengine.declared.item_set import ItemSet as ItemSet
+from dpengine.declared.spelling import normal as normal
 from dpengine.messages import hidden
 
 MISSING = -1  # the code of a missing Number
 MOST_STEPS = 10**7
 MOST_VALUES = 10**6
-MOST_LISTED = 10**5  # values of an ItemSet
-LONGEST_SEPARATOR = 10
-LONGEST_VALUE = 200
 LONGEST_NAME = 200
-
-Code = int
-
-
-def normal(text: str) -> str:
-    """How listed values and cells are compared: capitals and outer spaces aside."""
-    return text.strip().lower()
+LONGEST_MEASURE = 20
 
 
 def visible(text: str) -> bool:
@@ -51,9 +47,16 @@ class Number:
     step: Fraction
     shape: str  # a public guess for previews: "even", "bell" or "skewed"
     missing: Fraction | None  # the value that stands in for a missing one; None: the row is left out
+    measure: str  # what it is counted in: €, kg, min; a public word that follows it into answers
 
     def __init__(
-        self, lower: object, upper: object, step: object = 1, shape: str = "bell", missing: object = None
+        self,
+        lower: object,
+        upper: object,
+        step: object = 1,
+        shape: str = "bell",
+        missing: object = None,
+        measure: str = "",
     ) -> None:
         low, high = read_number(lower, "lower"), read_number(upper, "upper")
         grain = read_number(step, "step")
@@ -68,7 +71,10 @@ class Number:
         filled = None if missing is None else read_number(missing, "missing")
         if filled is not None and not low <= filled <= high:
             raise AllowanceError("number.missing_outside")
+        if not isinstance(measure, str) or len(measure.strip()) > LONGEST_MEASURE or not visible(measure):
+            raise AllowanceError("number.measure", most=LONGEST_MEASURE)
         parts = {"lower": low, "upper": high, "step": grain, "shape": shape, "missing": filled}
+        parts |= {"measure": " ".join(measure.split())}
         for name, value in parts.items():
             object.__setattr__(self, name, value)
 
@@ -124,7 +130,8 @@ class Number:
             "step": text_of(self.step),
             "shape": self.shape,
         }
-        return data if self.missing is None else data | {"missing": text_of(self.missing)}
+        data |= {} if self.missing is None else {"missing": text_of(self.missing)}
+        return data | ({"measure": self.measure} if self.measure else {})
 
 
 def round_step(width: Fraction) -> Fraction:
@@ -146,10 +153,18 @@ class Category:
     unknown: str
     missing: str
     aliases: tuple[tuple[str, str], ...]  # other spellings: ("1", "yes")
+    spellings: str  # a table of usual_spellings, in which every spelling of a value counts as it; "": none
     labels: tuple[str, ...] = field(compare=False)
     _places: dict[str, Code] = field(compare=False, repr=False)
 
-    def __init__(self, values: Json, unknown: str = "other", missing: str = "no answer", aliases: Json = ()) -> None:
+    def __init__(
+        self,
+        values: Json,
+        unknown: str = "other",
+        missing: str = "no answer",
+        aliases: Json = (),
+        spellings: str = "",
+    ) -> None:
         if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
             raise AllowanceError("schema.unreadable")
         listed = tuple(str(value).strip() for value in values)
@@ -177,12 +192,15 @@ class Category:
             raise AllowanceError("category.few", least=2)
         pairs = aliases.items() if isinstance(aliases, dict) else aliases
         spelled = tuple((normal(str(other)), str(value)) for other, value in pairs)
-        if any(value not in labels for _, value in spelled):
+        if any(value not in labels for _, value in spelled) or not isinstance(spellings, str):
             raise AllowanceError("schema.unreadable")
+        if spellings:
+            usual_spellings.lines(spellings)  # refuses one that is not there
         object.__setattr__(self, "values", listed)
         object.__setattr__(self, "unknown", seen[normal(unknown)])
         object.__setattr__(self, "missing", seen[normal(missing)])
         object.__setattr__(self, "aliases", spelled)
+        object.__setattr__(self, "spellings", spellings)
         object.__setattr__(self, "labels", tuple(labels))
         object.__setattr__(self, "_places", {normal(label): place for place, label in enumerate(labels)})
 
@@ -205,88 +223,21 @@ class Category:
         """The place of a listed value; for public values typed into a form."""
         return self._places[normal(str(value))]
 
+    def spelled(self) -> dict[str, Code]:
+        """What each cell that is known counts as: the labels, then other spellings, then those of the usual table."""
+        found = dict(self._places)
+        for other, label in self.aliases:
+            found.setdefault(other, self.labels.index(label))
+        if self.spellings:
+            found = usual_spellings.places(self.spellings, self.labels, self.missing) | found
+        return found
+
     def as_json(self) -> JsonObject:
         data: JsonObject = {"kind": "category", "values": list(self.values)}
         data |= {"unknown": self.unknown, "missing": self.missing}
         if self.aliases:
             data["aliases"] = [list(pair) for pair in self.aliases]
-        return data
-
-
-@dataclass(frozen=True)
-class ItemSet:
-    """A set of values from a declared list: items in one cell with a separator between them (None: one item in a cell).
-
-    An item twice in a cell counts once, an item outside the list is dropped, an empty cell is the empty set. Where a
-    person has several rows, the person's set is the union over *all* of them, however many of them count elsewhere.
-    `at_most` is needed for a histogram alone: of a larger set that many items count there.
-    """
-
-    values: tuple[str, ...]
-    separator: str | None
-    at_most: int | None
-    _places: dict[str, Code] = field(compare=False, repr=False)
-
-    def __init__(self, values: Json, separator: str | None = "|", at_most: int | None = None) -> None:
-        if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
-            raise AllowanceError("schema.unreadable")
-        listed = tuple(str(value).strip() for value in values)
-        if not 2 <= len(listed) <= MOST_LISTED:
-            raise AllowanceError("items.many", most=MOST_LISTED)
-        if separator is not None and not (isinstance(separator, str) and 1 <= len(separator) <= LONGEST_SEPARATOR):
-            raise AllowanceError("items.separator", most=LONGEST_SEPARATOR)
-        places: dict[str, Code] = {}
-        for place, value in enumerate(listed):
-            if not value:
-                raise AllowanceError("items.blank")
-            if len(value) > LONGEST_VALUE:
-                raise AllowanceError("category.long", most=LONGEST_VALUE)
-            if separator is not None and separator in value:
-                raise AllowanceError("items.inside", value=value, separator=separator)
-            if places.setdefault(normal(value), place) != place:
-                raise AllowanceError("category.twice", value=value)
-        if at_most is not None and (type(at_most) is not int or not 1 <= at_most <= len(listed)):
-            raise AllowanceError("items.at_most", most=len(listed))
-        parts = {"values": listed, "separator": separator, "at_most": at_most, "_places": places}
-        for name, part in parts.items():
-            object.__setattr__(self, name, part)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.values
-
-    @property
-    def size(self) -> int:
-        """How many different items."""
-        return len(self.values)
-
-    @property
-    def diameter(self) -> Fraction:
-        return Fraction(self.size)
-
-    @property
-    def kappa(self) -> Fraction:
-        return Fraction(1)
-
-    def value(self, code: Code) -> str:
-        return self.values[code]
-
-    def code(self, value: Json) -> Code:
-        """The place of one listed item; for public values typed into a form."""
-        return self._places[normal(str(value))]
-
-    def codes(self, cell: str) -> list[Code]:
-        """The items a cell holds, in the declared order."""
-        found = cell.split(self.separator) if self.separator else [cell]
-        return sorted({self._places[item] for item in map(normal, found) if item in self._places})
-
-    def as_json(self) -> JsonObject:
-        return {
-            "kind": "items",
-            "values": list(self.values),
-            "separator": self.separator,
-            "at_most": self.at_most,
-        }
+        return data | ({"spellings": self.spellings} if self.spellings else {})
 
 
 def yes_no(unknown: str = "other", missing: str = "no answer") -> Category:

@@ -22,3 +22,8 @@ def trimmed(text: str) -> str:
 def trimmed_sql(column: str) -> str:
     """The same, as an expression of DuckDB, whose `nfc_normalize` ends at a NUL."""
     return f"trim(nfc_normalize(replace({column}, chr(0), '')), '{SPACES}')"
+
+
+def normal(text: str) -> str:
+    """How listed values and cells are compared: capitals and outer spaces aside."""
+    return text.strip().lower()

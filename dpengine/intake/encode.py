@@ -124,9 +124,7 @@ def _absent(column: Number) -> Code:
 
 def _category(column: Category) -> Coder:
     """Empty cells are missing; then the listed values, then their other spellings; all else is unknown."""
-    places = {normal(label): place for place, label in enumerate(column.labels)}
-    for other, label in column.aliases:
-        places.setdefault(other, column.labels.index(label))
+    places = column.spelled()
     places[""] = column.labels.index(column.missing)
     unknown = column.labels.index(column.unknown)
 

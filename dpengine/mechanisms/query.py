@@ -35,7 +35,7 @@ from dpengine.statistics.raw_needs import RawNeed
 
 Statistic = TypeVar("Statistic")  # what is read of the data
 Raw = TypeVar("Raw")  # what is drawn
-Fields = dict[str, Any]  # what a question is made with, by name
+Fields = JsonObject  # what a question is made with, by name
 Told = Callable[[int, int], None]  # so many of so many
 
 

@@ -24,9 +24,9 @@ def parts(model: Model) -> JsonObject:
     columns: JsonObject = {}
     for name, column in zip(layout.names, layout.columns, strict=True):
         if isinstance(column, Category):
-            values = {normal(label): found[f"{name} = {label}"] for label in column.labels}
+            values = {spelling: found[f"{name} = {column.labels[code]}"] for spelling, code in column.spelled().items()}
             columns[name] = {
-                "values": values | {other: values[normal(label)] for other, label in column.aliases},
+                "values": values,
                 "other": values[normal(column.unknown)],
                 "empty": values[normal(column.missing)],
             }

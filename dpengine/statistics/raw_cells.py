@@ -37,8 +37,7 @@ def band(number: str) -> int | None:
 def misfit(column: Column, dialect: Dialect) -> Callable[[str], bool]:
     """Whether a cell does not fit its declaration: out of range, not in the list, unreadable. An empty cell fits."""
     if isinstance(column, Category):
-        listed = {"", *map(normal, column.values), normal(column.unknown), normal(column.missing)}
-        listed |= {other for other, _ in column.aliases}
+        listed = {"", *column.spelled()}
         return lambda cell: normal(cell) not in listed
     if isinstance(column, Number):
         plain = number_reader(dialect)

@@ -23,6 +23,7 @@ SENTENCES: dict[str, str] = {
     "category.signs": "The listed value “{value}” holds a sign that cannot be seen; type it anew.",
     "number.reversed": "The lowest value must be below the highest; swap them or widen the range.",
     "number.step": "The step must be above 0 and divide the range into whole steps; try {suggestion}.",
+    "number.measure": "What a number is counted in must be a short word or sign of at most {most} characters, such as € or kg.",
     "number.missing_outside": "The value for missing cells must lie inside the declared range.",
     "number.grid": "This range has more than {most} steps; use a larger step.",
     "category.few": "A list needs at least {least} different values.",

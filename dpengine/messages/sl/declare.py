@@ -23,6 +23,7 @@ SENTENCES: dict[str, str] = {
     "category.signs": "Vrednost s seznama „{value}“ vsebuje znak, ki ga ni mogoče videti; vpišite jo na novo.",
     "number.reversed": "Najnižja vrednost mora biti manjša od najvišje; zamenjajte ju ali razširite razpon.",
     "number.step": "Korak mora biti večji od 0 in mora razpon razdeliti na cele korake; poskusite {suggestion}.",
+    "number.measure": "Enota števila mora biti kratka beseda ali znak z največ {most} znaki, na primer € ali kg.",
     "number.missing_outside": "Vrednost za prazne celice mora ležati v navedenem razponu.",
     "number.grid": "Ta razpon ima več kot {most} korakov; izberite večji korak.",
     "category.few": "Seznam potrebuje vsaj {least} {least|različno vrednost|različni vrednosti|različne vrednosti|različnih vrednosti}.",

@@ -14,7 +14,7 @@ to the test, so nothing is paid for the number of those that were searched. Aver
 bound. ∎
 
 A draw that was searched must not be tested: the best of many events fits its own sample, and a bound computed on it
-accuses honest releases. `tests/test_audit.py` shows this.
+accuses honest releases. `tests/engine/audit/test_audit.py` shows this.
 """
 
 from __future__ import annotations

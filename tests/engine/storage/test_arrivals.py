@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,6 @@ from dpengine.workspace import Workspace
 
 ROWS = "id,height,town,day\n007,1.50,Kranj,2024-01-05\n008,1.75,Čatež,2024-02-05\n,1.6,NA,2024-02-06\n010,,Ptuj,\n"
 SCHEMA = dp.Schema({"height": dp.Number(0, 3, step="0.01")})
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Workspace]:
-    with closing(Workspace(tmp_path / "var")) as opened:
-        yield opened
 
 
 def add(home: Workspace, source: Any, name: str, **terms: Any) -> dp.Table:

@@ -14,7 +14,7 @@ from dpengine.declared.unit import Unit
 from dpengine.storage.samples import SAMPLES
 from dpengine.workspace import Workspace
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = Path(__file__).resolve().parents[3] / "data"
 CONTIGUOUS_STATES = set(
     "AL AZ AR CA CO CT DE FL GA ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC "
     "SD TN TX UT VT VA WA WV WI WY".split()

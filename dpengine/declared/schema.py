@@ -20,8 +20,9 @@ from dpengine.core.exact import read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared import usual_spellings
 from dpengine.declared.date_column import Date
-from dpengine.declared.item_set import LONGEST_VALUE, Code
+from dpengine.declared.item_set import LONGEST_VALUE as LONGEST_VALUE
 from dpengine.declared.item_set import MOST_LISTED as MOST_LISTED
+from dpengine.declared.item_set import Code as Code
 from dpengine.declared.item_set import ItemSet as ItemSet
 from dpengine.declared.spelling import normal as normal
 from dpengine.messages import hidden

@@ -20,10 +20,10 @@ PEERS_STAMP := $(PEERS_VENV)/.installed-$(call checksum,bench/requirements-peers
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help venv run workshop test audit shots lint lock clean samples browser bench
+.PHONY: help venv run workshop test audit shots lint lock clean samples new-question browser bench
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 venv: $(TEST_STAMP) ## build .venv with everything that run, test and lint need
 
@@ -48,6 +48,9 @@ shots: $(TEST_STAMP) browser ## pictures of every page in every look and languag
 lint: $(TEST_STAMP) ## ruff and mypy
 	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && echo "ruff: nothing to say"
 	@$(PY) -m mypy --no-error-summary dpengine demos ui pages && echo "mypy: nothing to say"
+
+new-question: $(TEST_STAMP) ## a new question that already works, with its words and its tests (KEY=geometric_mean)
+	@$(PY) tools/new_question.py "$(KEY)"
 
 samples: ## write the sample tables in data/ again, byte for byte
 	@$(need_python)

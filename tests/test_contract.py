@@ -93,7 +93,7 @@ def test_parameters_round_trip(case: tuple[str, dict[str, Any]], relation: str) 
     query = build(*case, relation)
     assert type(query).build(facts(relation), query.parameters()) == query
     assert loss_from_json(loss_as_json(query.loss())) == query.loss()
-    assert query.sentence()
+    assert query.sentence() and isinstance(query.shown(), dict)
 
 
 @every_public_case_and_relation

@@ -56,8 +56,8 @@ class Example:
 @dataclass(frozen=True)
 class Trial:
     """`twins` are broken in a way that `demos.twins` names: “half” of the noise of a number, “quarter” of that of a
-    choice, and others. `covered` is the test that holds its ranges or its promise against the truth; where it is empty
-    the common one does, with the question's own `truth`."""
+    choice, and others. `covered` names the test that holds its ranges or its promise against the truth; where it is
+    empty the common one does, with the question's own `truth`."""
 
     cases: Mapping[str, Given]
     example: Example

@@ -55,7 +55,7 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
         cases={"of a column": {"column": "raw number"}},
         example=Example({"column": "spent"}),
         twins=("half", "relation"),
-        covered="tests/engine/intake/test_misfits.py::test_the_range_keeps_its_promise",
+        covered="test_the_range_keeps_its_promise",
     )
 
     column: str

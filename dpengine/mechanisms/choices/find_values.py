@@ -77,7 +77,7 @@ class FindValues(Query[Found, Found]):
         cases={"of a column": {"column": "raw text", "delta": "1e-6"}},
         example=Example({"column": "street", "delta": "0.01"}),
         twins=("threshold",),
-        covered="tests/engine/mechanisms/test_find_values.py::test_the_promise_holds_for_released_and_for_missing_values",
+        covered="test_the_promise_holds_for_released_and_for_missing_values",
         data_support="tests/engine/mechanisms/test_find_values.py",
     )
 

@@ -78,6 +78,9 @@ class Iqr(Quantile):
     def labels(self) -> list[str]:
         return []  # two quartiles are drawn, and one distance is told
 
+    def shown(self) -> dict[str, str]:
+        return {}
+
     def promise(self) -> Rank:
         return replace(super().promise(), floor=Fraction(0))  # of distances no bound from below is known
 

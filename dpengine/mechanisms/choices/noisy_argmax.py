@@ -59,7 +59,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         cases={"of two groups": {"options": [IN_A, [SOME]]}},
         example=Example({"options": [WEST, NORTH]}, others="even"),
         twins=("quarter",),
-        covered="tests/test_contract.py::test_a_choice_keeps_its_promise",
+        covered="test_a_choice_keeps_its_promise",
     )
 
     options: tuple[Predicate, ...]

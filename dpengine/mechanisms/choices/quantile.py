@@ -89,7 +89,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
         },
         example=Example({"column": "visits", "share": "0.75", "with_range": False}, others="alike"),
         twins=("quarter",),
-        covered="tests/test_contract.py::test_quantile_keeps_rank_promise_and_range_covers",
+        covered="test_quantile_keeps_rank_promise_and_range_covers",
     )
 
     column: str
@@ -340,7 +340,7 @@ class Median(Quantile):
         },
         example=Example({"column": "visits", "with_range": False}),
         twins=("uncapped", "quarter"),
-        covered="tests/test_contract.py::test_quantile_keeps_rank_promise_and_range_covers",
+        covered="test_quantile_keeps_rank_promise_and_range_covers",
     )
 
     def own_json(self) -> JsonObject:

@@ -78,7 +78,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         },
         example=Example({"column": "town"}, others="even"),
         twins=("quarter",),
-        covered="tests/test_contract.py::test_a_choice_keeps_its_promise",
+        covered="test_a_choice_keeps_its_promise",
         with_noise={"flip": Example({"column": "town", "noise": "permute_and_flip"}, others="even")},
     )
 

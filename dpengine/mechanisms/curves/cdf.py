@@ -81,7 +81,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         },
         example=Example({"column": "visits", "points": 2}),
         twins=("quarter",),
-        covered="tests/engine/mechanisms/test_cdf.py::test_the_error_keeps_the_bound_of_the_exponential_mechanism",
+        covered="test_the_error_keeps_the_bound_of_the_exponential_mechanism",
     )
 
     column: str

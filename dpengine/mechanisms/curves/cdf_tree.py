@@ -61,7 +61,7 @@ class CdfTree(OfCounts):
         },
         example=Example({"column": "visits"}),
         twins=("half", "small"),
-        covered="tests/engine/mechanisms/test_cdf.py::test_the_tree_keeps_its_band_also_when_averaged",
+        covered="test_the_tree_keeps_its_band_also_when_averaged",
     )
 
     column: str

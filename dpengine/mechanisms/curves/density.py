@@ -90,7 +90,7 @@ class Density(Query[Spread, tuple[int, ...]]):
         },
         example=Example({"columns": ["visits"], "resolution": 2, "bandwidth": 3}),
         twins=("half",),
-        covered="tests/engine/mechanisms/test_density.py::test_the_band_holds_the_whole_curve",
+        covered="test_the_band_holds_the_whole_curve",
         large={"columns": ["z"], "resolution": 8},
     )
 

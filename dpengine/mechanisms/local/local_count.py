@@ -58,7 +58,7 @@ class LocalCount(OfBits):
         cases={"of some": {"where": IN_A}},
         example=Example({"where": WEST}),
         twins=("half",),
-        covered="tests/engine/mechanisms/test_shuffle.py::test_counts_have_no_bias_and_ranges_that_hold",
+        covered="test_counts_have_no_bias_and_ranges_that_hold",
     )
 
     def __post_init__(self) -> None:

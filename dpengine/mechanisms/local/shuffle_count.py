@@ -64,7 +64,7 @@ class ShuffleCount(OfBits):
         cases={"of some": {"where": IN_A, "delta": "0.5"}},
         example=Example({"where": WEST, "delta": "0.35"}),
         twins=("shared",),
-        covered="tests/engine/mechanisms/test_shuffle.py::test_counts_have_no_bias_and_ranges_that_hold",
+        covered="test_counts_have_no_bias_and_ranges_that_hold",
     )
 
     delta: Fraction

@@ -78,7 +78,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         },
         example=Example({"column": "town", "delta": "0.5"}),
         twins=("shared",),
-        covered="tests/engine/mechanisms/test_shuffle.py::test_bars_and_what_a_zero_may_hide",
+        covered="test_bars_and_what_a_zero_may_hide",
     )
 
     column: str

@@ -29,7 +29,7 @@ class CheckModel(OfModel):
         },
         example=Example({"parts": 2, "model": model(CLUB, "member", "visits", (0,), (1,), 0, 2**24)}),
         twins=("half", "small"),
-        covered="tests/engine/mechanisms/test_check_model.py::test_a_first_figure_keeps_its_promise",
+        covered="test_a_first_figure_keeps_its_promise",
     )
     noises = CheckChances.noises
 

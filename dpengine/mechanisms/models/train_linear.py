@@ -49,7 +49,7 @@ class TrainLinear(OfGradients):
             {"target": "visits", "features": ["member"], "calibration": "coordinate", "steps": 1, "lattice": 4}
         ),
         twins=("half",),
-        covered="tests/engine/mechanisms/test_training.py::test_intervals_hold_the_model_without_noise",
+        covered="test_intervals_hold_the_model_without_noise",
         large={"target": "z", "features": ["x"]},
     )
     smooth: ClassVar[Fraction] = Fraction(1)

@@ -54,7 +54,7 @@ class TrainLogistic(OfGradients):
             instead="near",
         ),
         twins=("half",),
-        covered="tests/engine/mechanisms/test_training.py::test_intervals_hold_the_model_without_noise",
+        covered="test_intervals_hold_the_model_without_noise",
         large={"target": "c", "features": ["x"]},
     )
     smooth: ClassVar[Fraction] = Fraction(1, 4)

@@ -31,6 +31,6 @@ class PublishNumber(PublishedRows):
         },
         example=Example({"columns": ["visits"]}),
         twins=("half",),
-        covered="tests/engine/mechanisms/test_publish.py::test_what_is_read_off_has_no_bias_and_holds_the_truth",
+        covered="test_what_is_read_off_has_no_bias_and_holds_the_truth",
     )
     kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Number,)

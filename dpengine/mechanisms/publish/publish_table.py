@@ -23,5 +23,5 @@ class PublishTable(PublishedRows):
         cases={"a number and a list": {"columns": ["x", "c"]}},
         example=Example({"columns": ["town", "visits"]}),
         twins=("half",),
-        covered="tests/engine/mechanisms/test_publish.py::test_what_is_read_off_has_no_bias_and_holds_the_truth",
+        covered="test_what_is_read_off_has_no_bias_and_holds_the_truth",
     )

@@ -119,7 +119,7 @@ class AdaptiveSession(Query[Any, Any]):
         },
         example=Example({"questions": 2, "ask": {"share": WEST}}),
         twins=("half",),
-        covered="tests/engine/asking/test_session.py::test_an_adaptive_analyst_gets_answers_within_alpha",
+        covered="test_an_adaptive_analyst_gets_answers_within_alpha",
     )
 
     questions: int

@@ -42,7 +42,7 @@ from dpengine.statistics.counts import Moments
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mean(OfNumbers):
+class Mean(OfNumbers[tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="mean",
         asked_on=("ask", "whatif"),

@@ -9,14 +9,14 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
-from dpengine.mechanisms.query import Averaged, Fields
+from dpengine.mechanisms.query import Averaged, Fields, Statistic
 
 MOST_ROWS = 10**10
 MOST_SUM = 2**62  # declared bounds times MOST_ROWS stay below it, so that no table can make a sum overflow
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfNumbers(Averaged[tuple[int, ...]]):
+class OfNumbers(Averaged[Statistic]):
     column: str
 
     @classmethod

@@ -38,7 +38,7 @@ from dpengine.statistics.counts import Moments
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sum(OfNumbers):
+class Sum(OfNumbers[tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="sum",
         asked_on=("ask", "whatif"),

@@ -40,7 +40,7 @@ from dpengine.statistics.counts import Moments
 
 
 @dataclass(frozen=True, kw_only=True)
-class Variance(OfNumbers):
+class Variance(OfNumbers[tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="variance",
         asked_on=("ask", "whatif"),

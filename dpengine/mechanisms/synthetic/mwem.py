@@ -76,7 +76,7 @@ class Mwem(OfClass):
         cases={"of one round": {"columns": ["c"], "rounds": 1}},
         example=Example({"columns": ["town"], "queries": [WEST, NORTH], "rounds": 1}),
         twins=("quarter",),
-        covered="tests/engine/mechanisms/test_synthetic.py::test_the_promise_is_kept",
+        covered="test_the_promise_is_kept",
         large={"columns": ["c", "d"]},
     )
 

@@ -81,7 +81,7 @@ class SmallDatabase(OfClass):
         },
         example=Example({"columns": ["town"], "size": 2}),
         twins=("quarter",),
-        covered="tests/engine/mechanisms/test_synthetic.py::test_the_promise_is_kept",
+        covered="test_the_promise_is_kept",
         large={"columns": ["t"]},
     )
 

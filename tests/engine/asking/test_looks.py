@@ -188,6 +188,12 @@ AVERAGED: dict[str, dict[str, Any]] = {
     "sum": of(column="salary", by="state"),
     "variance": of(column="salary"),
 }
+AVERAGED |= {
+    key: of(column="salary")
+    for key, query in dp.catalogue.items()
+    if issubclass(query, Averaged) and key not in AVERAGED
+    if [one.kind for one in query.card.parameters if one.required] == ["column.number", "epsilon"]
+}
 
 
 def test_every_question_that_is_averaged_is_tried_here() -> None:

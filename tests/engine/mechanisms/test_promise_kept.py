@@ -64,8 +64,8 @@ class Silence:
 
 
 def wished(key: str, relation: str) -> Fraction:
-    """What a question of no wish here promises at the whole allowance: it is then bought at that."""
-    return Fraction(WISHES.get(key) or whatif.read(TYPED | {"q": key, "relation": relation}).query.promise().amount)
+    """Of a question of no wish here, what it calls just worth having."""
+    return Fraction(WISHES.get(key) or whatif.read(TYPED | {"q": key, "relation": relation}).query.coarse())
 
 
 def bought(key: str, relation: str) -> Query:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import exp
+from math import ceil, exp
 
 import pytest
 
@@ -39,12 +39,20 @@ TYPED = {
     "full": "no",
     "beta": "",
 }
-WISHES = {"count": "25", "sum": "200000", "histogram": "70", "top_item": "60", "proportion": "4", "variance": "80"}
+WISHES = {"mean": "40", "median": "40", "quantile": "40", "iqr": "40"}
+WISHES |= {"count": "25", "sum": "200000", "histogram": "70", "top_item": "60", "proportion": "4", "variance": "80"}
 CASES = [(key, relation) for key in sorted(whatif.offered()) for relation in ("add_remove", "replace")]
 
 
 def given(key: str, relation: str, find: str) -> dict[str, str]:
-    return TYPED | {"q": key, "relation": relation, "find": find, "x": WISHES.get(key, "40")}
+    asked = TYPED | {"q": key, "relation": relation}
+    return asked | {"find": find, "x": WISHES.get(key) or twice_the_best(asked)}
+
+
+def twice_the_best(asked: dict[str, str]) -> str:
+    """A wish for a question of none above: twice what one question promises for the whole allowance."""
+    best = whatif.solve(whatif.read(asked | {"find": "promise", "k": "1"})).promise
+    return best.written(Fraction(ceil(2_000 * best.amount), 1_000))
 
 
 def solved(key: str, relation: str, find: str) -> tuple[whatif.Setting, whatif.Solved]:

@@ -24,3 +24,14 @@ def rejected(draws: Iterable[Hashable], law: Mapping[Hashable, float]) -> bool:
 
 def with_rest(law: Mapping[Any, float]) -> dict[Hashable, float]:
     return dict(law) | {None: max(0.0, 1.0 - math.fsum(law.values()))}
+
+
+def laplace_law(scale: float, reach: int) -> dict[Hashable, float]:
+    q = math.exp(-1 / scale)
+    return with_rest({z: (1 - q) / (1 + q) * q ** abs(z) for z in range(-reach, reach + 1)})
+
+
+def gaussian_law(sigma: float, reach: int) -> dict[Hashable, float]:
+    weights = {z: math.exp(-z * z / (2 * sigma * sigma)) for z in range(-40 * reach, 40 * reach + 1)}
+    total = math.fsum(weights.values())
+    return with_rest({z: weights[z] / total for z in range(-reach, reach + 1)})

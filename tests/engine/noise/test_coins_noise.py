@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from helpers_laws import rejected, with_rest
+from helpers_laws import gaussian_law, laplace_law, rejected, with_rest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -16,17 +16,6 @@ from dpengine.noise.coins import Coins, SystemCoins, gaussian_scale, laplace_sca
 from tests.helpers_coins import SeededCoins
 
 # --- additive noise
-
-
-def laplace_law(scale: float, reach: int) -> dict[Hashable, float]:
-    q = math.exp(-1 / scale)
-    return with_rest({z: (1 - q) / (1 + q) * q ** abs(z) for z in range(-reach, reach + 1)})
-
-
-def gaussian_law(sigma: float, reach: int) -> dict[Hashable, float]:
-    weights = {z: math.exp(-z * z / (2 * sigma * sigma)) for z in range(-40 * reach, 40 * reach + 1)}
-    total = math.fsum(weights.values())
-    return with_rest({z: weights[z] / total for z in range(-reach, reach + 1)})
 
 
 def noise(add: Callable[[list[int], Fraction], list[int]], parameter: Fraction, n: int) -> list[int]:

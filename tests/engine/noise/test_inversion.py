@@ -13,11 +13,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers_laws import laplace_law, rejected
 
 from dpengine.noise import bulk_geometric
 from dpengine.noise.bulk_geometric import BASE, WORD, Digit, Words, dyadic_above, geometric, tables
 from dpengine.noise.coins import SystemCoins
-from tests.engine.noise.test_coins import laplace_law, rejected
 from tests.helpers_coins import ScriptedCoins, SeededCoins
 
 SCALES = [Fraction(1, 7), Fraction(1), Fraction(37, 10), Fraction(4), Fraction(900), Fraction(10**8 + 1, 3)]

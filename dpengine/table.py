@@ -33,6 +33,7 @@ from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import cheapest
 from dpengine.planning.suggestions import suggest
 from dpengine.planning.training_for_spend import trained
+from dpengine.released.compare import Comparable, figures
 from dpengine.released.published import Published
 from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.storage.registry import Record
@@ -224,6 +225,14 @@ class Table:
     def answer_of(self, entry: Entry) -> Answer:
         """As it was given: under the bounds its claim holds, also where the table was declared anew since."""
         return answer_of(self.facts, entry)
+
+    def figures(self, entry: Entry) -> list[Comparable]:
+        """The figures of a paid answer as they may be compared, in one claim with all others of the budget: free."""
+        answer = None if entry.outcome is None else self._workspace.answer_of(entry)
+        if answer is None or answer.query.card.answer == "session":
+            return []
+        place, table = entry.charge.history.count, entry.charge.table
+        return figures(answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
         """What was charged to this table's budget, newest first, for whichever table it was asked of."""

@@ -12,7 +12,7 @@ from dpengine.core.amounts import BETA
 from dpengine.core.json_types import Ends, Json
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import ItemSet
-from dpengine.mechanisms.card import ALL, ON_COLUMN, AnswerKind, Card
+from dpengine.mechanisms.card import ALL, FIGURES, ON_COLUMN, AnswerKind, Card
 from dpengine.mechanisms.promises import Goal, Promise
 from dpengine.mechanisms.telling import APART, FEW, alike, fills
 
@@ -114,6 +114,12 @@ class Answered(ABC):
     def compared(self) -> bool:
         """Are the parts of an answer of one kind, so that one of them may be the largest?"""
         return self.by is not None
+
+    @property
+    def comparable(self) -> bool:
+        """Are there figures in the answer that may be set beside those of other answers? Not where it names its parts
+        itself: what is missing there is no 0."""
+        return self.answer_kind in FIGURES and self.unseen() is None
 
     def state(self, value: Json, interval: Json) -> str:
         """In which of its card's states an answer says nothing; "" where it tells."""

@@ -30,6 +30,8 @@ AnswerKind = Literal[
 WHOLE: tuple[AnswerKind, ...] = ("table", "file", "model")  # no figure: each has a page of its own
 CURVES: tuple[AnswerKind, ...] = ("curve", "column")
 ON_COLUMN: tuple[AnswerKind, ...] = ("place", "distance", "amount")  # told in the unit of one column
+FIGURES: tuple[AnswerKind, ...] = ("count", "share", *ON_COLUMN)  # numbers that may be set beside each other
+ADDED: tuple[AnswerKind, ...] = ("count", "amount")  # numbers that add up
 ALL = Fraction(100)  # every share, in percent
 
 

@@ -58,6 +58,7 @@ AREAS = (
     "telling",
     "widgets",
     "cuts",
+    "answers_page",
 )
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})

@@ -16,6 +16,8 @@ from dpengine.accountant.filter import Rule, spent
 from dpengine.accountant.loss import Exponential, Gaussian, Pure
 from dpengine.asking import repeated_answers
 from dpengine.core.exact import down, up
+from dpengine.released import compare
+from tests.helpers_compare import check_a_comparison_holds_whatever_was_picked
 from tests.helpers_filter import (
     CAP,
     DELTA,
@@ -113,6 +115,10 @@ def the_same_beta(beta: Fraction, spend: int, look: int) -> Fraction:
     return beta
 
 
+def one_by_one(beta: Fraction, place: int) -> Fraction:
+    return beta
+
+
 PLANTED = [
     Planted(
         "PLD used as a filter",
@@ -170,5 +176,13 @@ PLANTED = [
         "too often",
         repeated_answers.share_of,
         the_same_beta,
+    ),
+    Planted(
+        "a picked difference at naive β",
+        "Figures that were picked after seeing all are compared by ranges that hold one by one.",
+        check_a_comparison_holds_whatever_was_picked,
+        "too often",
+        compare.share_of,
+        one_by_one,
     ),
 ]

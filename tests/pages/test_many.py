@@ -45,6 +45,7 @@ def test_five_thousand_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1_900)
 @pytest.mark.parametrize("values", [5_000, 100_000])
 def test_every_page(values: int, tmp_path: Path) -> None:
     opened(tmp_path, values, len(PAGES))

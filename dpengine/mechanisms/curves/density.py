@@ -89,7 +89,6 @@ class Density(Query[Spread, tuple[int, ...]]):
             "of two columns": {"columns": ["x", "z"], "resolution": 2, "bandwidth": ["1.8", 4], "where": IN_A},
         },
         example=Example({"columns": ["visits"], "resolution": 2, "bandwidth": 3}),
-        twins=("half",),
         covered="test_the_band_holds_the_whole_curve",
         large={"columns": ["z"], "resolution": 8},
     )

@@ -57,7 +57,6 @@ class LocalCount(OfBits):
     trial: ClassVar[Trial] = Trial(
         cases={"of some": {"where": IN_A}},
         example=Example({"where": WEST}),
-        twins=("half",),
         covered="test_counts_have_no_bias_and_ranges_that_hold",
     )
 

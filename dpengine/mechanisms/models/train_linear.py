@@ -48,7 +48,6 @@ class TrainLinear(OfGradients):
         example=Example(
             {"target": "visits", "features": ["member"], "calibration": "coordinate", "steps": 1, "lattice": 4}
         ),
-        twins=("half",),
         covered="test_intervals_hold_the_model_without_noise",
         large={"target": "z", "features": ["x"]},
     )

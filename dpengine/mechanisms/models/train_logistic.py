@@ -53,7 +53,6 @@ class TrainLogistic(OfGradients):
             {"target": "member", "features": ["visits"], "calibration": "coordinate", **ONE_STEP, "lattice": 4},
             instead="near",
         ),
-        twins=("half",),
         covered="test_intervals_hold_the_model_without_noise",
         large={"target": "c", "features": ["x"]},
     )

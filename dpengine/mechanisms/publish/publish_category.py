@@ -28,7 +28,6 @@ class PublishCategory(PublishedRows):
             "a list with δ": {"columns": ["t"], "delta": "0.2"},
         },
         example=Example({"columns": ["town"]}),
-        twins=("half",),
         covered="test_what_is_read_off_has_no_bias_and_holds_the_truth",
     )
     kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Category,)

@@ -30,7 +30,6 @@ class PublishNumber(PublishedRows):
             "a column with δ": {"columns": ["x"], "delta": "0.1"},
         },
         example=Example({"columns": ["visits"]}),
-        twins=("half",),
         covered="test_what_is_read_off_has_no_bias_and_holds_the_truth",
     )
     kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Number,)

@@ -22,6 +22,5 @@ class PublishTable(PublishedRows):
     trial: ClassVar[Trial] = Trial(
         cases={"a number and a list": {"columns": ["x", "c"]}},
         example=Example({"columns": ["town", "visits"]}),
-        twins=("half",),
         covered="test_what_is_read_off_has_no_bias_and_holds_the_truth",
     )

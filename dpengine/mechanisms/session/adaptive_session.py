@@ -118,7 +118,6 @@ class AdaptiveSession(Query[Any, Any]):
             },
         },
         example=Example({"questions": 2, "ask": {"share": WEST}}),
-        twins=("half",),
         covered="test_an_adaptive_analyst_gets_answers_within_alpha",
     )
 

@@ -58,7 +58,6 @@ class Variance(OfNumbers[tuple[int, ...]]):
     trial: ClassVar[Trial] = Trial(
         cases={"with empty cells": {"column": "x"}},
         example=Example({"column": "visits"}, instead="near"),
-        twins=("half",),
     )
 
     def __post_init__(self) -> None:

@@ -314,6 +314,7 @@ def test_the_report_stands_alone_and_says_everything(home: Workspace) -> None:
         ("find_range", {"column": "x"}),
         ("sum", {"column": "x"}),
         ("variance", {"column": "x"}),
+        ("iqr", {"column": "x"}),
         ("find_values", {"column": "g", "delta": "1e-8"}),
         ("fit_check", {}),
         ("cdf_tree", {"column": "day"}),

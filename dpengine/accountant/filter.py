@@ -168,6 +168,13 @@ def spent(rule: Rule, totals: Totals) -> Fraction:
     return min(readings)
 
 
+def alone(rule: Rule, cost: Cost) -> tuple[Fraction, Fraction]:
+    """(ε, δ) of one event by itself: its own where it has one, else by the rule's order, at the slack."""
+    if cost.epsilon is not None:
+        return cost.epsilon, cost.delta
+    return spent(rule, Totals.NOTHING.plus(cost)), rule.delta_slack + cost.delta
+
+
 def used(rule: Rule, totals: Totals) -> Fraction:
     """The meter: which share of what can ever be asked is gone."""
     readings = []

@@ -9,12 +9,15 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
 from dpengine.mechanisms.card import WHOLE, AnswerKind
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
-from ui.parts import counted, curve_answer, density, exports
+from ui.parts import counted, curve_answer, density, exports, odds
 from ui.pictures import charts, many
 from ui.shell import nav, steer
+from ui.shell.state import workspace
 from ui.words import gloss
 from ui.words.figures import cut, figure, limits, pictured, printed_range
 from ui.words.wording import axis, from_zero, headline, range_words
@@ -141,6 +144,7 @@ def receipt(answer: dp.Answer, key: str) -> None:
         st.html(
             f'<p class="muted">{escape(say("receipt.plain"))}</p>'
             f'<p class="muted">{escape(say("receipt.value", value=_full(answer)))}</p>'
+            f'<p class="muted">{gloss.text(odds_words(answer))}</p>'
             + "".join(f'<p class="muted">{escape(text)}</p>' for text in answer.query.card.caveat_texts)
             + f'<p class="muted">{escape(say("receipt.theorem", theorem=answer.query.theorem))}</p>'
         )
@@ -162,6 +166,13 @@ def receipt(answer: dp.Answer, key: str) -> None:
                 key=f"csv-{key}",
                 on_click="ignore",
             )
+
+
+def odds_words(answer: dp.Answer) -> str:
+    """ε and δ of this answer by itself, and what they can do to a suspicion."""
+    rule = workspace().ledger.budget(answer.receipt["budget"]).rule
+    epsilon, delta = filter.alone(rule, cost(answer.query.loss(), rule.alpha))
+    return odds.of_answer(epsilon, delta, answer.query.facts.relation)
 
 
 def _full(answer: dp.Answer) -> str:

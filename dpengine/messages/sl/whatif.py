@@ -170,6 +170,9 @@ SENTENCES: dict[str, str] = {
     "odds.after": "potem, največ: {share} od 100",
     "odds.about.replace": "To drži, karkoli že ve o vseh drugih. Gre za to, kar piše v vrstici osebe, ne za to, ali je oseba v tabeli: to velja za znano.",
     "odds.about.add_remove": "To drži, karkoli že ve o vseh drugih. Gre za prisotnost v tabeli; o tem, kar piše v vrstici nekoga, ki je zagotovo v njej, je lahko prepričan največ {twice} %, ker ena vrstica namesto druge šteje dvakrat.",
+    "odds.alone.replace": "Sam zase je ta odgovor ε = {epsilon}: kdor je {prior} % prepričan o nečem v vrstici osebe, je lahko po tem odgovoru o tem prepričan največ {most} %.",
+    "odds.alone.add_remove": "Sam zase je ta odgovor ε = {epsilon}: kdor je {prior} % prepričan, da je oseba v tabeli, je lahko po tem odgovoru o tem prepričan največ {most} %.",
+    "odds.alone_delta": "δ = {delta} je verjetnost, prihranjena za spodrsljaj, pri katerem ta meja morda ne drži.",
     "odds.delta": "δ = {delta} je verjetnost, za vse odgovore skupaj, ki je rezervirana za spodrsljaj, v katerem ta meja lahko odpove; ne pove, kako hud bi bil spodrsljaj, in ni dovoljenje, da se pokaže vrstica kogarkoli.",
     "odds.no_delta": "δ je 0: meja drži brez izjeme.",
 }

@@ -25,6 +25,7 @@ from dpengine.declared.conditions import Row
 from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.fit_check import FitCheck
+from dpengine.mechanisms.counts.fit_checks import FitChecks
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.sums.sum import Sum
@@ -64,7 +65,7 @@ class Watched:
 
     def _number(self, at: int) -> tuple[str, str]:
         """What one of the noisy numbers is to a person: the answer, a bar of it, or something that it is made from."""
-        if isinstance(self.query, Histogram):
+        if isinstance(self.query, Histogram | FitChecks):
             return "bar", self.query.labels()[at]
         return "answer" if isinstance(self.query, Count | FitCheck | Sum) else "number", ""
 

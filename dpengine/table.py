@@ -10,6 +10,7 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Pure
 from dpengine.asking import statement
 from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
+from dpengine.asking.column_fit import ColumnFit, Fits, fits_of
 from dpengine.asking.paid_answers import answer_of, answers_of_kinds, answers_to, looks_at, run_of, session_for
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
@@ -30,7 +31,7 @@ from dpengine.mechanisms.publish.write_file import imagined
 from dpengine.mechanisms.query import AnyQuery, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
-from dpengine.planning.best_noise import cheapest
+from dpengine.planning.best_noise import cheapest, least_priced
 from dpengine.planning.suggestions import suggest
 from dpengine.planning.training_for_spend import trained
 from dpengine.released.compare import Comparable, figures
@@ -120,6 +121,10 @@ class Table:
     def cheapest(self, query: AnyQuery) -> AnyQuery:
         """The same question with the noise that promises most for what it takes of the allowance now."""
         return cheapest(query, self.budget.rule, self._standing().totals)
+
+    def least_priced(self, query: AnyQuery, wish: Fraction) -> AnyQuery | None:
+        """The same question with the noise and the ε that take least now and promise as much as is wished, or None."""
+        return least_priced(query, wish, self.budget.rule, self._standing().totals)
 
     def rehearse(self, query: AnyQuery, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""
@@ -221,6 +226,14 @@ class Table:
         """The paid answers to this question at whatever ε, and what they say together: free. In the order they were
         seen, which later ones never change: a range once stated must stay as it was stated."""
         return looks_at(self._asker, query)
+
+    def fits(self) -> Fits:
+        """What was paid to know of whether the cells of its columns are as declared: free to see."""
+        return fits_of(self._workspace.ledger, self._budget.id, self.name, made=self.practice)
+
+    def fit_of(self, column: str) -> ColumnFit:
+        """The same of one column, as it is declared now."""
+        return self.fits().of(column, self.schema[column])
 
     def answer_of(self, entry: Entry) -> Answer:
         """As it was given: under the bounds its claim holds, also where the table was declared anew since."""

@@ -39,7 +39,7 @@ def one_person(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 # z, d, t and s move with x and c, to keep the world small; each number and list still takes all its values.
 POSSIBLE_ROWS: tuple[Row, ...] = tuple(
     one_person(({"x": x, "c": c, "z": 2 if x == MISSING else x, "d": (x + c) % 2, "t": (x + c) % 3, "s": held},))[0]
-    | {"b": x, "fault": max(c, int(x == 3)), "fault x": int(x == 3)}
+    | {"b": x, "fault": max(c, int(x == 3)), "fault x": int(x == 3), "fault c": c}
     | {"raw number": RAW_NUMBERS[x], "raw text": RAW_TEXTS[(x + c) % 5]}
     for (x, c), held in zip(product((MISSING, 0, 1, 3), (0, 1)), SETS, strict=True)
 )

@@ -59,6 +59,7 @@ AREAS = (
     "widgets",
     "cuts",
     "answers_page",
+    "fit",
 )
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})

@@ -11,7 +11,7 @@ of the ledger's sums, so the choice tells nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dpengine.accountant import filter
@@ -42,15 +42,24 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
 
 def _that_fits(usual: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     """Where the usual noise is not admitted any more: another that promises as much, fits, and takes least."""
-    options = []
-    for noise in usual.noises:
-        other = usual.with_noise(noise)
-        least = least_epsilon(other, usual.promise().amount)
+    return _least([usual.with_noise(noise) for noise in usual.noises], usual.promise().amount, rule, totals) or usual
+
+
+def least_priced(query: AnyQuery, wish: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
+    """The question with the noise and the ε that take least now and promise as much as is wished; None where none that
+    fits does."""
+    return _least([query.with_noise(noise) for noise in ("", *query.noises)], wish, rule, totals)
+
+
+def _least(options: Sequence[AnyQuery], wish: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
+    found = []
+    for option in options:
+        least = least_epsilon(option, wish)
         if least is not None:
-            paid = cost(other.at(least).loss(), rule.alpha)
+            paid = cost(option.at(least).loss(), rule.alpha)
             if filter.fits(rule, totals, paid):
-                options.append((filter.share(rule, totals, paid), other.at(least)))
-    return min(options, key=lambda option: option[0])[1] if options else usual
+                found.append((filter.share(rule, totals, paid), option.at(least)))
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def _others(usual: AnyQuery, rule: Rule, allowed: Callable[[Cost], bool]) -> list[AnyQuery]:

@@ -184,6 +184,11 @@ class ItemCounts(Aggregate[Counts]):
         return placed(found["item"], found["rows"], self.size)
 
 
+def flag_name(column: str) -> str:
+    """Where the coded file keeps which rows do not fit a column: f3 for the column c3."""
+    return f"f{column.removeprefix('c')}"
+
+
 @dataclass(frozen=True)
 class MisfitCount(Aggregate[int]):
     """How many rows have a cell that does not fit its declaration: in one column (`fault <name>`), or any
@@ -200,8 +205,7 @@ class MisfitCount(Aggregate[int]):
         return people // 50
 
     def _flag(self, names: Mapping[str, str]) -> str:
-        """Where the coded file keeps the flag: f3 for the column c3, `fault` for any."""
-        return "fault" if self.column is None else f"f{names[self.column].removeprefix('c')}"
+        return "fault" if self.column is None else flag_name(names[self.column])
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {self._flag(names): "int64"}
@@ -211,6 +215,32 @@ class MisfitCount(Aggregate[int]):
 
     def shape(self, found: Found) -> int:
         return int(found["rows"][0])
+
+
+@dataclass(frozen=True)
+class MisfitCounts(Aggregate[Counts]):
+    """In each of several columns: how many rows have a cell there that does not fit its declaration."""
+
+    columns: tuple[str, ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> Counts:
+        met = [row for row in rows if self.where.holds(row)]
+        return tuple(sum(row[f"fault {name}"] for row in met) for name in self.columns)
+
+    def imagine(self, people: int, shape: str) -> Counts:
+        return (people // 50,) * len(self.columns)
+
+    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
+        return {flag_name(names[column]): "int64" for column in self.columns}
+
+    def expression(self, view: View) -> Expression:
+        rows, names = view.rows, view.names
+        found = {f"n{at}": total(rows[flag_name(names[column])]) for at, column in enumerate(self.columns)}
+        return rows.aggregate(**found)
+
+    def shape(self, found: Found) -> Counts:
+        return tuple(int(found[f"n{at}"][0]) for at in range(len(self.columns)))
 
 
 @dataclass(frozen=True)

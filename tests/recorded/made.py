@@ -206,6 +206,7 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         ),
         ("noisy_argmax", {"options": [conditions(rng, schema, 1) for _ in range(rng.randint(2, 3))]} | where()),
         ("fit_check", ({"column": rng.choice(every)} if rng.random() < 0.7 else {}) | noise()),
+        ("fit_checks", ({"columns": rng.sample(every, 2)} if rng.random() < 0.7 else {}) | noise()),
         ("find_range", {"column": rng.choice(["raw", "free", *numbers])}),
         ("find_values", {"column": rng.choice(["raw", "free", *lists]), "delta": rng.choice(["1e-6", "0.001"])}),
         (

@@ -198,7 +198,7 @@ AVERAGED |= {
 
 def test_every_question_that_is_averaged_is_tried_here() -> None:
     averaged = {key for key, query in dp.catalogue.items() if issubclass(query, Averaged)}
-    assert averaged == AVERAGED.keys() | {"crosstab", "fit_check"}  # a histogram, and a count
+    assert averaged == AVERAGED.keys() | {"crosstab", "fit_check", "fit_checks"}  # a histogram, a count, and counts
 
 
 @pytest.mark.parametrize("key", sorted(AVERAGED))

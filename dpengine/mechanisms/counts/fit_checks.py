@@ -1,0 +1,134 @@
+"""In each of several declared columns, how many rows hold a cell that does not fit the declaration; all in one draw.
+
+Guarantee   ε-DP, or ρ-zCDP with Gaussian noise, under replace-one and under add/remove.
+Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
+            Kamath, Steinke 2020, Thm 14.
+Statistic   k counts, c_j = #{rows flagged in column j}. A flag looks at its own row and at the declaration; an empty
+            cell is no misfit. One person holds at most m rows, so |c_j − c_j′| ≤ m for every j, under both relations:
+            k sides of m each, at most km in L1 and km² in squared L2.
+Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where Laplace noise grows with k, so for many
+            columns it is far cheaper.
+Accuracy    all k counts at once within t, by a union bound: each except with probability β/k.
+Verdict     from a column's range and the declared number of people alone. It fits where surely at most a fifth of the
+            people have a misfit, or where none may have one and surely at most half do; it mostly does not fit where
+            surely half of all rows that can count hold one.
+Cost        one scan of k small columns, written when the table was coded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.declared.conditions import Row
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.query import Fields, Released
+from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.trial import Example, Trial
+from dpengine.messages import say
+from dpengine.statistics.counts import MisfitCounts
+
+FITS, MOSTLY_NOT, UNSURE = "fits", "mostly_not", "unsure"
+_NAMED = 3  # columns in a sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitChecks(OfCounts):
+    card: ClassVar[Card] = Card(
+        key="fit_checks",
+        asked_on=("data",),
+        order=165,
+        version=1,
+        answer="count",
+        states=(FEW,),
+        caveats=("empty", "below"),
+        parameters=(
+            Parameter("columns", "columns"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of two columns": {"columns": ["x", "c"]},
+            "of two columns, Gaussian": {"columns": ["x", "c"], "noise": "gaussian"},
+        },
+        example=Example({"columns": ["visits"]}),
+        twins=("half",),
+    )
+
+    columns: tuple[str, ...]
+
+    @classmethod
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
+        names = given.get("columns")
+        if names in (None, "", []):
+            names = list(facts.schema.columns)
+        if not isinstance(names, (list, tuple)) or len(set(map(str, names))) != len(names):
+            raise AllowanceError("fit_checks.columns")
+        for name in names:
+            facts.schema[str(name)]  # refuses one that is not declared
+        return {"columns": tuple(str(name) for name in names)}
+
+    def own_json(self) -> JsonObject:
+        return {"columns": list(self.columns)}
+
+    def used(self) -> set[str]:
+        return set(self.columns)
+
+    def valued(self) -> set[str]:
+        """A misfit is told from the cell as it stands in the file."""
+        return set()
+
+    def sentence(self) -> str:
+        if len(self.columns) > _NAMED:
+            return say("sentence.fit_checks_many", columns=len(self.columns))
+        return say("sentence.fit_checks", columns=say("who.and").join(self.columns))
+
+    @property
+    def counts_rows(self) -> bool:
+        return True
+
+    def labels(self) -> list[str]:
+        return list(self.columns)
+
+    def verdict_of(self, interval: Ends) -> str:
+        return verdict(interval, self.facts.about, self.most)
+
+    def truth(self, rows: Sequence[Row]) -> dict[str, int]:
+        return {name: sum(row[f"fault {name}"] for row in rows) for name in self.columns}
+
+    def need(self) -> MisfitCounts:
+        return MisfitCounts(self.columns)
+
+    @property
+    def moves(self) -> tuple[int, int]:
+        return len(self.columns), self.facts.unit.at_most
+
+    @property
+    def numbers(self) -> int:
+        return len(self.columns)
+
+    def holds_none(self, interval: Json) -> bool:
+        return bool(interval[0] <= 0 <= interval[1])
+
+    def coarse(self) -> Fraction:
+        """A tenth of the people: then a column that fits and one that does not are told apart for certain."""
+        return Fraction(self.facts.about, 10)
+
+    def told(self, each: list[Ends]) -> Released:
+        found = dict(zip(self.columns, each, strict=True))
+        return Released({name: one[0] for name, one in found.items()}, {name: one[1] for name, one in found.items()})
+
+
+def verdict(interval: Ends, about: int, most: int) -> str:
+    """Of one column: so many people, and so many rows that can count at most. Everybody has one row for certain."""
+    low, high = interval
+    if 5 * high <= about or (low <= 0 and 2 * high <= about):
+        return FITS
+    return MOSTLY_NOT if 2 * low >= most else UNSURE

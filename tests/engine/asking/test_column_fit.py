@@ -1,0 +1,117 @@
+"""What is known of whether a column's cells are as declared, and what an answer about it says of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dpengine as dp
+from dpengine.asking.column_fit import MADE, UNCHECKED, slip
+from dpengine.mechanisms.counts.fit_checks import FITS, MOSTLY_NOT
+from dpengine.messages import say
+from dpengine.workspace import Workspace
+
+LIST = dp.Category(["ženska", "moški"])
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    opened = Workspace(tmp_path / "var")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def table(workspace: Workspace) -> dp.Table:
+    frame = pd.DataFrame({"spol": ["Male", "Female"] * 490 + ["moški"] * 20, "age": ["30"] * 1000, "pay": ["5"] * 1000})
+    return workspace.add_table(
+        "people",
+        frame,
+        schema=dp.Schema({"spol": LIST, "age": dp.Number(0, 120)}),
+        unit=dp.Unit.rows(),
+        relation="replace",
+        budget=dp.Budget("99", "1e-6"),
+    )
+
+
+def notes(table: dp.Table, key: str = "proportion", **more: object) -> list[str]:
+    given = {"of": [["spol", "in", ["ženska"]]]} if key == "proportion" else {}
+    return table.fits().notes(table.query(key, epsilon="0.1", **(given | more)))
+
+
+def test_before_a_check_an_answer_says_that_nobody_looked(table: dp.Table) -> None:
+    assert table.fit_of("spol").state == UNCHECKED and not table.fit_of("spol").checked
+    assert notes(table) == [say("fit.note.unchecked", column="spol")]
+    both = notes(table, where=[["age", ">", 20]])
+    assert both == [say("fit.note.unchecked_several", columns=["spol", "age"])]
+    assert notes(table, "fit_checks") == []  # it is the check
+    assert notes(table, "find_range", column="pay") == []
+
+
+def test_after_a_check_an_answer_says_what_does_not_fit(table: dp.Table) -> None:
+    table.ask(table.query("fit_checks", epsilon="20"))
+    spol, age = table.fit_of("spol"), table.fit_of("age")
+    assert (spol.state, age.state) == (MOSTLY_NOT, FITS) and spol.share is not None
+    assert abs(float(spol.share) - 0.98) < 0.02
+    assert notes(table) == [spol.note()] and "spol" in spol.note()
+    assert notes(table, "median", column="age") == []
+    assert "spol" in spol.words() and age.words()
+
+
+def test_declared_anew_a_column_is_unchecked_and_the_others_are_not(table: dp.Table) -> None:
+    old = table.query("proportion", epsilon="0.1", of=[["spol", "in", ["ženska"]]])
+    table.ask(table.query("fit_checks", epsilon="20"))
+    new = table.revise(dp.Schema({"spol": dp.Category(["Female", "Male"]), "age": dp.Number(0, 120)}))
+    assert new.fit_of("spol").state == UNCHECKED and new.fit_of("age").state == FITS
+    assert new.fits().notes(old) == [table.fit_of("spol").note()]  # an answer of before, under its own declaration
+    new.ask(new.query("fit_checks", columns=["spol"], epsilon="20"))
+    assert new.fit_of("spol").state == FITS and new.fits().notes(old)
+    back = new.revise(dp.Schema({"spol": LIST, "age": dp.Number(0, 120)}))
+    assert back.fit_of("spol").state == MOSTLY_NOT  # what was paid for stays paid
+
+
+def test_a_single_check_and_one_of_all_rows_count_too(table: dp.Table) -> None:
+    table.ask(table.query("fit_check", epsilon="20"))
+    assert table.fit_of("age").state == UNCHECKED  # many rows do not fit somewhere: nobody knows where
+    table.ask(table.query("fit_check", column="spol", epsilon="20"))
+    assert table.fit_of("spol").state == MOSTLY_NOT
+    ages = table.revise(dp.Schema({"age": dp.Number(0, 120)}))
+    ages.ask(ages.query("fit_check", epsilon="20"))
+    assert ages.fit_of("age").state == FITS
+
+
+def test_the_newest_sure_check_counts(table: dp.Table) -> None:
+    table.ask(table.query("fit_checks", epsilon="20"))
+    table.ask(table.query("fit_checks", epsilon="0.002"))  # says nothing
+    assert table.fit_of("spol").state == MOSTLY_NOT and table.fit_of("age").state == FITS
+
+
+def test_tables_made_here_are_known_to_fit(workspace: Workspace) -> None:
+    town = workspace.table("town")
+    assert town.fit_of("age").state == MADE
+    assert town.fits().notes(town.query("median", column="age", epsilon="0.1")) == []
+
+
+def test_rows_of_several_per_person_are_told_without_a_share(workspace: Workspace) -> None:
+    frame = pd.DataFrame({"who": [i // 2 for i in range(2_000)], "spol": ["Male"] * 2_000})
+    table = workspace.add_table(
+        "journeys",
+        frame,
+        schema=dp.Schema({"spol": LIST}),
+        unit=dp.Unit.column("who", at_most=2),
+        relation="replace",
+        budget=dp.Budget("99", "1e-6"),
+    )
+    table.ask(table.query("fit_checks", epsilon="20"))
+    fit = table.fit_of("spol")
+    assert (
+        fit.state == MOSTLY_NOT and fit.share is None and fit.note() == say("fit.note.mostly_not_rows", column="spol")
+    )
+
+
+def test_the_slip_is_guessed_from_the_declaration_alone() -> None:
+    told = [slip(one) for one in (LIST, dp.Category(["1", "2"]), dp.Number(0, 1), dp.Date("1990-01-01", "1999-01-01"))]
+    assert len({*told, slip(dp.ItemSet(["a", "b"]))}) == 5 and all(one.endswith("?") for one in told)

@@ -34,7 +34,7 @@ class Budget:
 
 
 def usual_delta(people: int) -> Fraction:
-    """A power of ten: at most one in a million, and at most a tenth of one person's share of so many people."""
+    """The default δ: a power of ten, at most one in a million and at most 1/(10·people)."""
     delta = Fraction(1, 10**6)
     while delta * 10 * people > 1:
         delta /= 10
@@ -42,6 +42,6 @@ def usual_delta(people: int) -> Fraction:
 
 
 def questions(budget: Budget, epsilon: Json = "0.1") -> int:
-    """How many counts or medians at this spend the budget holds."""
+    """How many counts or medians at this ε fit into the budget."""
     rule = budget.rule()
     return filter.fits(rule, filter.Totals.NOTHING, cost(Pure(read_number(epsilon, "ε")), rule.alpha))

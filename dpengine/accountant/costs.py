@@ -1,4 +1,4 @@
-"""What a loss event costs in each currency a budget counts: ε, Rényi at the budget's order α, and δ.
+"""What a loss event costs in each quantity that a budget counts: ε, Rényi divergence at the budget's order α, and δ.
 
 | event | ε | Rényi at α | δ |
 |---|---|---|---|
@@ -13,7 +13,7 @@ Approximate is sound because an (ε, δ) pair is, up to post-processing, an ε-p
 arbitrary with probability δ (Kairouz, Oh, Viswanath 2015, Thm 3.3): the first part goes through the pure curve, the
 second into the δ reserve.
 
-Nothing here asks which neighbouring relation the table uses: a mechanism states its event under the table's own
+Nothing here depends on which neighbouring relation the table uses: a mechanism states its event under the table's own
 relation, and composition holds for each pair of neighbours separately.
 """
 
@@ -31,7 +31,7 @@ from dpengine.core.exact import up
 
 @dataclass(frozen=True)
 class Cost:
-    """Never less than the truth. ε and Rényi are multiples of 10^-12, rounded up once per event; δ is exact."""
+    """Upper bounds: ε and Rényi divergence are multiples of 10^-12, rounded up once per event; δ is exact."""
 
     epsilon: Fraction | None  # None is infinite: a Gaussian has no finite ε, and closes the pure clause
     renyi: Fraction  # 0 where the budget has no order α (δ = 0), and then nothing reads it
@@ -56,7 +56,7 @@ def checked_parts(loss: Loss) -> tuple[Simple, ...]:
 
 
 def counted_parts(loss: Loss) -> tuple[tuple[Simple, int], ...]:
-    """The simple events of a loss, refused when one is of no known kind, inexact, or negative (a refund)."""
+    """The simple events of a loss; raises where one is of an unknown kind, inexact, or negative (a refund)."""
     parts = counted(loss)
     for part, _ in parts:
         if type(part) not in (Pure, Exponential, Gaussian, Approximate):

@@ -35,10 +35,10 @@ says that the reading is true, at δ_slack + E[Σδ_i] ≤ δ, at any moment, ev
 false.
 
 **Meter.** used = min(Σε_i/ε, Σr_i/(ε−c)), the first part alone where ε ≤ c or δ_slack = 0. This is the part of what can
-ever be asked that is gone, not a claim about ε. It starts at 0, never falls while the cap stays, and is at most 1
-exactly while the ε-condition of the rule holds; a spent δ reserve is told beside it. It never exceeds spent/ε while the
+ever be asked that is used up, not a claim about ε. It starts at 0, never falls while the cap stays, and is at most 1
+exactly while the ε-condition of the rule holds; a spent δ reserve is shown apart. It never exceeds spent/ε while the
 condition holds, since Σr/(ε−c) ≤ (Σr+c)/ε whenever Σr ≤ ε−c. What a question takes is after minus before. That lies
-between its two shares and depends on what came before, so a price is told for now and never as a rule.
+between its two shares and depends on what came before, so a price is valid only at the moment it is shown.
 
 **Raising the cap.** An owner may raise ε, never α, c or δ: from then on the rule compares with the larger cap. At every
 moment spent ≤ the cap in force, and the meter's reading is true at any moment chosen by the answers, so
@@ -124,7 +124,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Totals:
-    """Running sums of everything charged: all a ledger row needs to decide about the next one."""
+    """Running sums of everything charged: all that is needed to decide about the next charge."""
 
     epsilon: Fraction | None  # None once a Gaussian was admitted: the pure clause is closed
     renyi: Fraction
@@ -176,7 +176,7 @@ def alone(rule: Rule, cost: Cost) -> tuple[Fraction, Fraction]:
 
 
 def used(rule: Rule, totals: Totals) -> Fraction:
-    """The meter: which share of what can ever be asked is gone."""
+    """The meter: the share of what can ever be asked that is used up."""
     readings = []
     if totals.epsilon is not None:
         readings.append(totals.epsilon / rule.epsilon)
@@ -188,12 +188,12 @@ def used(rule: Rule, totals: Totals) -> Fraction:
 
 
 def price(rule: Rule, totals: Totals, cost: Cost) -> Fraction:
-    """By how much ε the reading of `spent` grows."""
+    """By how much ε this charge raises `spent`."""
     return spent(rule, totals.plus(cost)) - spent(rule, totals)
 
 
 def share(rule: Rule, totals: Totals, cost: Cost) -> Fraction:
-    """How far the meter moves."""
+    """By how much this charge moves the meter."""
     return used(rule, totals.plus(cost)) - used(rule, totals)
 
 
@@ -206,8 +206,8 @@ def affords(rule: Rule, totals: Totals, cost: Cost, most: Fraction) -> bool:
 def fits(rule: Rule, totals: Totals, cost: Cost, most: int = 10**6) -> int:
     """How many more events of this cost the rule admits, at most `most`.
 
-    Sums only grow, so each clause admits a first run of events and then none: the longer run of the two, cut at the
-    run that the δ reserve allows.
+    Sums only grow, so each clause admits the first so many events and then none. The larger of the two numbers counts,
+    and at most as many as the δ reserve allows.
     """
     runs = [0]
     if totals.epsilon is not None and cost.epsilon is not None:
@@ -217,8 +217,8 @@ def fits(rule: Rule, totals: Totals, cost: Cost, most: int = 10**6) -> int:
     return min(max(runs), _run(rule.delta_reserve - totals.delta, cost.delta, most))
 
 
-def _run(room: Fraction, each: Fraction, most: int) -> int:
+def _run(room: Fraction, amount: Fraction, most: int) -> int:
     """The largest n ≤ most with n·each ≤ room, and 0 where there is no room at all."""
     if room < 0:
         return 0
-    return most if each == 0 else min(most, room // each)
+    return most if amount == 0 else min(most, room // amount)

@@ -1,4 +1,5 @@
-"""The same history for every fixed-plan rule: a few sums, so a reading costs the same after any number of rows.
+"""What every fixed-plan accountant needs of the history: a few running sums, so a reading costs the same after any
+number of rows.
 
 Every sum is rounded up once per entry: ε to 10^-12, squares and ρ to 10^-24 (the square of a multiple of 10^-12 is
 exact there). δ is exact.
@@ -20,7 +21,7 @@ from dpengine.core.json_types import JsonObject
 
 @dataclass(frozen=True)
 class History:
-    """What was charged so far. `epsilon` and `squares` are None once a Gaussian is among it: no ε speaks of it."""
+    """What was charged so far. `epsilon` and `squares` are None once a Gaussian was charged, which has no finite ε."""
 
     count: int  # entries, not their parts
     epsilon: Fraction | None  # Σ ε_i
@@ -39,11 +40,11 @@ class History:
 
     def plus(self, loss: Loss) -> History:
         parts = counted_parts(loss)
-        known = [(each, times) for part, times in parts if (each := epsilon_of_part(part)) is not None]
+        known = [(epsilon_i, times) for part, times in parts if (epsilon_i := epsilon_of_part(part)) is not None]
         epsilon = squares = None
         if self.epsilon is not None and self.squares is not None and len(known) == len(parts):
-            epsilon = self.epsilon + up(sum((each * times for each, times in known), Fraction(0)))
-            squares = self.squares + up(sum((each**2 * times for each, times in known), Fraction(0)), PICO**2)
+            epsilon = self.epsilon + up(sum((epsilon_i * times for epsilon_i, times in known), Fraction(0)))
+            squares = self.squares + up(sum((epsilon_i**2 * times for epsilon_i, times in known), Fraction(0)), PICO**2)
         rho = up(sum((_rho(part) * times for part, times in parts), Fraction(0)), PICO**2)
         delta = sum((delta_of_part(part) * times for part, times in parts), Fraction(0))
         return History(self.count + 1, epsilon, squares, self.rho + rho, self.delta + delta)

@@ -1,7 +1,7 @@
-"""How many questions of one kind fit an allowance, and how much each of many may take, under every accounting.
+"""How many questions of one kind fit into a budget, and how much ε each of many may take, under every accountant.
 
-`filter` is the rule that decides here: it holds also for a person who picks each question after seeing answers.
-`basic`, `lecture` and `zcdp` are read with the whole δ, for a plan *fixed in advance* (basic holds for any).
+`filter` is the rule that this program charges by: it also holds when each question is picked after seeing answers.
+`basic`, `lecture` and `zcdp` use the whole δ for a plan *fixed in advance* (basic composition holds for any).
 
     python -m dpengine fits --epsilon 1 --delta 1e-6 --each 0.01 0.05 0.1
 """
@@ -30,7 +30,7 @@ MOST = 10**6  # questions: nobody asks more
 
 
 def holds(accounting: str, rule: Rule, loss: Loss, count: int) -> bool:
-    """Do so many releases of this loss stay within the allowance?"""
+    """Do `count` releases of this loss stay within the budget?"""
     if accounting == "filter":
         return filter.fits(rule, Totals.NOTHING, cost(loss, rule.alpha), count) >= count
     epsilon = FIXED[accounting].epsilon_of(_times(History.of([loss]), count), rule.delta)
@@ -38,22 +38,22 @@ def holds(accounting: str, rule: Rule, loss: Loss, count: int) -> bool:
 
 
 def how_many(rule: Rule, loss: Loss) -> dict[str, int]:
-    """By accounting: the most releases of this loss that stay within the allowance, at most MOST."""
+    """For each accountant, the most releases of this loss that stay within the budget, at most MOST."""
     return {name: largest(partial(holds, name, rule, loss), 0, MOST) for name in ACCOUNTINGS}
 
 
 def largest(true: Callable[[int], bool], low: int, high: int) -> int:
-    """The largest number up to `high` for which it is true, if it is true at `low` and at first only."""
+    """The largest number up to `high` for which `true` holds. It must hold at `low` and, once false, stay false."""
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if true(middle) else (low, middle - 1)
     return low
 
 
-def _times(each: History, count: int) -> History:
-    """So many entries of one kind: sums are rounded once per entry, so this is exact."""
-    assert each.epsilon is not None and each.squares is not None
-    return History(count, count * each.epsilon, count * each.squares, count * each.rho, count * each.delta)
+def _times(entry: History, count: int) -> History:
+    """The sums of `count` equal entries. Sums are rounded once per entry, so this is exact."""
+    assert entry.epsilon is not None and entry.squares is not None
+    return History(count, count * entry.epsilon, count * entry.squares, count * entry.rho, count * entry.delta)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--delta", default="1e-6", help=say("fits.delta"))
     parser.add_argument("--each", nargs="+", default=["0.01", "0.05", "0.1"], help=say("fits.each"))
     given = parser.parse_args(arguments)
-    print("\n".join(lines(Budget(given.epsilon, given.delta), [read_epsilon(each) for each in given.each])))
+    print("\n".join(lines(Budget(given.epsilon, given.delta), [read_epsilon(epsilon) for epsilon in given.each])))
     return 0
 
 
@@ -77,5 +77,5 @@ def lines(budget: Budget, sizes: Sequence[Fraction]) -> list[str]:
     head = (say("fits.head"), [text_of(size) for size in sizes])
     printed = [head, *((words, [str(count) for count in counts]) for words, counts in rows)]
     wide = max(len(words) for words, _ in printed)
-    told = [f"{words:<{wide}}" + "".join(f"{cell:>9}" for cell in cells) for words, cells in printed]
-    return [say("fits.title", epsilon=text_of(budget.epsilon), delta=text_of(budget.delta)), "", *told]
+    table = [f"{words:<{wide}}" + "".join(f"{cell:>9}" for cell in cells) for words, cells in printed]
+    return [say("fits.title", epsilon=text_of(budget.epsilon), delta=text_of(budget.delta)), "", *table]

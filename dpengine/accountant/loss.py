@@ -1,6 +1,6 @@
 """Frozen, exact descriptions of a privacy loss: what a mechanism claims and the ledger stores.
 
-An event says *what kind* of loss it is; the accountants say what it costs. None holds a float.
+An event says *what kind* of loss it is; the accountants say what it costs. No event holds a float.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Together:
 
 @dataclass(frozen=True)
 class Repeated:
-    """The same event so many times: the answers of a session. Says what `Together` says, in one line."""
+    """The same event `times` times, as in the answers of a session: short for `Together` of that many copies."""
 
     part: Loss
     times: int
@@ -70,7 +70,7 @@ _KINDS: dict[str, type[Pure] | type[Exponential] | type[Gaussian] | type[Approxi
 def counted(loss: Loss) -> tuple[tuple[Simple, int], ...]:
     """The simple events a loss is made of, each with how many times."""
     if isinstance(loss, Together):
-        return tuple(one for inner in loss.parts for one in counted(inner))
+        return tuple(simple for inner in loss.parts for simple in counted(inner))
     if isinstance(loss, Repeated):
         if isinstance(loss.times, bool) or not isinstance(loss.times, int) or loss.times < 1:
             raise AllowanceError("loss.range")

@@ -1,7 +1,7 @@
 """A plan fixed in advance, priced by its numerical privacy loss distribution. For planning only: never for a charge.
 
 **Theorem** (Kairouz, Oh, Viswanath 2015; Zhu, Dong, Wang 2022). Every (ε, δ)-DP release is dominated by one pair of
-laws: randomised response, p = e^ε/(1+e^ε), except that with probability δ it tells all. The composition of a *fixed*
+laws: randomised response, p = e^ε/(1+e^ε), except that with probability δ it reveals all. The composition of a *fixed*
 list of releases is dominated by the product of their pairs, whose privacy loss is a sum of independent losses.
 
 That sum's distribution is computed by Google's dp-accounting on a grid of losses, rounded to the pessimistic side; what
@@ -13,8 +13,8 @@ It is no filter: when each ε may be picked after seeing earlier answers it does
 | event | pair |
 |---|---|
 | Pure(ε), Exponential(ε) | randomised response of ε (for the second a dearer pair than need be) |
-| Approximate(ε, δ) | the same, all told with probability δ |
-| Gaussian(ρ) | none that is sound for discrete noise known here: the plan is not priced |
+| Approximate(ε, δ) | the same, revealing all with probability δ |
+| Gaussian(ρ) | none: no sound pair for discrete noise is implemented, so the plan is not priced |
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SHOWN = 10**4
 
 
 def epsilon_of(losses: Iterable[Loss], delta: Fraction) -> Fraction | None:
-    """ε of the whole list at `delta`, rounded up to 10^-4; None where it cannot be told."""
+    """ε of the whole list at `delta`, rounded up to 10^-4; None where it cannot be computed."""
     pairs: Counter[tuple[Fraction, Fraction]] = Counter()
     for loss in losses:
         for part in checked_parts(loss):
@@ -49,12 +49,12 @@ def epsilon_of(losses: Iterable[Loss], delta: Fraction) -> Fraction | None:
         return None
     if delta == slips or not pairs:  # nothing to trade: the losses add up
         return up(total, _SHOWN)
-    found = _numerical(pairs, float(total), float(delta))
-    return min(up(total, _SHOWN), up(Fraction(found), _SHOWN)) if math.isfinite(found) else None
+    numerical = _numerical(pairs, float(total), float(delta))
+    return min(up(total, _SHOWN), up(Fraction(numerical), _SHOWN)) if math.isfinite(numerical) else None
 
 
 def _numerical(pairs: Counter[tuple[Fraction, Fraction]], total: float, delta: float) -> float:
-    # Here, because importing it takes seconds.
+    # Imported here because it takes seconds.
     from dp_accounting.pld import privacy_loss_distribution as distributions
 
     grain = min(max(total / _STEPS, _FINEST), _COARSEST)

@@ -1,4 +1,4 @@
-"""Rényi divergence at one order α > 1: what a loss costs there, and what turning it into (ε, δ) costs.
+"""Rényi divergence at one order α > 1: what a loss costs there, and what converting it to (ε, δ) costs.
 
 *Pure ε* (Mironov 2017 for randomized response; by Kairouz, Oh and Viswanath 2015 every ε-DP pair is a post-processing
 of it, so it is the worst case and the curve is attained). With p = e^ε/(1+e^ε), q = 1−p,
@@ -14,11 +14,12 @@ ln[cosh((α−½)ε)/cosh(ε/2)]/(α−1); g(s) = ln cosh(ε√s) is concave wit
 *ε-bounded range* (exponential mechanism): r(α) ≤ αε²/8 (Cesar and Rogers 2021), and it is ε-DP too, so the smaller
 of the two.
 
-*Toll* (Canonne, Kamath, Steinke 2020, Prop. 12; Asoodeh et al. 2020): D_α(P‖Q) ≤ r gives P(S) ≤ e^(r+c)·Q(S) + δ with
+*Toll*, the conversion to (ε, δ) (Canonne, Kamath, Steinke 2020, Prop. 12; Asoodeh et al. 2020): D_α(P‖Q) ≤ r gives
+P(S) ≤ e^(r+c)·Q(S) + δ with
 
     c = ln((α−1)/α) − (ln δ + ln α)/(α−1).
 
-Both round up. Which α is *best* is searched in floats, because any α > 1 is *valid*.
+Both are rounded up. The *best* α is searched for in floats, which is safe because any α > 1 is *valid*.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ from functools import lru_cache
 
 from dpengine.core.exact import exp_decimal, ln_above, ln_below, up
 
-_NEGLIGIBLE = 200  # ln(1 + e^-200) < 10^-86, below the 10^-40 that every logarithm here is already given away
+_NEGLIGIBLE = 200  # ln(1 + e^-200) < 10^-86, below the 10^-40 that every logarithm here is rounded by anyway
 _LEAST_OVER_ONE, _MOST_OVER_ONE = 1e-3, 1e45  # where α − 1 is searched
 _GRAIN = 1000  # orders are kept to three decimals
 _PLENTY = Fraction(10**50)  # beyond it the best order is the least one searched
 
 
 def _ln_one_plus_exp_of_minus(x: Fraction, ln: Callable[[Fraction], Fraction]) -> Fraction:
-    """ln(1 + e^(−x)) for x ≥ 0, on the side of `ln`."""
+    """ln(1 + e^(−x)) for x ≥ 0, bounded from the side that `ln` bounds from."""
     return ln(1 + (Fraction(exp_decimal(-x)) if x <= _NEGLIGIBLE else Fraction(0)))
 
 
 @lru_cache(maxsize=4096)
 def of_pure(epsilon: Fraction, alpha: Fraction) -> Fraction:
-    """The pure curve at α, from above by less than 10^-35; never more than ε itself."""
+    """An upper bound on the pure curve at α, too large by less than 10^-35 and never more than ε itself."""
     least = _ln_one_plus_exp_of_minus(epsilon, ln_below)
     most = _ln_one_plus_exp_of_minus((2 * alpha - 1) * epsilon, ln_above)
     return min(epsilon, epsilon - (least - most) / (alpha - 1))
@@ -51,7 +52,7 @@ def of_pure(epsilon: Fraction, alpha: Fraction) -> Fraction:
 
 @lru_cache(maxsize=4096)
 def zcdp_of_pure(epsilon: Fraction) -> Fraction:
-    """ρ = ε·tanh(ε/2) from above by less than 10^-45·ε."""
+    """An upper bound on ρ = ε·tanh(ε/2), too large by less than 10^-45·ε."""
     if epsilon > _NEGLIGIBLE:
         return epsilon
     least = max(Fraction(0), Fraction(exp_decimal(-epsilon)) - Fraction(1, 10**50))
@@ -69,7 +70,7 @@ def of_gaussian(rho: Fraction, alpha: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def toll(alpha: Fraction, delta: Fraction) -> Fraction:
-    """c, rounded up to 10^-12. Where the formula goes below 0 (αδ large) it is 0: a meter starts at nothing."""
+    """c, rounded up to 10^-12. Where the formula is negative (αδ large) it is 0, because the meter starts at 0."""
     above = ln_above((alpha - 1) / alpha) - ln_below(delta * alpha) / (alpha - 1)
     return max(Fraction(0), up(above))
 
@@ -83,7 +84,7 @@ def order_for_cap(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def order_for_sum(rho: Fraction, delta: Fraction) -> Fraction:
-    """Where ρα + c(α) is least: the order to read a finished zCDP sum at."""
+    """The order at which ρα + c(α) is least: the one to convert a finished zCDP sum at."""
     total, ln_delta = float(min(rho, _PLENTY)), float(ln_below(delta))
     return _best_order(lambda x: total * (1 + x) + max(0.0, _toll_near(x, ln_delta)))
 

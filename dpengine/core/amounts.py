@@ -31,7 +31,7 @@ def read_epsilon(value: Json) -> Fraction:
 
 
 def read_delta(value: Json) -> Fraction:
-    """The δ of one question. Whether the reserve holds it is the ledger's to say."""
+    """The δ of one question. The ledger decides whether the δ reserve still has room for it."""
     if value is None or value == "":
         raise AllowanceError("delta.missing")
     delta = read_number(value, "δ")
@@ -41,7 +41,7 @@ def read_delta(value: Json) -> Fraction:
 
 
 def read_row_delta(value: Json) -> Fraction:
-    """The δ of a mechanism that guards every row by itself; 0 or nothing is none."""
+    """The δ of a mechanism that adds noise to every row separately; 0 or empty means δ = 0."""
     delta = Fraction(0) if value in (None, "") else read_number(value, "δ")
     if not 0 <= delta < 1:
         raise AllowanceError("delta.row")

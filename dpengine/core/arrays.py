@@ -10,4 +10,4 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.bool_]
-Arrow = Any  # an array, a table or a type of Arrow, which carries no types
+Arrow = Any  # an array, a table or a type of pyarrow, which has no type hints

@@ -1,4 +1,4 @@
-"""JSON with one writing, so that equal things have equal hashes."""
+"""Canonical JSON, so that equal data have equal hashes."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from dpengine.core.json_types import Json
 
 
 def canonical(data: Json) -> str:
-    """JSON with one writing: sorted keys, no spaces, plain Unicode."""
+    """Sorted keys, no spaces, plain Unicode."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -1,4 +1,4 @@
-"""The complaints a person can cause. They carry a code and public facts, never a value from the data."""
+"""The errors a person can cause. They carry a message code and public facts, never a value from the data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dpengine.messages import say
 
 
 class AllowanceError(Exception):
-    """Something a person can mend. `str()` is one sentence that says what to do next."""
+    """Something a person can put right. `str()` is one sentence that says what to do next."""
 
     def __init__(self, code: str, /, **facts: object) -> None:
         super().__init__(code)

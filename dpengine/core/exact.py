@@ -1,6 +1,7 @@
-"""Exact numbers: reading them, rounding them the safe way, and logarithms with a stated side.
+"""Exact numbers: reading them, rounding them to the safe side, and logarithms bounded from a stated side.
 
-Amounts of privacy are Fractions or integers of PICO (10^-12). Floats never decide an admission.
+Amounts of privacy are Fractions or integer multiples of 10^-12 (PICO). Floats never decide whether a question is
+admitted.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ _WRITTEN = re.compile(r"([+-]?)(\d[\d.,]*|[.,]\d+)(e[+-]?\d{1,3})?", re.IGNORECA
 
 
 class Unread(str):
-    """What was typed and has no one meaning, in English marks, on its way to where a number is needed: `read_number`
-    says what is wrong with it."""
+    """Typed text that cannot be read as one number. It is passed on as it is, in English notation, to where the number
+    is needed; `read_number` then says what is wrong with it."""
 
     def __str__(self) -> str:
         return self
 
 
 def read_number(value: Json, name: str) -> Fraction:
-    """A finite decimal number as an address or a row holds it; floats mean the decimal they print as."""
+    """A finite decimal number as a URL or a stored row holds it; a float means the decimal it prints as."""
     if isinstance(value, Unread):
         with stored():
             return read_typed(value, name)
@@ -54,28 +55,28 @@ def read_number(value: Json, name: str) -> Fraction:
 
 
 def read_typed(text: str, name: str, unit: str = "") -> Fraction:
-    """A number as a person types it, with the marks of the language that is spoken: 25,000 is twenty-five thousand in
-    English, 25.000 in Slovene. Where it can only be meant so, the other's marks are read too: 0,5 and 1.234,5 in
-    English, 0.5 and 1,234.5 in Slovene. What may be meant in two ways is refused: nobody writes twenty-five as 25.000.
+    """A number as a person types it, in the notation of the reader's language: twenty-five thousand is 25,000 in
+    English and 25.000 in Slovene. The other language's notation is accepted where it has only one meaning: 0,5 and
+    1.234,5 in English, 0.5 and 1,234.5 in Slovene. What could mean two numbers is refused.
     """
     bare = _BETWEEN.sub("", _plain(text, unit)).replace("−", "-")
-    found = _WRITTEN.fullmatch(bare)
-    if found is None or len(bare) > LONGEST_NUMBER:
+    match = _WRITTEN.fullmatch(bare)
+    if match is None or len(bare) > LONGEST_NUMBER:
         raise AllowanceError("number.unreadable", name=name)
-    sign, digits, power = found[1], found[2], found[3] or ""
+    sign, digits, power = match[1], match[2], match[3] or ""
     decimal = _decimal_mark(digits, name)
     grouped = "," if decimal == "." else "."
     return read_number(sign + digits.replace(grouped, "").replace(decimal, ".") + power, name)
 
 
 def _decimal_mark(digits: str, name: str) -> str:
-    """Which of the two marks stands before decimals; the other stands between thousands, or nowhere."""
+    """Which of "." and "," is the decimal mark; the other separates thousands, or does not occur."""
     thousands, decimal = marks()[0], marks()[1]
-    for grouped, point in ((thousands, decimal), (decimal, thousands)):  # the spoken language's writing first
+    for grouped, point in ((thousands, decimal), (decimal, thousands)):  # the reader's language first
         groups, _, rest = digits.partition(point)
         good = grouped not in groups or re.fullmatch(rf"[1-9]\d{{0,2}}(\{grouped}\d{{3}})+", groups)
         if good and point == thousands and re.match(r"0\d", groups):
-            break  # 012,345 has zeros before it, and still a mark between thousands
+            break  # 012,345 has leading zeros, but its mark still separates thousands
         if good and (rest.isdecimal() or not rest):
             if point == decimal and re.fullmatch(rf"[1-9]\d{{0,2}}\{decimal}\d\d0", digits):
                 whole, part = int(digits.replace(decimal, "")), Fraction(digits.replace(decimal, "."))
@@ -85,19 +86,19 @@ def _decimal_mark(digits: str, name: str) -> str:
 
 
 def as_typed(text: str, unit: str = "") -> str:
-    """What was typed, as an address holds it: 25.000 in Slovene is 25000. What cannot be read goes on unread."""
+    """Typed text as a URL holds it: 25.000 in Slovene is 25000. What cannot be read is passed on as `Unread`."""
     if not text.strip():
         return ""
     try:
         return text_of(read_typed(text, "", unit))
     except AllowanceError:
-        bare = english(_plain(text, unit))  # cut, it says so: its beginning may be another number
+        bare = english(_plain(text, unit))  # if cut, marked by …: its beginning alone could be another number
         return Unread(bare if len(bare) <= LONGEST_NUMBER else bare[:LONGEST_NUMBER] + "…")
 
 
 def _plain(text: str, unit: str) -> str:
-    """Without the unit, in the digits 0 to 9: those of any script mean the same, and so do the marks between them."""
-    return re.sub(r"\d", lambda found: str(int(found[0])), text.strip().removesuffix(unit).strip())
+    """The text without its unit, the digits of any script written as 0 to 9."""
+    return re.sub(r"\d", lambda digit: str(int(digit[0])), text.strip().removesuffix(unit).strip())
 
 
 def decimal_of(value: Fraction) -> Decimal:
@@ -105,7 +106,7 @@ def decimal_of(value: Fraction) -> Decimal:
 
 
 def text_of(value: Fraction) -> str:
-    """The shortest exact writing: a decimal where there is one, else p/q."""
+    """The number written exactly: as a decimal where that is possible, else as p/q."""
     rest = value.denominator
     for prime in (2, 5):
         while rest % prime == 0:
@@ -129,7 +130,7 @@ def down(value: Fraction, grain: int = PICO) -> Fraction:
 
 
 def ln_above(value: Fraction) -> Fraction:
-    """A number at least ln(value), above it by less than 10^-39."""
+    """An upper bound on ln(value), too large by less than 10^-39."""
     return Fraction(_CONTEXT.ln(decimal_of(value))) + _GUARD
 
 

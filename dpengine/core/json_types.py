@@ -1,4 +1,4 @@
-"""Names for what is stored in a ledger, a registry or a receipt, or comes from a form: checked where it is read."""
+"""Types for what is stored in a ledger, a registry or a receipt, or comes from a form: checked where it is read."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from dpengine.messages.numbers import local
 
 
 def percent(share: Fraction | float) -> str:
-    """A share of the allowance: 12 %, 0.4 %, below 0.1 %. Nearly all is not all: 99.96 % is 99 %."""
+    """A share of the allowance: 12 %, 0.4 %, below 0.1 %. Only the whole prints as 100 %: 99.96 % becomes 99 %."""
     value = float(share) * 100
     if 0 < value < 0.1:
         return say("percent.tiny")
@@ -32,7 +32,7 @@ def points(share: Fraction) -> str:
 
 
 def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
-    """How far off something may be: two digits, upwards unless it is an amount that nobody can beat."""
+    """A size of error to two digits, rounded up; a lower bound, which no method can beat, passes its own rounding."""
     if not size:
         return plain(size)
     exact = decimal_of(size)

@@ -1,5 +1,5 @@
-"""How much room a workspace's disk has, and how its blocks are made: asked before something is begun that would need
-room to be finished. A charge whose answer finds no room stays charged, and nobody has the answer."""
+"""How much free space a workspace's disk has, and how large its blocks are. This is asked before anything is charged:
+if the disk were full when the answer is stored, the charge would stand and nobody would have the answer."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
 
-KEPT_FREE = 16 * 2**20  # bytes: answers of questions under way, a table that was published, the ledger's own log
+KEPT_FREE = 16 * 2**20  # bytes: room for answers being computed, a published table, and the ledger's own log
 _PAGE = 4096
 
 
 def refuse_full(folder: Path) -> None:
-    """While there is still room for what is under way. A disk that says nothing about itself is believed."""
+    """Refuses anything new once little space is left: that is kept for what is being computed. A disk that does not
+    report its free space is taken to have enough."""
     if nearly_full(folder):
         raise AllowanceError("ledger.full", megabytes=KEPT_FREE // 2**20)
 
@@ -22,13 +23,13 @@ def nearly_full(folder: Path) -> bool:
     try:
         disk = os.statvfs(folder)
     except OSError:
-        return False  # whoever writes there is told
+        return False  # writing there gives an error of its own
     return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < KEPT_FREE
 
 
 def small_blocks(folder: Path) -> bool:
-    """Blocks smaller than a page of memory: SQLite's shared memory, of which it writes one byte a page, would have
-    holes there, and on a full disk the kernel ends a process that touches one (SIGBUS)."""
+    """Are the disk's blocks smaller than a memory page? Then SQLite's shared-memory file, of which it writes one byte
+    per page, would have holes, and on a full disk the kernel kills a process that touches one (SIGBUS)."""
     try:
         return os.statvfs(folder).f_bsize < _PAGE
     except OSError:

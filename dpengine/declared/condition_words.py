@@ -11,11 +11,11 @@ from dpengine.messages import plain, say
 
 
 def who(where: Predicate, by: str | None = None, rows: bool = False) -> str:
-    """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”; or of rows, where a
-    person may have several and each counts."""
+    """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”. With `rows` it speaks
+    of rows, for tables where a person may have several and each counts."""
     kind = ".rows" if rows else ""
-    told = say(f"who.everyone{kind}") if where.everyone else say(f"who.where{kind}", conditions=conditions(where))
-    return told if by is None else say("who.by", who=told, by=by)
+    people = say(f"who.everyone{kind}") if where.everyone else say(f"who.where{kind}", conditions=conditions(where))
+    return people if by is None else say("who.by", who=people, by=by)
 
 
 def conditions(where: Predicate) -> str:
@@ -34,13 +34,13 @@ def _row(row: tuple[Json, ...]) -> str:
 
 
 def _figure(value: Json) -> str:
-    """Four figures stand without a comma: they may be a year, and 1,984 is none."""
+    """Numbers of four digits are written without a comma, because they may be years."""
     return str(value) if isinstance(value, int) and abs(value) < 10_000 else plain(value)
 
 
 def combined(lists: Sequence[Sequence[str]]) -> list[str]:
-    """A name for every combination of values, one of each list, the last running fastest."""
+    """A name for every combination of one value from each list; the last list varies fastest."""
     labels = [" × ".join(combination) for combination in product(*lists)]
-    if len(set(labels)) < len(labels):  # values that hold the sign themselves
+    if len(set(labels)) < len(labels):  # some values contain the separator themselves
         labels = [" × ".join(f"“{value}”" for value in combination) for combination in product(*lists)]
     return labels

@@ -47,7 +47,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Has:
-    """This row's own set holds one of the items at least, or none of them."""
+    """The row's own set holds at least one of the items; or, with `none`, none of them."""
 
     column: str
     codes: tuple[Code, ...]
@@ -141,7 +141,7 @@ def _plain(operand: Json, column: Ordered) -> Json:
     if exact.denominator == 1:
         return int(exact)
     near = float(exact)
-    return near if read_number(near, "value") == exact else text_of(exact)  # two questions never get one name
+    return near if read_number(near, "value") == exact else text_of(exact)  # different values never get the same text
 
 
 def _range(name: str, column: Ordered, op: object, operand: Json) -> Range:

@@ -1,8 +1,8 @@
 """A Date column: days on the public grid first, first+1, …, last. ISO text outside, day numbers inside.
 
-How a cell is read is declared and total, one cell at a time: year of four digits, month and day in the declared order
-with the same sign . / or - between them; a cell that starts with a year of four digits is year, month, day in any
-order; a time of day after it is cut off. All else is unreadable, and counts as missing. Days out of range are clamped.
+Every cell is read by itself, by a declared rule: a year of four digits, month and day in the declared order, with the
+same sign . / or - between them; a cell that starts with a year of four digits is always read as year, month, day; a
+time of day after the date is cut off. Any other cell counts as missing. Days out of range are clamped.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ class Date:
         return self.value(code)
 
     def place(self, value: Json, name: str = "value") -> Fraction:
-        """Where a public date lies, in days from the first; also outside the range."""
+        """The position of a public date in days from the first; it may lie outside the range."""
         return Fraction((read_date(value, name) - self.first).days)
 
     def plain(self, value: Json) -> str:
-        """A public date with its one writing."""
+        """A public date in its canonical text."""
         return read_date(value, "value").isoformat()
 
     def code(self, value: Json) -> int:
@@ -89,15 +89,15 @@ class Date:
         text = cell.strip()
         if len(text) > LONGEST_DATE:
             return None
-        found = _YEAR_FIRST.fullmatch(text)
-        if found:
-            year, month, day = found[1], found[3], found[4]
+        match = _YEAR_FIRST.fullmatch(text)
+        if match:
+            year, month, day = match[1], match[3], match[4]
         else:
-            found = _YEAR_LAST.fullmatch(text)
-            if not found or self.order == "ymd":
+            match = _YEAR_LAST.fullmatch(text)
+            if not match or self.order == "ymd":
                 return None
-            year = found[4]
-            day, month = (found[1], found[3]) if self.order == "dmy" else (found[3], found[1])
+            year = match[4]
+            day, month = (match[1], match[3]) if self.order == "dmy" else (match[3], match[1])
         try:
             return (date(int(year), int(month), int(day)) - self.first).days
         except ValueError:

@@ -1,8 +1,8 @@
 """How a file writes its table: separator, quote, decimal sign, encoding, line breaks. Declared, with presets.
 
-Nothing here looks below the first record. A sniffer reads the dialect off the rows, so one person's cell could
-change how everyone else's are parsed; the first record holds names, which are public. A first line that holds numbers
-or dates is somebody's row and no line of names: it is refused, and never shown.
+Nothing here reads past the first record. A sniffer guesses the dialect from the rows, so one person's cell could
+change how everyone else's are parsed; the first record holds column names, which are public. A first line that holds
+numbers or dates is somebody's row and not a header: the file is refused, and the line is never shown.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF
 
 @dataclass(frozen=True)
 class Dialect:
-    """`thousands` of one space stands for every kind of space, and ' also for ’.
+    """A space as the `thousands` sign stands for every kind of space, and ' also for ’.
 
-    Without `line_breaks` every line of the file is a record of its own, whatever quotes it holds. With them a quoted
-    cell may run over several lines, so an odd quote in one cell can join the lines of other people.
+    Without `line_breaks` every line of the file is a record of its own, whatever quotes it holds. With it a quoted
+    cell may run over several lines, so an unpaired quote in one cell can merge the lines of other people.
     """
 
     separator: str = ","
@@ -83,7 +83,7 @@ class Dialect:
 
     @staticmethod
     def from_json(data: Json) -> Dialect:
-        """What was written down before there were `line_breaks` has none."""
+        """Dialects stored before `line_breaks` existed have none."""
         try:
             return Dialect(**data)
         except TypeError:
@@ -98,7 +98,7 @@ PRESETS: dict[str, Dialect] = {
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
-    """What cannot be decoded becomes a lone surrogate, which no decodable text holds."""
+    """Replaces bytes that cannot be decoded by a lone surrogate, which never occurs in decodable text."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return "\udcff", error.end
@@ -108,7 +108,7 @@ codecs.register_error("dpengine.mark", _mark)
 
 
 def ordinary(path: Path) -> None:
-    """A file or a folder: a pipe would be waited for without end, a device read without end."""
+    """Refuses anything but a file or a folder: reading a pipe could wait forever, reading a device never end."""
     try:
         kind = stat.S_IFMT(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -120,9 +120,9 @@ def ordinary(path: Path) -> None:
 
 
 class Utf8(io.RawIOBase):
-    """A file's bytes as UTF-8, whatever its encoding, decoded as it streams: no second copy lies on the disk.
+    """A file's bytes as UTF-8, whatever its encoding, decoded while streaming, so that no second copy is written.
 
-    What cannot be decoded stays undecodable and where it stood, so damage is confined to its record. A byte
+    Bytes that cannot be decoded stay undecodable and in their place, so the damage stays within their record. A byte
     order mark is dropped. Whole blocks can be put back.
     """
 
@@ -187,7 +187,7 @@ class Utf8(io.RawIOBase):
         return size
 
     def take(self, least: int) -> bytes:
-        """At least so many bytes; fewer only at the end."""
+        """At least `least` bytes; fewer only at the end of the file."""
         parts = [bytes(self._held)]
         self._held = memoryview(b"")
         size = len(parts[0])
@@ -226,7 +226,7 @@ class Lines:
         self.ended = True
 
     def alone(self) -> Iterator[str | None]:
-        """Line by line; one that is too long is passed over and told as None."""
+        """Line by line; a line that is too long is skipped and yields None."""
         for line in iter(partial(self._text.readline, LONGEST_RECORD + 1), ""):
             self.given += len(line)
             if len(line) <= LONGEST_RECORD:
@@ -249,7 +249,7 @@ def reader_of(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
 
 
 def readable(text: str) -> bool:
-    """Whether all of it was decoded."""
+    """Could all of the text be decoded?"""
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
@@ -260,20 +260,20 @@ _DATUM = re.compile(rf"{_NUMBER}|(?:{_DAY})(?:[ T]+\d{{1,2}}:\d{{2}}\S*)?", re.I
 
 
 def _has_data(cells: Iterable[str]) -> bool:
-    """Whether a number or a date is among them, in whatever signs."""
+    """Is a number or a date among the cells, in any notation?"""
     return any(_DATUM.fullmatch(cell.strip().strip("\"'").strip()) for cell in cells)
 
 
 def _refuse_data(names: Sequence[str], line: str, separator: str) -> None:
-    """Comes before all that may show a name; nor may a row pass for names because a wrong separator hides its cells."""
+    """Refuses a first line that holds data. Called before anything that may show a name; the line is also split at
+    other separators, so that a wrong one cannot make a row of data look like names."""
     others = (next(csv.reader([line], delimiter=mark), []) for mark in SEPARATORS if mark != separator)
     if any(_has_data(cells) for cells in (names, *(cells for cells in others if len(cells) > len(names)))):
         raise AllowanceError("load.no_names")
 
 
 def check_names(given: Sequence[str]) -> list[str]:
-    """The names without space around them. They are public, and the same for every neighbouring table: they may be
-    shown."""
+    """The column names, trimmed. They are public and the same in every neighbouring table, so they may be shown."""
     names = [trimmed(name) for name in given]
     if len(names) > MOST_COLUMNS:
         raise AllowanceError("load.many_columns", most=MOST_COLUMNS)
@@ -294,8 +294,8 @@ def check_names(given: Sequence[str]) -> list[str]:
 
 
 def first_record(path: Path, dialect: Dialect) -> tuple[list[str], str]:
-    """The names as they stand there, and the sign that ends the first record: "\\r" in files of old, else "\\n" (with
-    or without "\\r")."""
+    """The names as the file has them, and the sign that ends the first record: "\\r" in very old files, else "\\n"
+    (with or without "\\r")."""
     with Utf8(path, dialect.encoding) as stream:
         lines = Lines(stream, "")
         try:
@@ -319,8 +319,8 @@ def read_header(path: Path, dialect: Dialect) -> list[str]:
 
 
 def suggest(path: Path, regional: str = "windows-1252") -> Dialect:
-    """A guess from the first line alone: the separator that splits it most, the encoding its byte order mark tells.
-    UTF-8 unless the names are not written in it; then the encoding that is usual where the person is."""
+    """A guess from the first line alone: the separator that splits it into most parts, and the encoding named by its
+    byte order mark; else UTF-8, or, if the names are not valid UTF-8, the encoding usual in the person's region."""
     encoding = "utf-8"
     ordinary(path)
     try:
@@ -328,7 +328,7 @@ def suggest(path: Path, regional: str = "windows-1252") -> Dialect:
             head = file.read(3)
         encoding = next((meant for bom, meant in _BOMS.items() if head.startswith(bom)), encoding)
     except OSError:
-        pass  # told by the next step
+        pass  # the next step reports it
     with Utf8(Path(path), encoding) as stream:
         line = next(iter(Lines(stream, "")), "")
     if not readable(line):

@@ -22,7 +22,7 @@ class ItemSet:
 
     An item twice in a cell counts once, an item outside the list is dropped, an empty cell is the empty set. Where a
     person has several rows, the person's set is the union over *all* of them, however many of them count elsewhere.
-    `at_most` is needed for a histogram alone: of a larger set that many items count there.
+    `at_most` is needed only for histograms: of a larger set, that many items count there.
     """
 
     values: tuple[str, ...]
@@ -80,8 +80,8 @@ class ItemSet:
 
     def codes(self, cell: str) -> list[Code]:
         """The items a cell holds, in the declared order."""
-        found = cell.split(self.separator) if self.separator else [cell]
-        return sorted({self._places[item] for item in map(normal, found) if item in self._places})
+        items = cell.split(self.separator) if self.separator else [cell]
+        return sorted({self._places[item] for item in map(normal, items) if item in self._places})
 
     def as_json(self) -> JsonObject:
         return {

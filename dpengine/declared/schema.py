@@ -2,11 +2,11 @@
 
 A cell becomes a *code*: a Number its index on the public grid, a Category its place in the declared list, an ItemSet
 the places of all its items.
-Cleaning is one public, total rule: numbers out of range are clamped, unknown values go to the declared
-place for unknowns, a missing Number has no code (the row is left out of questions about that column).
+Cleaning is one public rule that covers every cell: numbers out of range are clamped, unknown values go to the declared
+label for unknowns, a missing Number has no code (the row is left out of questions about that column).
 
-Rescaling the metric makes any printed error look small and means nothing: a promise is worth what the
-declared bounds are worth.
+A promised error is stated relative to the declared bounds. Declaring wider bounds makes the same error look smaller
+without improving anything, so a promise is only as good as the bounds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LONGEST_MEASURE = 20
 
 
 def visible(text: str) -> bool:
-    """Whether a name or a listed value is what it looks like. A name may run over lines."""
+    """Does a name or a listed value hold only signs that can be seen? A name may run over several lines."""
     return text.isprintable() or not any(hidden(sign) for sign in text if sign not in "\t\r\n")
 
 
@@ -48,7 +48,7 @@ class Number:
     step: Fraction
     shape: str  # a public guess for previews: "even", "bell" or "skewed"
     missing: Fraction | None  # the value that stands in for a missing one; None: the row is left out
-    measure: str  # what it is counted in: €, kg, min; a public word that follows it into answers
+    measure: str  # the unit of measurement: €, kg, min; public, and shown in answers
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Number:
 
     @cached_property
     def size(self) -> int:
-        """How many grid points."""
+        """The number of grid points."""
         return int((self.upper - self.lower) / self.step) + 1
 
     @property
@@ -105,7 +105,7 @@ class Number:
 
     @property
     def kappa(self) -> Fraction:
-        """The least distance of two different values."""
+        """The smallest distance between two different values."""
         return self.step
 
     def value(self, code: Code) -> int | float:
@@ -117,7 +117,7 @@ class Number:
         return min(max(round(self.place(value)), 0), self.size - 1)
 
     def place(self, value: Json, name: str = "value") -> Fraction:
-        """Where a public number lies, in steps from the lowest; also outside the range."""
+        """The position of a public number in steps from the lower bound; it may lie outside the range."""
         return (read_number(value, name) - self.lower) / self.step
 
     def text(self, code: Code) -> str:
@@ -136,7 +136,7 @@ class Number:
 
 
 def round_step(width: Fraction) -> Fraction:
-    """A step that divides: the largest power of ten at most a hundredth of the width, else a thousandth of it."""
+    """A default step that divides the width: the largest power of ten up to a hundredth of it, else a thousandth."""
     step = Fraction(10) ** 12
     while step > width / 100 or (width / step).denominator != 1:
         step /= 10
@@ -147,14 +147,14 @@ def round_step(width: Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class Category:
-    """One of a declared list. `unknown` and `missing` name where other cells go: a listed value (a closed
-    list) or a label of their own, which then is one more public value."""
+    """One value of a declared list. `unknown` and `missing` say what other and empty cells count as: a listed value,
+    or a label of their own, which then is one more public value."""
 
     values: tuple[str, ...]
     unknown: str
     missing: str
     aliases: tuple[tuple[str, str], ...]  # other spellings: ("1", "yes")
-    spellings: str  # a table of usual_spellings, in which every spelling of a value counts as it; "": none
+    spellings: str  # the table of usual_spellings whose other spellings are accepted too; "": none
     labels: tuple[str, ...] = field(compare=False)
     _places: dict[str, Code] = field(compare=False, repr=False)
 
@@ -196,7 +196,7 @@ class Category:
         if any(value not in labels for _, value in spelled) or not isinstance(spellings, str):
             raise AllowanceError("schema.unreadable")
         if spellings:
-            usual_spellings.lines(spellings)  # refuses one that is not there
+            usual_spellings.lines(spellings)  # refuses a table that does not exist
         object.__setattr__(self, "values", listed)
         object.__setattr__(self, "unknown", seen[normal(unknown)])
         object.__setattr__(self, "missing", seen[normal(missing)])
@@ -221,17 +221,17 @@ class Category:
         return self.labels[code]
 
     def code(self, value: Json) -> Code:
-        """The place of a listed value; for public values typed into a form."""
+        """The index of a listed value; for public values typed into a form."""
         return self._places[normal(str(value))]
 
     def spelled(self) -> dict[str, Code]:
-        """What each cell that is known counts as: the labels, then other spellings, then those of the usual table."""
-        found = dict(self._places)
+        """The code of every accepted spelling: the labels first, then the aliases, then those of the usual table."""
+        places = dict(self._places)
         for other, label in self.aliases:
-            found.setdefault(other, self.labels.index(label))
+            places.setdefault(other, self.labels.index(label))
         if self.spellings:
-            found = usual_spellings.places(self.spellings, self.labels, self.missing) | found
-        return found
+            places = usual_spellings.places(self.spellings, self.labels, self.missing) | places
+        return places
 
     def as_json(self) -> JsonObject:
         data: JsonObject = {"kind": "category", "values": list(self.values)}
@@ -299,7 +299,7 @@ class Schema:
         return [name for name, column in self.columns.items() if isinstance(column, kinds)]
 
     def check_signs(self) -> None:
-        """For a new declaration; one that was written down before still opens."""
+        """Checked for new declarations only, so that a stored one that breaks the rule still opens."""
         for name, column in self.columns.items():
             if not visible(name):
                 raise AllowanceError("column.name_signs", column=name)

@@ -1,4 +1,4 @@
-"""When two spellings are one: the rule for ids and for column names, in Python and in SQL.
+"""When two spellings count as the same: the rule for ids and for column names, in Python and in SQL.
 
 White space of every kind is cut off at both ends (tabs, no-break spaces, byte order marks and zero-width spaces too),
 letters are composed (Unicode NFC), NUL signs are dropped. Upper and lower case differ, and so does anything inside.
@@ -25,5 +25,5 @@ def trimmed_sql(column: str) -> str:
 
 
 def normal(text: str) -> str:
-    """How listed values and cells are compared: capitals and outer spaces aside."""
+    """The form in which listed values and cells are compared: without regard to capitals and outer spaces."""
     return text.strip().lower()

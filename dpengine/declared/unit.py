@@ -3,8 +3,8 @@
 *replace*: two tables with the same number of people, one of whom has other data. The number of people is public.
 *add_remove*: one person more or less. Membership itself is protected, so no number of rows is public.
 
-A person is one row, or all rows with the same value of an id column, of which at most `at_most` count. Then the number
-of *rows* is never public: any of a person's rows may become any other rows, up to that many.
+A person is one row, or all rows with the same value of an id column, of which at most `at_most` count. In the second
+case the number of *rows* is never public: a person's rows may be replaced by any others, up to `at_most` of them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Unit:
 
     @staticmethod
     def column(name: str, at_most: int) -> Unit:
-        """Rows with the same value in this column are one person's; at most so many of them count."""
+        """Rows with the same value in this column belong to one person; at most `at_most` of them count."""
         return Unit(name, at_most)
 
     def as_json(self) -> JsonObject:

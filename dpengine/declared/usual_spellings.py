@@ -1,10 +1,10 @@
 """How files everywhere spell the values of usual lists: sexes, countries, months, schooling, yes and no.
 
-A table is a text file beside this one: a line for each value, its spellings between upright bars, in English first, in
-Slovene second (or nothing, where Slovene says the same), then as anybody writes them. A declared value that stands in
-a line stands for the whole line: a column that lists "ženska" takes "F", "female" and "Frau" for it too. Which cell
-counts as what is a public function of the cell, the declared values and the table's name; a table that was given out is
-never changed, a better one has a new number.
+A table is a text file beside this one. Each line holds one value and its spellings between upright bars: English first,
+Slovene second (empty where it is the same), then all others. A declared value that occurs in a line stands for the
+whole line: a column that lists "ženska" also accepts "F", "female" and "Frau" for it. What a cell counts as is a public
+function of the cell, the declared values and the table's name; so a released table is never changed, and a better one
+gets a new number.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ def values(name: str, language: str) -> tuple[str, ...]:
 
 
 def spellings(name: str, value: str) -> tuple[str, ...]:
-    """Everything that stands for a value; nothing, where the table does not know it."""
-    found = (line for line in lines(name) if normal(value) in map(normal, line))
-    return tuple(one for one in next(found, ()) if one)
+    """All spellings of a value; none where the table does not have it."""
+    matching = (line for line in lines(name) if normal(value) in map(normal, line))
+    return tuple(spelling for spelling in next(matching, ()) if spelling)
 
 
 @lru_cache(maxsize=64)
 def _variants(name: str) -> tuple[dict[str, int], int]:
-    """Every spelling, also with hyphens for spaces and without marks on letters, by its line; what two lines could
-    claim is the first one's. The marks of a missing answer come last, and their line's number after all."""
-    found: dict[str, int] = {}
+    """The line number of every spelling, also with hyphens for spaces and without accents; a spelling that fits two
+    lines belongs to the first. Spellings of a missing answer come last. Also the number of that last line."""
+    line_of: dict[str, int] = {}
     table = [*lines(name), *(lines(MISSING) if name != MISSING else ())]
     for change in (normal, _hyphens, _bare, lambda text: _hyphens(_bare(text))):
         for place, line in enumerate(table):
-            for one in filter(None, line):
-                found.setdefault(change(one), place)
-    return found, len(table) - 1
+            for spelling in filter(None, line):
+                line_of.setdefault(change(spelling), place)
+    return line_of, len(table) - 1
 
 
 def _hyphens(text: str) -> str:
@@ -65,14 +65,14 @@ def _bare(text: str) -> str:
 
 
 def places(name: str, labels: Sequence[str], missing: str) -> dict[str, int]:
-    """For every spelling, the place of the label it stands for; spellings of what is not declared are not among them.
-    `missing` is the label of no answer, whatever it is called."""
-    found, none = _variants(name)
+    """The index of the label that each spelling stands for; spellings of values that are not declared are left out.
+    `missing` is the label that stands for no answer."""
+    line_of, none = _variants(name)
     of_line: dict[int, int] = {}
     for place, label in enumerate(labels):
-        line = found.get(normal(label))
+        line = line_of.get(normal(label))
         if line is not None:
             of_line.setdefault(line, place)
     if missing in labels:
         of_line[none] = list(labels).index(missing)
-    return {spelling: of_line[line] for spelling, line in found.items() if line in of_line}
+    return {spelling: of_line[line] for spelling, line in line_of.items() if line in of_line}

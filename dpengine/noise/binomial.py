@@ -1,7 +1,7 @@
 """Binomial noise: its exact privacy, the least amount of it, and its tails.
 
-n people each send, beside the truth, a coin that comes up with probability p. Whoever sees the shuffled messages sees
-the true sum plus Z ~ Bin(n, p). One person changes the true sum by 1, so what is lost is between Z and 1 + Z:
+n people each send, beside their true bit, a coin that is 1 with probability p. Whoever sees the shuffled messages sees
+the true sum plus Z ~ Bin(n, p). One person changes the true sum by 1, so the privacy loss is that between Z and 1 + Z:
 
     δ(ε) = max( Σ_x [P(x) − e^ε·P(x−1)]₊ , Σ_x [P(x−1) − e^ε·P(x)]₊ ),
 
@@ -13,8 +13,8 @@ the same in both directions. With R(x) = P(x−1)/P(x) = x(1−p)/((n−x+1)p), 
 with R(b) < R(a)·e^(−ε): for each a, all b up to some b*, so that one pass with running sums of P does.
 
 Numbers are decimals of 50 digits. P is computed from its mode outwards by P(x+1)/P(x) and cut off where it falls below
-10^−45 of the mode; beyond, it falls at least geometrically, and what is cut off is added to δ. So δ is never told too
-small, and too large by less than 10^−40. Floating point only guesses where to look for p; the decimals decide.
+10^−45 of the mode; beyond, it falls at least geometrically, and what is cut off is added to δ. So the computed δ is
+never too small, and too large by less than 10^−40. Floats only guess where to search for p; the decimals decide.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CUT = Decimal(10) ** -40  # above all that is cut off and rounded
 
 @dataclass(frozen=True)
 class Window:
-    """P(first), P(first+1), … of Bin(n, p), and what both sides leave out at most."""
+    """P(first), P(first+1), … of Bin(n, p), and an upper bound on the probability cut off at both ends."""
 
     first: int
     chances: tuple[Decimal, ...]

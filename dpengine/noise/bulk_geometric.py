@@ -1,4 +1,4 @@
-"""Exact inversion in bulk: how uniform 64-bit words become geometric variables.
+"""Exact geometric variables in bulk, from uniform 64-bit words by inversion.
 
 Statement   G with Pr[G=g] = (1−r)·r^g, r = exp(−1/scale), is a sum of independent digits, G = Σ_j d_j·B^j; digit j has
             Pr[d] ∝ r^(d·B^j): for 0 ≤ d < B below the top one, for every d ≥ 0 at the top. (r^g factors over
@@ -6,7 +6,7 @@ Statement   G with Pr[G=g] = (1−r)·r^g, r = exp(−1/scale), is a sum of inde
 Draw        a digit is #{d : F_d ≤ x} for x uniform in [0, 1) and its distribution function F. A table holds
             ⌊F_d·2^64⌋ exactly. The first 64 bits u of x settle every comparison but those with ⌊F_d·2^64⌋ = u; then
             more bits are drawn and compared with F_d in as many digits as it takes. No rounding enters.
-Work        one word and one search for each digit, whatever comes out, except with probability B·2^−64 for each.
+Work        one word and one search for each digit, whatever its value, except with probability B·2^−64 per digit.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class GeometricTable:
 
 @lru_cache(maxsize=64)
 def tables(scale: Fraction) -> tuple[GeometricTable, ...]:
-    """The digits of a geometric variable, the lowest first: functions of public facts, so they are kept."""
+    """The digits of a geometric variable, the lowest first. They depend on public facts only, so they may be cached."""
     if scale <= 0:
         raise ValueError("a noise scale must be positive")
-    found, each = [], scale
-    while BASE / each < WORD:  # then one table of BASE entries would not reach 2^−64
-        found.append(_table(Digit(each, top=False)))
-        each /= BASE
-    return (*found, _table(Digit(each, top=True)))
+    lower, digit_scale = [], scale
+    while BASE / digit_scale < WORD:  # then one table of BASE entries would not reach 2^−64
+        lower.append(_table(Digit(digit_scale, top=False)))
+        digit_scale /= BASE
+    return (*lower, _table(Digit(digit_scale, top=True)))
 
 
 def _table(digit: Digit) -> GeometricTable:
@@ -82,7 +82,7 @@ def _table(digit: Digit) -> GeometricTable:
 
 
 def _cut(digit: Digit, d: int) -> int:
-    """⌊F_d·2^64⌋, in as many digits as decide it. F_d is irrational, so some do."""
+    """⌊F_d·2^64⌋, computed with more digits until it is decided. F_d is irrational, so that ends."""
     precision = 40
     while True:
         low, high = (floor(bound * 2**WORD) for bound in digit.below(d, precision))

@@ -1,9 +1,9 @@
-"""The only door to randomness. Integers leave it, drawn exactly from the law that was asked for.
+"""All randomness comes from here: integers, drawn exactly from the requested distribution.
 
-Additive noise comes from OpenDP's exact samplers; where there is a row of noise for every row of a table, from an
-equally exact inversion in bulk (`bulk_geometric.py`). Selection is drawn here, because its running time must not tell
-which score won: every draw does the same array work and asks for the same number of bits, except with a probability
-below 2^-39 (a million blocks), when a comparison is too close for floats and is settled in exact arithmetic.
+Additive noise comes from OpenDP's exact samplers; where every row of a table gets noise, it comes from an equally exact
+inversion in bulk (`bulk_geometric.py`). Selection is drawn here, because its running time must not reveal which score
+won: every draw does the same array work and uses the same number of random bits, except with a probability below 2^-39
+(for a million blocks), when a comparison is too close for floats and is settled in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -56,27 +56,27 @@ class Coins(ABC):
         return np.frombuffer(self.bits(WORD * count).to_bytes(WORD // 8 * count, "little"), dtype="<u8")
 
     def many_laplace(self, values: Integers, scale: Fraction) -> Integers:
-        """`laplace` for millions of values, with exactly the scale that was asked for."""
+        """`laplace` for millions of values, with exactly the requested scale."""
         count = len(values)
         return values + geometric(scale, count, self.words) - geometric(scale, count, self.words)
 
     def wide_gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
-        """`gaussian` for values that 64 bits may not hold; the noise is drawn by itself, and fits."""
+        """`gaussian` for values that may not fit into 64 bits: the noise, which fits, is drawn alone and then added."""
         noise = self.gaussian([0] * len(values), sigma_squared)
         return [value + z for value, z in zip(values, noise, strict=True)]
 
     def noisy_max(self, values: Sequence[int], scale: Fraction) -> int:
-        """The place of the largest value after `laplace`; of equal ones the first. Nothing else of the draw leaves."""
+        """The index of the largest value after `laplace`, the first of equals. The noisy values are not returned."""
         noisy = self.laplace(values, scale)
         return noisy.index(max(noisy))
 
     def respond(self, codes: Integers, mixed: Fraction, size: int) -> Integers:
-        """Randomised response: with this chance any of `size` codes, all alike; else the true one."""
+        """Randomised response: with probability `mixed` a uniformly random one of `size` codes, else the true one."""
         random = self.many_flips(mixed, len(codes))
         return np.where(random, self.many_below(size, len(codes)), codes)
 
     def toggle(self, bits: npt.NDArray[np.bool_], chance: Fraction) -> npt.NDArray[np.bool_]:
-        """Every bit, or with this chance its opposite."""
+        """Every bit, flipped with this probability."""
         return bits ^ self.many_flips(chance, len(bits))
 
     def geometric(self, scale: Fraction) -> int:
@@ -105,7 +105,7 @@ class Coins(ABC):
         return (drawn % np.uint64(bound)).astype(np.int64)
 
     def order(self, count: int) -> Integers:
-        """A uniformly random order of so many things: that of as many words, drawn again where two are alike."""
+        """A uniformly random permutation: the order of `count` random words, drawn again if two are equal."""
         while True:
             drawn = self.words(count)
             order = np.argsort(drawn)
@@ -141,11 +141,12 @@ class Coins(ABC):
 
     def flip(self, gaps: Integers, rate: Fraction, most: int | None = None) -> int:
         """Permute-and-flip (McKenna and Sheldon 2020): in a random order each candidate flips a coin that comes up
-        with probability exp(-rate*gap), and the first that comes up is chosen. The best one's always does.
+        with probability exp(-rate*gap), and the first that comes up is chosen. The best candidate's always comes up.
 
-        Drawn so: all flip at once, and one of those that came up is chosen uniformly. That is the same law, because
-        the first of them in a random order is any of them with equal chance; and the work is the same on every table,
-        except with a probability below 2^-25 (a million candidates), when a flip is too close for floats.
+        How it is drawn: all flip at once, and one of those that came up is chosen uniformly. That is the same law,
+        because the first of them in a random order is each of them with equal probability; and the work is the same on
+        every table, except with a probability below 2^-25 (for a million candidates), when a flip is too close for
+        floats.
         """
         gaps, _, total = _checked(gaps, np.ones(len(gaps), dtype=np.int64), rate, most)
         gaps = gaps - gaps.min()
@@ -162,9 +163,9 @@ class Coins(ABC):
         return int(ones[self._below(len(ones), total.bit_length() + _SPARE)])
 
     def _below(self, bound: int, width: int) -> int:
-        """A uniform integer in [0, bound) from `width` bits, so that what is asked for can be a public number.
+        """A uniform integer in [0, bound) from `width` bits, so that the number of bits used can be public.
 
-        The 2^width values are dealt to `bound` intervals; those that would make some intervals larger are redrawn.
+        The 2^width values are divided among `bound` equal intervals; the values left over are redrawn.
         """
         if not 0 < bound <= 1 << width:
             raise ValueError("a uniform draw needs a positive bound that its bits can reach")
@@ -177,8 +178,8 @@ class Coins(ABC):
     def _under(self, height: int, size: int, exponent: Fraction, shift: int) -> bool:
         """Whether height + U < size * 2^shift * exp(-exponent), for U uniform in [0, 1), decided exactly.
 
-        U is drawn as far as it matters. A positive rational exponent makes the right side irrational and 0 makes it a
-        dyadic number, so with probability 1 the loop ends.
+        Bits of U are drawn until the comparison is decided. A positive rational exponent makes the right side
+        irrational and 0 makes it a dyadic number, so with probability 1 the loop ends.
         """
         drawn, width = 0, 0
         while True:
@@ -192,7 +193,7 @@ class Coins(ABC):
 
 
 class SystemCoins(Coins):
-    """What releases use: operating-system randomness, and OpenDP's samplers on its own secure generator."""
+    """What releases use: randomness of the operating system, and OpenDP's samplers with their own secure generator."""
 
     def bits(self, count: int) -> int:
         return secrets.randbits(count)
@@ -253,7 +254,7 @@ def _opendp_gaussian(scale: float) -> Callable[[Integers], list[int]]:
 
 
 def _checked(gaps: Integers, sizes: Integers, rate: Fraction, most: int | None) -> tuple[Integers, Integers, int]:
-    """The arrays as int64 and the number of candidates. Complaints name no value: these are programming errors."""
+    """The arrays as int64 and the number of candidates. Errors here are programming errors and name no value."""
     gaps, sizes = np.asarray(gaps), np.asarray(sizes)
     if gaps.ndim != 1 or gaps.shape != sizes.shape or gaps.dtype.kind not in "iu" or sizes.dtype.kind not in "iu":
         raise ValueError("gaps and sizes must be two integer arrays of one length")
@@ -272,10 +273,11 @@ def _checked(gaps: Integers, sizes: Integers, rate: Fraction, most: int | None) 
 
 @lru_cache(maxsize=64)
 def _layout(rate: Fraction, total: int, most: int | None) -> tuple[int, tuple[Floats, ...]]:
-    """The last gap told apart, and tables t_d with exp(-rate*g) = Π t_d[digit d of g] for g up to it.
+    """The largest gap that is distinguished, and tables t_d with exp(-rate*g) = Π t_d[digit d of g] for g up to it.
 
-    All that lies further is one tail: even all candidates together weigh less than 2^-64 of one at gap 0. The entries
-    are powers of exp(-rate) in 60 digits, rounded once to floats. A function of public facts only, so it is kept.
+    Larger gaps are one tail: even all candidates together would weigh less there than 2^-64 of one at gap 0. The
+    entries are powers of exp(-rate) in 60 digits, rounded once to floats. All of it depends on public facts only, so it
+    may be cached.
     """
     levels = ceiling((ln_above(Fraction(total)) + 64 * ln_above(Fraction(2))) / rate)
     levels = min(levels, _LARGEST if most is None else most)

@@ -1,4 +1,4 @@
-"""The public integer table behind a density: what one person's value adds to the coefficients that are released.
+"""The public integer table behind a density: what each person's value adds to the released coefficients.
 
 One axis. The range is [0, 1], the kernel φ(x, v) = exp(−(x−v)²/(2h²)), and x₁ … x_G are the grid points. With the
 eigen-decomposition K = QΛQᵀ of K_ij = φ(x_i, x_j) and a small τ,
@@ -131,25 +131,29 @@ class DensityTable:
 
 @lru_cache(maxsize=32)
 def table(axis: Axis) -> DensityTable:
-    """From public facts alone, so it is kept."""
+    """Depends on public facts only, so it may be cached."""
     grid, knots = np.linspace(0, 1, axis.points), np.linspace(0, 1, axis.knots)
     h = float(axis.width)
     roots, vectors = np.linalg.eigh(np.exp(-((grid[:, None] - grid[None, :]) ** 2) / (2 * h * h)))
     weights = np.sqrt(np.maximum(roots, 0) + JITTER)
     seen = np.exp(-((grid[:, None] - knots[None, :]) ** 2) / (2 * h * h))
     units = np.rint(2.0**axis.bits * (vectors.T @ seen) / weights[:, None]).T
-    kept = np.flatnonzero(np.abs(units).max(axis=0))
-    units = np.ascontiguousarray(units[:, kept])
+    nonzero = np.flatnonzero(np.abs(units).max(axis=0))
+    units = np.ascontiguousarray(units[:, nonzero])
     if axis.bits > MOST_BITS or np.abs(units).max() > 2.0 ** (axis.bits + 1):
         raise ValueError("a table whose products are not exact")
-    found = DensityTable(
-        axis, units, (vectors * weights)[:, kept] * 2.0**-axis.bits, (units @ units.T).astype(np.int64)
+    result = DensityTable(
+        axis, units, (vectors * weights)[:, nonzero] * 2.0**-axis.bits, (units @ units.T).astype(np.int64)
     )
-    off = np.abs(seen - found.back @ units.T).max()
+    off = np.abs(seen - result.back @ units.T).max()
     size = 2.0**axis.bits
-    if off > axis.bias or found.longest > (size * axis.most_long) ** 2 or found.farthest > (size * axis.most_far) ** 2:
+    if (
+        off > axis.bias
+        or result.longest > (size * axis.most_long) ** 2
+        or result.farthest > (size * axis.most_far) ** 2
+    ):
         raise ValueError("a table that is not what its statement says")
-    return found
+    return result
 
 
 def longest_of(axes: tuple[DensityTable, ...]) -> int:
@@ -161,12 +165,12 @@ def farthest_of(axes: tuple[DensityTable, ...]) -> int:
     """max |U_v ⊗ U_w − U_v' ⊗ U_w'|², or above it by rounding."""
     if len(axes) == 1:
         return axes[0].farthest
-    one, other = axes[0].products, axes[1].products
-    if len(one) * len(other) <= FEW:
-        both = np.kron(one.astype(object), other.astype(object))
+    first, second = axes[0].products, axes[1].products
+    if len(first) * len(second) <= FEW:
+        both = np.kron(first.astype(object), second.astype(object))
         own = both.diagonal()
         return int((own[:, None] + own[None, :] - 2 * both).max())
-    least = [int(products.min()) for products in (one, other)]
+    least = [int(products.min()) for products in (first, second)]
     bounds = [2 * longest_of(axes) - 2 * max(least[0], 0) * max(least[1], 0)]
     bounds += [axes[0].farthest * axes[1].longest] if least[0] < 0 else []
     bounds += [axes[0].longest * axes[1].farthest] if least[1] < 0 else []
@@ -174,18 +178,18 @@ def farthest_of(axes: tuple[DensityTable, ...]) -> int:
 
 
 def binned(axes: tuple[DensityTable, ...], codes: tuple[Integers, ...], counts: Integers) -> Integers:
-    """So many of `scale` parts of rows at each knot, or pair of knots; exact below 2^53 of them."""
-    shape = tuple(one.axis.knots for one in axes)
-    found = np.zeros(math.prod(shape))
+    """The rows' weight at each knot or pair of knots, in `scale` parts of a row; exact below a total of 2^53."""
+    shape = tuple(axis_table.axis.knots for axis_table in axes)
+    weights = np.zeros(math.prod(shape))
     corners: list[tuple[Integers, Integers]] = [(np.zeros_like(counts), counts)]
-    for one, of_one in zip(axes, codes, strict=True):
-        low, t = one.places(of_one)
-        knots, scale = one.axis.knots, one.axis.scale
+    for axis_table, axis_codes in zip(axes, codes, strict=True):
+        low, t = axis_table.places(axis_codes)
+        knots, scale = axis_table.axis.knots, axis_table.axis.scale
         ends = ((low, scale - t), (np.minimum(low + 1, knots - 1), t)) if scale > 1 else ((low, np.int64(1)),)
         corners = [(place * knots + end, share * part) for place, share in corners for end, part in ends]
     for place, share in corners:
-        found += np.bincount(place, weights=share, minlength=len(found))
-    return found.astype(np.int64).reshape(shape)
+        weights += np.bincount(place, weights=share, minlength=len(weights))
+    return weights.astype(np.int64).reshape(shape)
 
 
 def coefficients(axes: tuple[DensityTable, ...], weights: Integers) -> tuple[int, ...]:
@@ -199,24 +203,25 @@ def coefficients(axes: tuple[DensityTable, ...], weights: Integers) -> tuple[int
         for lower, piece in enumerate(_limbs(part.astype(np.int64), 53)):
             inner = (piece @ axes[1].units).astype(np.int64)
             total = total + (inner.astype(object) << (_LIMB * (place + lower)))
-    return tuple(int(one) for one in total.ravel())
+    return tuple(int(coefficient) for coefficient in total.ravel())
 
 
 def _whole(value: int, axes: tuple[DensityTable, ...]) -> Wholes:
     return np.full((axes[0].units.shape[1], axes[1].units.shape[1] if len(axes) == 2 else 1), value, dtype=object)
 
 
-def _limbs(whole: Integers, bits: int) -> list[Floats]:
-    """Parts of 16 bits, the last one with the sign: a sum of 1,001 products of one with 25 bits is below 2^53."""
+def _limbs(values: Integers, bits: int) -> list[Floats]:
+    """The values split into parts of 16 bits, the sign in the last: a sum of 1,001 products of such a part with a
+    25-bit number is below 2^53."""
     last = (bits - 1) // _LIMB
-    parts = [(whole >> (_LIMB * place)) & (2**_LIMB - 1) for place in range(last)]
-    return [part.astype(np.float64) for part in (*parts, whole >> (_LIMB * last))]
+    parts = [(values >> (_LIMB * place)) & (2**_LIMB - 1) for place in range(last)]
+    return [part.astype(np.float64) for part in (*parts, values >> (_LIMB * last))]
 
 
 def curve(axes: tuple[DensityTable, ...], raw: tuple[int, ...]) -> Floats:
     """Back to the grid: for kernels of height 1, the sum over rows at every grid point, or pair of them."""
-    values = np.array([float(one) for one in raw]).reshape(axes[0].units.shape[1], -1)
-    found: Floats = axes[0].back @ values
+    values = np.array([float(coefficient) for coefficient in raw]).reshape(axes[0].units.shape[1], -1)
+    heights: Floats = axes[0].back @ values
     if len(axes) == 2:
-        found = found @ axes[1].back.T
-    return found / math.prod(one.axis.scale for one in axes)
+        heights = heights @ axes[1].back.T
+    return heights / math.prod(axis_table.axis.scale for axis_table in axes)

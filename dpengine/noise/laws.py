@@ -1,5 +1,5 @@
-"""Exact output laws: the executable proof obligation. A mechanism's law is checked against its claimed loss,
-and its samples against its law."""
+"""Exact output distributions (laws) of mechanisms. Tests check each law against the privacy loss that the mechanism
+claims, and the mechanism's samples against its law."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from dpengine.core.exact import decimal_of, exp_decimal
 
-_WIDE = 4  # a variance
+_WIDE = 4  # a variance from which noise counts as wide
 _PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 
 
@@ -51,7 +51,7 @@ Law = Finite | Laplace | Normal | Independent
 
 
 def weighted(gaps: Mapping[Any, int], rate: Fraction) -> Finite:
-    """The exponential mechanism's law: chance ∝ exp(−rate·gap)."""
+    """The exponential mechanism's law: probability ∝ exp(−rate·gap)."""
     best = min(gaps.values())
     weights = {outcome: exp_decimal(-rate * (gap - best)) for outcome, gap in gaps.items()}
     total = sum(weights.values(), Decimal(0))
@@ -62,15 +62,15 @@ def flipped(gaps: Mapping[Any, int], rate: Fraction) -> Finite:
     """Permute-and-flip's law: of those whose coin came up one is chosen, p_i·E[1/(1 + how many others came up)]."""
     best = min(gaps.values())
     chances = {outcome: exp_decimal(-rate * (gap - best)) for outcome, gap in gaps.items()}
-    found: dict[Any, Decimal] = {}
+    chance_of: dict[Any, Decimal] = {}
     for outcome, own in chances.items():
         others = [Decimal(1)]  # the law of how many others came up
         for other, p in chances.items():
             if other != outcome:
                 more = [Decimal(0), *(p * part for part in others)]
                 others = [(1 - p) * a + b for a, b in zip([*others, Decimal(0)], more, strict=True)]
-        found[outcome] = own * sum((part / (many + 1) for many, part in enumerate(others)), Decimal(0))
-    return Finite(found)
+        chance_of[outcome] = own * sum((part / (many + 1) for many, part in enumerate(others)), Decimal(0))
+    return Finite(chance_of)
 
 
 def chance(law: Law, outcome: Any) -> Decimal:
@@ -82,8 +82,8 @@ def chance(law: Law, outcome: Any) -> Decimal:
     if isinstance(law, Normal):
         return exp_decimal(-(Fraction(outcome - law.center) ** 2) / (2 * law.variance)) / _normal_total(law.variance)
     product = Decimal(1)
-    for part, one in zip(law.parts, outcome, strict=True):
-        product *= chance(part, one)
+    for part, outcome_of_part in zip(law.parts, outcome, strict=True):
+        product *= chance(part, outcome_of_part)
     return product
 
 
@@ -155,7 +155,7 @@ def renyi(first: Law, second: Law, order: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _renyi_of_shift(shift: int, scale: float, order: float) -> float:
-    """Of discrete Laplace noise and the same noise moved by `shift`; beyond the window lies less than e^-60."""
+    """Rényi divergence of discrete Laplace noise from itself moved by `shift`; beyond the window is less than e^-60."""
     reach = int(scale * 60) + shift + 2
     norm = math.tanh(1 / (2 * scale))  # (1−r)/(1+r) with r = e^(−1/scale)
     terms = (
@@ -167,7 +167,7 @@ def _renyi_of_shift(shift: int, scale: float, order: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _renyi_of_normal(shift: int, variance: float, order: float) -> float:
-    """Of discrete Gaussian noise and the same noise moved by `shift`; the terms peak at −shift·(order−1). It is
+    """Rényi divergence of discrete Gaussian noise from itself moved by `shift`; terms peak at −shift·(order−1). It is
     order·shift²/(2v) + ln(θ(a)/θ(0))/(order−1), θ(a) = Σ_z exp(−(z−a)²/(2v)): of wide noise both sums are alike to
     10^-33 (`_normal_total`)."""
     if variance >= _WIDE:

@@ -27,10 +27,10 @@ from math import inf, log
 from dpengine.noise.coins import Coins
 
 DIGITS = 50
-ROUGH = 20  # digits, where only work is decided
-KEPT = 4  # a layer is kept at least every so many times
+ROUGH = 20  # digits, where a number only decides how much work is done
+KEPT = 4  # of this many layers drawn, at least one is kept on average
 _BITS = 128
-_FAR = 50  # what weighs e^−50 of the rest is not looked into
+_FAR = 50  # segments that weigh e^−50 of the rest are not split
 
 Bounds = tuple[Decimal, Decimal]
 
@@ -80,7 +80,8 @@ def _segment(first: int, end: int, before: int, last: tuple[int, int]) -> Segmen
 
 
 def _split(at: Between, known: int, most: int, rate: Fraction) -> list[Segment]:
-    """Segments over all layers whose bounds are near enough. Any would do: this decides about work alone."""
+    """Segments that cover all layers, with bounds close enough to each other. Any segments would be correct: this only
+    decides how much work a draw takes."""
     parts: list[Segment] = []
     layer, start, least = min(known, most), 0, 0
     weighs = _ln(at(layer)[1], rate, layer)
@@ -93,20 +94,20 @@ def _split(at: Between, known: int, most: int, rate: Fraction) -> list[Segment]:
     context, _ = _contexts(ROUGH)
     while True:
         low, high = Decimal(0), Decimal(0)
-        for one in rough:
-            low, high = context.add(low, one[0]), context.add(high, one[1])
-        place = max(range(len(parts)), key=lambda one: context.subtract(rough[one][1], rough[one][0]))
+        for least_weight, most_weight in rough:
+            low, high = context.add(low, least_weight), context.add(high, most_weight)
+        place = max(range(len(parts)), key=lambda at_place: context.subtract(rough[at_place][1], rough[at_place][0]))
         part = parts[place]
         if high <= context.multiply(low, Decimal(KEPT)) or part.end - part.first == 1:
             return parts
-        # Counting takes longer the farther out: a segment that begins near 0 is not halved but begun.
+        # Counting takes longer for later layers, so a segment that begins near 0 is split near its beginning.
         middle = min((part.first + part.end) // 2, 2 * part.first + 1)
         inner = at(middle - 1)
         parts[place : place + 1] = [
             _segment(part.first, middle, part.least, inner),
             _segment(middle, part.end, inner[0], at(part.end - 1)),
         ]
-        rough[place : place + 1] = [_roughly(one, most, rate) for one in parts[place : place + 2]]
+        rough[place : place + 1] = [_roughly(half, most, rate) for half in parts[place : place + 2]]
 
 
 def _ln(count: int, rate: Fraction, layer: int) -> float:
@@ -156,7 +157,7 @@ def _contexts(digits: int) -> tuple[Context, Context]:
 
 
 def _pick(parts: Sequence[Segment], most: int, rate: Fraction, coins: Coins) -> int:
-    """A segment with chance exactly ∝ its greater weight: the one in which a uniform point of [0, total) falls.
+    """A segment with probability exactly ∝ its upper weight: the one in which a uniform point of [0, total) falls.
 
     The point lies in [x, x+1]·total/2^width for the bits x that are drawn. It is in segment i for certain when the
     least it can be is at least the most that the segments before can weigh, and the most it can be at most the least

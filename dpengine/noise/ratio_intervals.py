@@ -24,7 +24,7 @@ def ratio_range(
 
 
 def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
-    """The plain quotient, cut to where the truth lies."""
+    """The quotient, clamped to [low, high], where the true one lies."""
     return min(max(Fraction(top, max(bottom, 1)), low), high)
 
 

@@ -1,5 +1,5 @@
-"""Noise for every row by itself: what makes a table publishable, with its exact law, its least size and what nobody
-can beat.
+"""Random noise for every row separately, which makes a whole table publishable: its exact law, the least noise that
+keeps the guarantee, and a lower bound on the error that no other mechanism can beat.
 
 A row mechanism R is (ε, δ)-DP for the whole table, and for every question ever asked of what it published, iff for all
 values d, d′ and sets S: Pr[R(d) ∈ S] ≤ e^ε·Pr[R(d′) ∈ S] + δ (thesis, Thms 4.1 and 4.3: the identity query and tables
@@ -24,7 +24,7 @@ Floor       what no (ε, δ)-DP mechanism of the *row* can beat in its worst cas
                 E ρ(Y, d) + E′ ρ(Y, d′) ≥ Σ_y min(P, P′)(y)·(ρ(y, d) + ρ(y, d′)) ≥ diam·Σ min(P, P′),
             and Σ min(P, P′) = 1 − TV ≥ 2(1−δ)/(1+e^ε): from P(S) ≤ e^ε·P′(S) + δ for S = {P > P′} and the same the
             other way for its complement, TV·(1+e^ε) ≤ e^ε − 1 + 2δ.
-            A column told at ε/k beside others is not bounded at ε/k: another mechanism may spend otherwise.
+            A column published at ε/k beside others has no such bound at ε/k: another mechanism may split ε otherwise.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Blur:
 
     @property
     def floor(self) -> Fraction:
-        """Nobody who keeps ε and δ for the row can do better in the worst case, in steps."""
+        """Lower bound on the worst-case error, in steps, of any mechanism that is (ε, δ)-DP for the row."""
         return down((1 - self.delta) * self.steps / (1 + Fraction(exp_decimal(self.epsilon) + _GUARD)), _GRAIN)
 
 
@@ -114,7 +114,7 @@ class Swap:
 
     @property
     def floor(self) -> Fraction:
-        """Nobody who keeps ε and δ for the row is untrue less often in the worst case."""
+        """Lower bound on the worst-case chance of an untrue value, for any mechanism that is (ε, δ)-DP for the row."""
         m = self.size - 1
         return down((1 - self.delta) * m / (m + Fraction(exp_decimal(self.epsilon) + _GUARD)), _GRAIN)
 
@@ -128,13 +128,13 @@ def expected_error(scale: Fraction) -> Fraction:
 
 
 def excess(steps: int, scale: Fraction, epsilon: Fraction) -> Decimal:
-    """δ(t): what noise of this scale leaves over e^ε, for the two farthest values."""
+    """δ(t): the least δ for which noise of this scale is (ε, δ)-DP, for the two values farthest apart."""
     if epsilon * scale >= steps:
         return Decimal(0)
     last = ceiling((steps - epsilon * scale) / 2) - 1
     ratio = exp_decimal(-1 / scale)
-    kept = exp_decimal(-Fraction(last + 1) / scale) + exp_decimal(epsilon - Fraction(steps - last) / scale)
-    return 1 - kept / (1 + ratio)
+    overlap = exp_decimal(-Fraction(last + 1) / scale) + exp_decimal(epsilon - Fraction(steps - last) / scale)
+    return 1 - overlap / (1 + ratio)
 
 
 @lru_cache(maxsize=1024)
@@ -156,5 +156,5 @@ def thesis_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def thesis_floor(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Thm 5.3 as it stands, (1−δ)·D/(2(1+e^ε)): half of what is known."""
+    """Thm 5.3 as the thesis states it, (1−δ)·D/(2(1+e^ε)): half of the bound used here."""
     return Blur(steps, epsilon, delta).floor / 2

@@ -1,9 +1,9 @@
 """The three stages of the shuffle model, apart from each other: a randomiser for each person, a shuffler, an analyser.
 
-The randomiser sees one person's bit and that person's coins. The shuffler sees messages and no sender, and puts them in
-a uniformly random order. The analyser sees the permuted messages and public numbers, and nothing else: it cannot be
-given more, because this is all its function takes. Everybody may see what the analyser sees; privacy is promised for
-that. Honest participants are assumed: each one's coin is part of everybody's noise.
+The randomiser sees one person's bit and that person's coins. The shuffler sees messages without senders, and puts them
+in a uniformly random order. The analyser sees the shuffled messages and public numbers, and nothing else: its function
+takes nothing else. The privacy guarantee is for what the analyser sees, so anybody may see it. Participants are assumed
+to be honest, because each one's coin is part of the noise that protects the others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpengine.noise.coins import Coins
 
 
 def randomise(truth: Bits, chance: Fraction, coins: Coins, inverted: bool = False) -> Bits:
-    """Every person's two messages: the bit, or its opposite, and a coin. One row for each person."""
+    """Every person's two messages, one row per person: the bit (or, if `inverted`, its opposite) and a random coin."""
     return np.stack([~truth if inverted else truth, coins.many_flips(chance, len(truth))], axis=1)
 
 
@@ -38,6 +38,5 @@ def answer_locally(truth: Bits, chance: Fraction, coins: Coins) -> Bits:
 
 
 def holders(count: int, people: int) -> Bits:
-    """Bits of so many people, `count` of them one. Their order is of no matter to anybody: all of them are shuffled or
-    counted."""
+    """The bits of `people` people, `count` of them 1. Their order does not matter: all are shuffled or counted."""
     return np.arange(people) < count

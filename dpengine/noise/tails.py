@@ -1,4 +1,4 @@
-"""Tails of the noise, the promises that follow, and what nobody can beat: public arithmetic, rounded to be safe."""
+"""Tail bounds of the noise, and lower bounds that no DP mechanism can beat: public arithmetic, rounded safely."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def _weights(scale: Fraction, draws: int) -> tuple[Decimal, ...]:
     with localcontext(_DIGITS):
         r = exp_decimal(-1 / scale)
         c = (1 - r) * (1 + r)
-        one = [1 / c] + [r * r / c ** (place + 2) for place in range(draws - 1)]  # (1−u)/(c−u) by powers of u
+        series = [1 / c] + [r * r / c ** (place + 2) for place in range(draws - 1)]  # (1−u)/(c−u) by powers of u
         power = [Decimal(1)] + [Decimal(0)] * (draws - 1)
         for _ in range(draws):
-            power = [sum((power[i] * one[k - i] for i in range(k + 1)), Decimal(0)) for k in range(draws)]
+            power = [sum((power[i] * series[k - i] for i in range(k + 1)), Decimal(0)) for k in range(draws)]
         return tuple(power[draws - order] * (1 - r) ** (2 * draws - order) for order in range(1, draws + 1))
 
 
@@ -73,7 +73,7 @@ def sum_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
 
 
 def mean_reach(scale: Fraction, draws: int, beta: Fraction) -> int | Fraction:
-    """How far the mean of independent draws can be off, except with chance β."""
+    """How far the mean of independent draws can be off, except with probability β."""
     return laplace_reach(scale, beta) if draws == 1 else Fraction(sum_reach(scale, draws, beta), draws)
 
 
@@ -151,7 +151,7 @@ def flip_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
 
 
 def least_count_error(epsilon: Fraction, beta: Fraction) -> Fraction:
-    """No ε-DP count is within less than this, 95 times in 100, on every table of enough people.
+    """No ε-DP count has an error below this with probability 1−β on every table of enough people.
 
     Answers within t of counts that are 2t+1 apart do not overlap, so 2(1−β)·Σ_j e^(−jε(2t+1)) ≤ β.
     """
@@ -159,7 +159,7 @@ def least_count_error(epsilon: Fraction, beta: Fraction) -> Fraction:
 
 
 def least_choice_gap(epsilon: Fraction, candidates: int, beta: Fraction) -> Fraction:
-    """No ε-DP choice among |R| items has a smaller gap on every table.
+    """Lower bound: no ε-DP choice among |R| items has a smaller gap on every table.
 
     Raise one of |R| equal items by g+1 people: that one must win with probability 1−β, so |R|·e^(−ε(g+1))(1−β) ≤ 1.
     """
@@ -167,7 +167,7 @@ def least_choice_gap(epsilon: Fraction, candidates: int, beta: Fraction) -> Frac
 
 
 def least_rank_error(epsilon: Fraction, candidates: int, beta: Fraction) -> Fraction:
-    """No ε-DP quantile on |R| grid points is nearer in rank on every table large enough.
+    """Lower bound: no ε-DP quantile on |R| grid points has a smaller rank error on every large enough table.
 
     Put 2λ+1 people on one grid point between two equal halves: only that point is within λ ranks.
     """
@@ -195,7 +195,7 @@ def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
 
     ratio = (math.sqrt(5) - 1) / 2
     low, high = rate * 1e-6, rate * (1 - 1e-9)
-    for _ in range(80):  # `least` falls, then rises; a wrong turn would cost width, never truth
+    for _ in range(80):  # `least` falls, then rises; a wrong turn only widens the bound, it stays valid
         a, b = high - ratio * (high - low), low + ratio * (high - low)
         low, high = (low, b) if least(a) <= least(b) else (a, high)
     return math.ceil(least((low + high) / 2) * (1 + 1e-9)) - 1
@@ -220,5 +220,5 @@ def swap_reach(mixed: Fraction, size: int, people: int, beta: Fraction) -> Fract
     published rows that show it, each true with 1−λ+p or by chance with p = λ/size, independently."""
     p = mixed / size
     truth = 1 - mixed + p
-    each = max(p * (1 - p), truth * (1 - truth))
-    return bernstein_reach(people * each, Fraction(1), beta) / (1 - mixed)
+    variance_of_row = max(p * (1 - p), truth * (1 - truth))
+    return bernstein_reach(people * variance_of_row, Fraction(1), beta) / (1 - mixed)

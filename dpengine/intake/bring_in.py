@@ -1,4 +1,4 @@
-"""From a file or a frame to the integers of a declared table, in the table's own folder."""
+"""Loads a file or a data frame and turns it into the integer codes of a declared table, in the table's own folder."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def load_raw(
     rule: int = RULE,
     progress: Callable[[float], None] | None = None,
 ) -> Loaded:
-    """Every cell as text, once all declared columns are known to be there."""
-    if isinstance(source, str) and not source:  # a Path made of it would be the folder one is in
+    """Stores every cell as text, after checking that all declared columns exist."""
+    if isinstance(source, str) and not source:  # Path("") would be the current folder
         raise AllowanceError("load.absent")
     path = Path(source) if isinstance(source, (str, Path)) else source
     loaded = load(path, dialect, folder / RAW, secret, progress, bad_records, keep_blank=rule == SPACES_ALONE)
@@ -50,7 +50,7 @@ def code_rows(
     version: int = 1,
     rule: int = RULE,
 ) -> int:
-    """The rows that count, as integers under a schema; returns how many people they are of."""
+    """Stores the rows that count as integer codes under a schema; returns the number of people."""
     raw, coded = folder / RAW, folder / f"coded-{version}.parquet"
     if unit.id_column is None:
         encode(raw, schema, dialect, coded)

@@ -1,11 +1,11 @@
 """The records of a text file as columns of text, one row per record whatever the cells hold.
 
 The reference is Python's csv module in strict mode, record by record (`_careful`). Each line is a record and is read
-alone; which sign ends lines is told by the first one. A line with too many or too few cells, undecodable bytes, an
+alone; the first line decides which sign ends lines. A line with too many or too few cells, undecodable bytes, an
 open or misplaced quote, or more signs than the limit is damaged, and either the file is refused or that line becomes
 a row of missing cells; it is never dropped, and no other line is read differently because of it. A blank line is a
 missing cell in a table of one column; in a wider one it is a damaged record, or nothing where only blank lines follow.
-A line of separators alone, with or without spaces and quotes, is nobody's row: it is passed over, wherever it stands.
+A line of separators alone, with or without spaces and quotes, is nobody's row: it is skipped, wherever it stands.
 
 Only where a person declares that cells hold line breaks may a quoted cell run on. There a misplaced quote, or a cell
 that is never closed or too long, hides where records end: the file is refused. Quotes that are odd and still fit
@@ -48,14 +48,14 @@ Batches = Iterator[tuple[list[Arrow], float]]  # text columns, and how much of t
 
 @dataclass
 class Blanks:
-    """Rows in which nothing stands, in a table of several columns: passed over, and counted for old fingerprints.
-    Tables that came in before there was this rule `keep` them."""
+    """Rows without any content, in a table of several columns. They are skipped, and counted because old fingerprints
+    include them. Tables loaded before this rule existed `keep` them."""
 
     keep: bool = False
     found: int = 0
 
     def in_row(self, row: list[str], dialect: Dialect) -> bool:
-        """Whether to pass over it."""
+        """Is this row to be skipped?"""
         nothing = len(row) > 1 and not any(cell.strip(_NOTHING + dialect.separator) for cell in row)
         return nothing and self._counted(1) > 0
 
@@ -64,7 +64,7 @@ class Blanks:
         if len(columns) < 2 or not len(columns[0]):
             return columns
         rows = pa.array(np.ones(len(columns[0]), dtype=bool))
-        for cells in columns:  # mostly decided by the first: few rows are looked at further
+        for cells in columns:  # mostly decided by the first column: few rows are empty there
             if not pc.any(rows).as_py():
                 return columns
             rows = pc.and_(rows, pc.fill_null(pc.equal(pc.ascii_trim(cells, _NOTHING + signs), ""), True))
@@ -96,7 +96,7 @@ def read_csv(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks | No
 
 
 def _swift(stream: Utf8, width: int, dialect: Dialect, blanks: Blanks) -> Iterator[list[Arrow]]:
-    """Proven blocks; stops at the first one in doubt and puts it back."""
+    """Reads blocks that are `_proven`; stops at the first one in doubt and puts it back."""
     names = [f"c{place}" for place in range(width)]
     parse = arrow_csv.ParseOptions(
         delimiter=dialect.separator,
@@ -114,8 +114,8 @@ def _swift(stream: Utf8, width: int, dialect: Dialect, blanks: Blanks) -> Iterat
             break
         reading = arrow_csv.ReadOptions(column_names=names, block_size=size + 1)
         try:
-            whole = pa.BufferReader(memoryview(block)[:size])
-            table = arrow_csv.read_csv(whole, read_options=reading, parse_options=parse, convert_options=texts)
+            records = pa.BufferReader(memoryview(block)[:size])
+            table = arrow_csv.read_csv(records, read_options=reading, parse_options=parse, convert_options=texts)
         except pa.ArrowException:
             break
         if table.num_rows != rows:
@@ -162,7 +162,7 @@ def _proven(block: bytes, width: int, dialect: Dialect, last: bool) -> tuple[int
 
 
 class _One:
-    """Hands the csv module the line it is to read, and no further one however the line ends."""
+    """Gives the csv module exactly one line to read, even if the line ends inside a quoted cell."""
 
     line: str | None = None
 
@@ -178,13 +178,13 @@ class _One:
 
 def _alone(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
     """The cells of each line, or the code of its fault."""
-    one = _One()
-    reader = reader_of(one, dialect)
+    single = _One()
+    reader = reader_of(single, dialect)
     for line in lines.alone():
         if line is None:
             yield "load.long_line"
             continue
-        one.line = line
+        single.line = line
         try:
             yield next(reader)
         except csv.Error:
@@ -192,7 +192,7 @@ def _alone(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
 
 
 def _joined(lines: Lines, dialect: Dialect) -> Iterator[list[str] | str]:
-    """The cells of each record, which may run over lines; after a fault nobody knows where the next one begins."""
+    """The cells of each record, which may run over several lines; after a fault it is unknown where the next begins."""
     try:
         for row in reader_of(lines, dialect):
             lines.since = lines.given
@@ -213,7 +213,7 @@ def _careful(
     def damaged(code: str) -> list[str]:
         if bad_records == "empty" and code not in HOPELESS:
             return missing
-        # Of several faults the first in the file is told: rows still held may hold one that was not decoded.
+        # Of several faults the first in the file is reported: rows held back may contain one that was not decoded.
         if bad_records == "refuse" and not all(readable(cell) for row in rows for cell in row):
             code = "load.encoding"
         raise AllowanceError(code, encoding=dialect.encoding, most=LONGEST_RECORD) from None

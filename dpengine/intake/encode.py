@@ -1,8 +1,8 @@
 """The raw table becomes the coded one: a Number its grid index, a Category its place in the declared list, an ItemSet
 the sorted places of its items.
 
-One public, total rule for each cell, which looks at that cell and the schema only; nothing a cell holds can make it
-fail. Values are compared exactly as `schema.normal` compares them when the list is declared. (DuckDB's `lower` differs
+One public rule codes every cell. It depends on that cell and the schema only, and no content can make it fail. Values
+are compared exactly as `schema.normal` compares them when the list is declared. (DuckDB's `lower` differs
 from Python's on some letters, so two different listed values could become one there and a row match twice.)
 """
 
@@ -27,22 +27,22 @@ from dpengine.intake.load import parquet, written
 from dpengine.intake.rows_per_person import PERSON
 from dpengine.statistics.raw_cells import misfit, number_reader
 
-FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … say it for each column
+FAULT = "fault"  # 1 where any declared cell of the row does not fit; f0, f1, … are the same for each column
 _WORDS = ("nan", "inf", "-inf")
 
 Coder = Callable[[list[str]], Integers]
 
 
 def encode(raw: Path, schema: Schema, dialect: Dialect, coded: Path, names: Sequence[str] | None = None) -> None:
-    """Write columns c0, c1, … in the schema's order, row for row. With `names`, the raw columns are c0, c1, … in their
-    order, and its column `person` comes along."""
+    """Write columns c0, c1, … in the schema's order, row for row. With `names`, the raw columns are called c0, c1, … in
+    the order of `names`, and the column `person` is copied too."""
     try:
         with pq.ParquetFile(raw, memory_map=False) as file:
-            found = list(names or file.schema_arrow.names)
-            absent = [name for name in schema.columns if name not in found]
+            columns = list(names or file.schema_arrow.names)
+            absent = [name for name in schema.columns if name not in columns]
             if absent:
-                raise AllowanceError("column.absent", column=absent[0], columns=found)
-            sources = [f"c{found.index(name)}" if names else name for name in schema.columns]
+                raise AllowanceError("column.absent", column=absent[0], columns=columns)
+            sources = [f"c{columns.index(name)}" if names else name for name in schema.columns]
             _encode(file, schema, dialect, coded, sources, [PERSON] if names else [])
     except (pa.ArrowException, OSError):
         raise AllowanceError("engine.unreadable") from None
@@ -65,7 +65,7 @@ def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources:
                 _faults(table.column(table.schema.get_field_index(name)), check)
                 for name, check in zip(sources, checks, strict=True)
             ]
-            codes += [pa.array(found) for found in [*faults, reduce(np.maximum, faults)]]
+            codes += [pa.array(flags) for flags in [*faults, reduce(np.maximum, faults)]]
             codes += [table.column(name).combine_chunks().cast(pa.int64()) for name in kept]
             store(pa.record_batch(codes, schema=target))
 
@@ -73,32 +73,32 @@ def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources:
 def _faults(cells: Arrow, check: Callable[[str], bool]) -> Arrow:
     """1 where a cell does not fit its declaration; an absent cell fits."""
     distinct = cells.combine_chunks().dictionary_encode()
-    found = [check(text) for text in distinct.dictionary.to_pylist()]
-    return np.array([*found, False], dtype=np.int8)[_places(distinct)]
+    faults = [check(text) for text in distinct.dictionary.to_pylist()]
+    return np.array([*faults, False], dtype=np.int8)[_places(distinct)]
 
 
 def _of_cells(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:
-    """A column of texts becomes a column of codes. Each different text is coded once."""
+    """The function that turns a column of texts into codes. Each distinct text is coded once."""
     if isinstance(column, ItemSet):
         return lambda cells: _sets(cells.combine_chunks().dictionary_encode(), column)
     coder, missing = _coder(column, dialect)
 
     def codes(cells: Arrow) -> Arrow:
         distinct = cells.combine_chunks().dictionary_encode()
-        found = np.append(coder(distinct.dictionary.to_pylist()), missing)
-        return pa.array(found[_places(distinct)], _kind(column))
+        code_of = np.append(coder(distinct.dictionary.to_pylist()), missing)
+        return pa.array(code_of[_places(distinct)], _kind(column))
 
     return codes
 
 
 def _sets(distinct: Arrow, column: ItemSet) -> Arrow:
     """Lists of codes; an absent cell is the empty set."""
-    found = [column.codes(text) for text in distinct.dictionary.to_pylist()]
-    return pa.array([*found, []], _kind(column)).take(pa.array(_places(distinct)))
+    sets = [column.codes(text) for text in distinct.dictionary.to_pylist()]
+    return pa.array([*sets, []], _kind(column)).take(pa.array(_places(distinct)))
 
 
 def _places(distinct: Arrow) -> Arrow:
-    """Where each cell's text stands among the different ones; after the last of them for an absent cell."""
+    """The index of each cell's text among the distinct texts; for an absent cell, one past the last."""
     return distinct.indices.fill_null(len(distinct.dictionary)).to_numpy(zero_copy_only=False)
 
 
@@ -163,12 +163,12 @@ def _number(column: Number, dialect: Dialect) -> Coder:
         numbers = [plain(text) for text in texts]
         if not sure:
             return np.array([exact(number) for number in numbers], dtype=np.int64)
-        with np.errstate(over="ignore"):  # a huge number becomes infinite and is clamped; a warning would tell of it
+        with np.errstate(over="ignore"):  # a huge number becomes infinite and is clamped; a warning would reveal it
             places = (np.array([float(number) for number in numbers]) - float(column.lower)) / float(column.step)
         places = np.clip(places, -1, last + 1)
-        found = np.where(np.isnan(places), absent, np.clip(np.rint(places), 0, last)).astype(np.int64)
+        rounded = np.where(np.isnan(places), absent, np.clip(np.rint(places), 0, last)).astype(np.int64)
         for at in np.flatnonzero(np.abs(places - np.floor(places) - 0.5) < 0.002):
-            found[at] = exact(numbers[at])
-        return found
+            rounded[at] = exact(numbers[at])
+        return rounded
 
     return codes

@@ -1,7 +1,7 @@
-"""A look at a file's form before anything is declared: its column names, and whether every record can be read.
+"""Checks a file before anything is declared: its column names, and whether every record can be read.
 
-The names are public. How many records there are is not told. Nothing is written, and a refusal names a fault of form,
-never a value.
+The names are public. The number of records is not reported. Nothing is written, and a refusal names a formal fault of
+the file, never a value.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def is_text(kind: Arrow) -> bool:
 
 
 class Unpacked:
-    """Refuses a Parquet file that unpacks to far more than it is: a few bytes can stand for any number of rows."""
+    """Refuses a Parquet file that unpacks to far more than its size: a few bytes can stand for any number of rows."""
 
     def __init__(self, path: Path) -> None:
         self._most = MOST_UNPACKED + MOST_TIMES * path.stat().st_size
@@ -46,7 +46,8 @@ class Unpacked:
             raise AllowanceError("load.swollen")
 
     def declared(self, metadata: Arrow) -> None:
-        """What its own table of contents says, before anything is read; what it holds is counted again as it comes."""
+        """Checks the size that the file's metadata declare, before any row is read; rows are counted again when
+        read."""
         self.add(metadata.num_rows * metadata.num_columns)
         self._size = 0
         groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
@@ -59,11 +60,11 @@ def files_of(path: Path) -> list[Path]:
     ordinary(path)
     if not path.is_dir():
         return [path]
-    here = (one for one in path.iterdir() if one.is_file() and not one.is_symlink())
-    found = sorted(one for one in here if one.suffix.lower() in SUFFIXES)
-    if not found:
+    here = (file for file in path.iterdir() if file.is_file() and not file.is_symlink())
+    files = sorted(file for file in here if file.suffix.lower() in SUFFIXES)
+    if not files:
         raise AllowanceError("load.folder_empty", kinds=SUFFIXES)
-    return found
+    return files
 
 
 def names_of(path: Path, dialect: Dialect) -> list[str]:
@@ -75,9 +76,9 @@ def names_of(path: Path, dialect: Dialect) -> list[str]:
 def survey(
     path: Path, dialect: Dialect, bad_records: str = "refuse", progress: Callable[[float], None] | None = None
 ) -> None:
-    """Refuses what `load` would refuse, and tells nothing else: how many rows a file has is nobody's business before it
-    is a table with a declared unit."""
-    rows = sum([_rows(one, dialect, bad_records, progress) for one in files_of(path)])
+    """Refuses what `load` would refuse, and reports nothing else: the number of rows stays private until the table has
+    a declared unit."""
+    rows = sum([_rows(file, dialect, bad_records, progress) for file in files_of(path)])
     if not rows:
         raise AllowanceError("load.no_rows")
 

@@ -1,9 +1,9 @@
 """Which items of a large set count in a histogram: at most the declared number of each person.
 
-The rule looks at the person's own set and at the workspace's secret, at nobody else: of a set larger than declared,
-the first k by a keyed hash of the whole set and the item. Keyed, so that nobody can aim at it; over the set and not
-over the person's number in the file, which depends on who else is in it. The cut comes before any condition: what is
-left of a person is the same k items in every histogram, and a condition only takes more away.
+The rule uses only the person's own set and the workspace's secret: of a set larger than declared, the first k by a
+keyed hash of the whole set and the item. The hash is keyed so that nobody can choose which items win; it is over the
+set, not over the person's number in the file, which depends on who else is in it. The cut comes before any condition:
+the same k items of a person count in every histogram, and a condition can only leave out some of them.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def cut_sets(coded: Path, schema: Schema, secret: bytes, several: bool) -> None:
     try:
         with connect(coded.parent) as connection, written(coded) as part:
             connection.from_parquet(str(coded)).create_view("rows")
-            found: Arrow = connection.sql(f"SELECT rows.*{added} FROM rows{joins}").to_arrow_reader(BATCH)
-            with parquet(part, found.schema) as store:
-                for batch in found:
+            batches: Arrow = connection.sql(f"SELECT rows.*{added} FROM rows{joins}").to_arrow_reader(BATCH)
+            with parquet(part, batches.schema) as store:
+                for batch in batches:
                     store(batch)
     except (duckdb.Error, pa.ArrowException):
         raise AllowanceError("engine.unreadable") from None

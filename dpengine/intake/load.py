@@ -2,7 +2,8 @@
 
 Text files are read by `csv_records`, where the rules for damaged lines stand. Parquet files and frames are typed
 already; their columns are written as the text a CSV file would hold. Everything streams: memory does not grow with the
-table. A file is copied once, and copy and mark are of the same bytes: what takes its place meanwhile is not read.
+table. A file is copied once, and both the rows and the mark are taken from that copy, even if the file is replaced
+meanwhile.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ COPYING, READING = 0.1, 0.6  # the shares of the work that are copying and readi
 
 @dataclass(frozen=True)
 class Loaded:
-    """`rows` is public only where the number of people is; marks are never shown (marks.py)."""
+    """A loaded raw table. `rows` is public only where the number of people is; marks are never shown (marks.py)."""
 
     rows: int
     columns: tuple[str, ...]
@@ -58,7 +59,7 @@ def load(
     bad_records: str = "refuse",
     keep_blank: bool = False,
 ) -> Loaded:
-    """Write the raw table. A refusal names a fault of form, no row number and no value, and leaves nothing behind."""
+    """Write the raw table. A refusal names a formal fault but no row number and no value, and leaves no file behind."""
     if bad_records not in ("refuse", "empty"):
         raise AllowanceError("load.bad_records")
     try:
@@ -96,9 +97,9 @@ def _written(
         rows = _store(part, names, [batches for _, batches in parts], lambda share: tell(COPYING + READING * share))
         if not sum(rows):
             raise AllowanceError("load.no_rows")
-        whole, *marks = content_marks(part, len(names), rows, secret) or [""]
+        fingerprint, *marks = content_marks(part, len(names), rows, secret) or [""]
     tell(1.0)
-    return Loaded(sum(rows), tuple(names), whole, tuple(marks), (), tuple(header), blanks.found)
+    return Loaded(sum(rows), tuple(names), fingerprint, tuple(marks), (), tuple(header), blanks.found)
 
 
 def _file(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks) -> tuple[list[str], Batches]:
@@ -108,7 +109,7 @@ def _file(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks) -> tup
 
 @contextmanager
 def written(target: Path) -> Iterator[Path]:
-    """A file of its owner's alone beside `target`, which takes that name only when all went well."""
+    """A file that only its owner can read, beside `target`; it is renamed to `target` only if all went well."""
     part = None
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=target.parent)  # 0600
@@ -140,7 +141,7 @@ def parquet(part: Path, schema: Arrow) -> Iterator[Callable[[Arrow], None]]:
 
         def store(batch: Arrow) -> None:
             held.append(batch)
-            if sum(one.num_rows for one in held) >= GROUP or sum(one.nbytes for one in held) >= HEAVY:
+            if sum(rows.num_rows for rows in held) >= GROUP or sum(rows.nbytes for rows in held) >= HEAVY:
                 flush()
 
         yield store
@@ -179,8 +180,7 @@ def _parquet(path: Path, dialect: Dialect, blanks: Blanks) -> tuple[list[str], B
 
     def batches() -> Batches:
         done, size = 0, Unpacked(path)
-        # Texts stay as their file's dictionary has them until their length was seen: one long text can stand in
-        # every row.
+        # Texts stay dictionary-encoded until their length was checked: one long text could be repeated in every row.
         with _readable(), pq.ParquetFile(path, memory_map=False, read_dictionary=texts) as file:
             for batch in file.iter_batches(batch_size=BATCH):
                 done += batch.num_rows
@@ -193,7 +193,7 @@ def _parquet(path: Path, dialect: Dialect, blanks: Blanks) -> tuple[list[str], B
 
 
 def _weighed(columns: list[tuple[Arrow, str]], size: Unpacked) -> Iterator[list[tuple[Arrow, str]]]:
-    """The batch in pieces whose texts weigh at most HEAVY or are one row; refuses a cell that is too long."""
+    """The batch in pieces of at most HEAVY bytes of text, or one row; refuses a cell that is too long."""
     rows = len(columns[0][0])
     weights = np.zeros(rows, dtype=np.int64)
     for cells, _ in columns:
@@ -244,7 +244,7 @@ def _array(series: Arrow, dialect: Dialect) -> Arrow:
         try:
             return pa.array(series, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError):
-            pass  # a kind Arrow does not know: cell by cell
+            pass  # a type that Arrow does not know: converted cell by cell
     return pa.array([_cell(value, dialect) for value in series], pa.string())
 
 
@@ -256,7 +256,7 @@ def _cell(value: Arrow, dialect: Dialect) -> str | None:
         if isinstance(value, float):
             value = repr(float(value)).removesuffix(".0").replace(".", dialect.decimal)
         return str(value).encode("utf-8", "replace").decode("utf-8")
-    except Exception:  # whatever an object in a cell does, it concerns its own cell alone
+    except Exception:  # whatever an object in a cell does, only its own cell may be affected
         return None
 
 

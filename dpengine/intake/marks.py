@@ -1,12 +1,13 @@
-"""By what content is known again: keyed hashes of a file's bytes, and of a table's rows however they are written.
+"""Marks by which the same content is recognised when it is loaded again: keyed hashes of a file's bytes, and of a
+table's rows however they are written.
 
-The mark of rows depends on neither the order of rows, nor the order or names of columns, nor the file's dialect, nor
-on whether the rows came as text, as Parquet or as a frame. A row is the multiset of its cells, a table the multiset of
-its rows. A cell is trimmed, composed, in lower case and without quotes, which a wrong dialect leaves in it; empty ones
-and those that tools read as empty (NA, null, …) do not count, nor do rows without any other. A number is its sign and
-its digits, without zeros at either end and to twelve places: 1.5, "1,50", 0015 and 1500 are one. A time is without its
-zone, without seconds or a fraction of zero, and without midnight. That takes some tables for the same that are not, and
-errs to the safe side: they share an allowance. Without the secret nobody can test a guess for a row.
+The mark of a table's rows depends neither on the order of rows, nor on the order or names of columns, nor on the file's
+dialect, nor on whether the rows came as text, as Parquet or as a data frame. A row is the multiset of its cells, a
+table the multiset of its rows. A cell is trimmed, composed, in lower case and without quotes, which a wrong dialect
+leaves in it; empty cells and those that tools read as empty (NA, null, …) do not count, nor do rows without any other.
+A number is its sign and its digits, without zeros at either end and to twelve places: 1.5, "1,50", 0015 and 1500 are
+the same. A time has no zone, no seconds or fraction of zero, and no midnight. Some different tables therefore get the
+same mark; that is the safe side, because they then share an allowance. The secret key prevents testing guesses of rows.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from dpengine.statistics.engines.duck import connect
 
 PLACES = 12  # digits of a number: tools read the last of a float's seventeen differently
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "#n/a n/a", "#na", "-nan", "nat")
-_PLAIN = r"[!#-&(-~]|[!#-&(-~][ !#-&(-~]*[!#-&(-~]"  # nothing to trim, no quotes, nothing to compose
+_PLAIN = r"[!#-&(-~]|[!#-&(-~][ !#-&(-~]*[!#-&(-~]"  # cells that need no trimming or composing and hold no quotes
 _NUMBER = r"[+\-−]?[0-9.,''’ \x{a0}\x{2009}\x{202f}]*[0-9][.,]?(e[+\-]?[0-9]+)?"
 _SIGNS = (".", ",", "''", "’", " ", "\u00a0", "\u2009", "\u202f", "+", "-", "−")  # as SQL writes them
 _TIMES = (  # one moment, however tools write it: 2024-01-05T10:30Z, 2024-01-05 10:30:00.000, 2024-01-05 10:30:00+00:00
@@ -45,14 +46,14 @@ _TIMES = (  # one moment, however tools write it: 2024-01-05T10:30Z, 2024-01-05 
 _LANES = [f"sum(('0x' || substr(hash, {at}, 16))::UBIGINT)" for at in (1, 17, 33, 49)]
 _BLOCK = 1 << 20
 TOGETHER = 500  # files of a folder that are marked in one reading
-NARROW, MANY = 60, 500_000  # columns that are worked on side by side, where so many rows make up for planning it
+NARROW, MANY = 60, 500_000  # up to so many columns are hashed in parallel, if there are rows enough to be worth it
 
 
 @contextmanager
 def own_copy(
     source: Path, beside: Path, secret: bytes, tell: Callable[[float], None]
 ) -> Iterator[tuple[Path, list[str]]]:
-    """A file or folder as it is now, read once: a copy that nobody else replaces, and the mark of every file in it."""
+    """Reads a file or folder once: makes a private copy that nobody else can replace, and marks every file in it."""
     files = files_of(source)
     try:
         inside = Path(tempfile.mkdtemp(prefix=".", dir=beside))  # 0700
@@ -98,16 +99,16 @@ def _block(file: object) -> bytes:
 
 
 def content_marks(raw: Path, width: int, parts: Sequence[int], secret: bytes) -> list[str]:
-    """The mark of all rows of a raw table; where it came in several files, of so many rows each, that of each too. The
-    table is read once, however many files there were; of thousands, once for every TOGETHER of them."""
+    """The mark of all rows of a raw table. If it came in several files, with `parts` rows each, also the mark of each.
+    The table is read once for every TOGETHER files."""
     several = len(parts) > 1
     ends = [0, *accumulate(parts)] if several else [0, pq.read_metadata(raw).num_rows]
     sums: list[list[int]] = []
     for first in range(0, len(ends) - 1, TOGETHER):
         sums += _row_sums(raw, width, secret, ends[first : first + TOGETHER + 1])
-    whole = [sum(lane) for lane in zip(*sums, strict=True)]
-    found = [_mark(one, secret) for one in (whole, *(sums if several else ())) if one[0]]
-    return list(dict.fromkeys(found))
+    total = [sum(lane) for lane in zip(*sums, strict=True)]
+    marks = [_mark(counts, secret) for counts in (total, *(sums if several else ())) if counts[0]]
+    return list(dict.fromkeys(marks))
 
 
 def _mark(sums: list[int], secret: bytes) -> str:
@@ -115,7 +116,7 @@ def _mark(sums: list[int], secret: bytes) -> str:
 
 
 def _row_sums(raw: Path, width: int, secret: bytes, ends: Sequence[int]) -> list[list[int]]:
-    """How many rows that hold something lie between each two of these places, and the sums of their hashes."""
+    """For the rows between each two of `ends`: how many of them are not empty, and the sums of their hashes."""
     key = hmac.new(secret, b"allowance: rows in any order", hashlib.sha256).hexdigest()
     columns = [f"c{place}" for place in range(width)]
     table = f"read_parquet(?, file_row_number = true) AS t({', '.join(columns)}, place)"
@@ -126,17 +127,17 @@ def _row_sums(raw: Path, width: int, secret: bytes, ends: Sequence[int]) -> list
     for step in (_tidy, _kinds, _rounded, _sized):
         if side_by_side:
             rows = f"SELECT part, {', '.join(f'{step(c)} AS {c}' for c in columns)} FROM ({rows})"
-        else:  # slower for many rows, and a thousand columns take no more memory than one
+        else:  # slower for many rows, but a thousand columns take no more memory than one
             cells = f"list_transform({cells}, lambda one: {step('one')})"
-    told = f"SELECT part, array_to_string(list_sort({cells}), '') AS told FROM ({rows})"
-    hashes = f"SELECT part, sha256(concat(?, told)) AS hash FROM ({told}) WHERE told <> ''"
+    row_texts = f"SELECT part, array_to_string(list_sort({cells}), '') AS told FROM ({rows})"
+    hashes = f"SELECT part, sha256(concat(?, told)) AS hash FROM ({row_texts}) WHERE told <> ''"
     query = f"SELECT part, count(*), {', '.join(_LANES)} FROM ({hashes}) GROUP BY part"
-    found = {part: sums for part, *sums in _summed(raw, query, [key, str(raw)])}
-    return [found.get(part, [0] * (1 + len(_LANES))) for part in range(len(ends) - 1)]
+    sums_of = {part: sums for part, *sums in _summed(raw, query, [key, str(raw)])}
+    return [sums_of.get(part, [0] * (1 + len(_LANES))) for part in range(len(ends) - 1)]
 
 
 def _part(ends: Sequence[int], first: int, last: int) -> str:
-    """Between which two ends a place lies, by halves."""
+    """SQL for the part that a row number lies in, by bisection."""
     if last - first == 1:
         return str(first)
     middle = (first + last) // 2
@@ -149,7 +150,8 @@ def _tidy(cell: str) -> str:
 
 
 def _kinds(cell: str) -> str:
-    """#, or - for a number below zero, and its digits from the first that is not 0; else = and the text."""
+    """SQL for a cell's canonical text: # (or - if negative) and the digits of a number without leading zeros; for
+    anything else, = and the text."""
     digits = f"split_part({cell}, 'e', 1)"
     for sign in _SIGNS:
         digits = f"replace({digits}, '{sign}', '')"
@@ -157,7 +159,7 @@ def _kinds(cell: str) -> str:
     for written, same in _TIMES:
         time = f"regexp_replace({time}, '{written}', '{same}')"
     usual = f"replace({cell}, '.', '')"  # quicker, for how most numbers are written
-    missing = ", ".join(f"'{one}'" for one in _MISSING)
+    missing = ", ".join(f"'{text}'" for text in _MISSING)
     return (
         f"CASE WHEN {cell} IN ({missing}) THEN NULL "
         f"WHEN regexp_full_match({cell}, '[0-9]+([.][0-9]+)?') THEN '#' || ltrim({usual}, '0') "
@@ -179,25 +181,25 @@ def _sized(cell: str) -> str:
 
 
 def older_mark(raw: Path, names: Sequence[str], rows: int, blank: int, secret: bytes) -> str:
-    """The mark that earlier versions wrote down: of cells as their dialect writes them, in the order of the columns,
-    with the names as they stand in the file and its rows of separators alone."""
+    """The mark that earlier versions stored: of cells as their dialect writes them, in the order of the columns, with
+    the names as the file has them, and including rows of separators alone."""
     key = hmac.new(secret, b"allowance: rows", hashlib.sha256).hexdigest()
     columns = [f"c{place}" for place, _ in enumerate(names)]
     cells = ", ".join(f"CASE WHEN {c} IS NULL THEN '-' ELSE strlen({c}) || ':' || {c} END" for c in columns)
     hashes = f"SELECT sha256(concat(?, {cells})) AS hash FROM read_parquet(?) AS t({', '.join(columns)})"
-    (found,) = _summed(raw, f"SELECT count(*), {', '.join(_LANES)} FROM ({hashes})", [key, str(raw)])
-    if found[0] != rows:
+    (counted,) = _summed(raw, f"SELECT count(*), {', '.join(_LANES)} FROM ({hashes})", [key, str(raw)])
+    if counted[0] != rows:
         raise AllowanceError("load.unreadable")
     empty = hashlib.sha256((key + "-" * len(columns)).encode()).hexdigest()
-    lanes = [lane + blank * int(empty[at : at + 16], 16) for lane, at in zip(found[1:], (0, 16, 32, 48), strict=True)]
-    told = json.dumps([list(names), found[0] + blank, *lanes], ensure_ascii=True)
-    return hmac.new(secret, b"allowance: table" + told.encode("ascii"), hashlib.sha256).hexdigest()
+    lanes = [lane + blank * int(empty[at : at + 16], 16) for lane, at in zip(counted[1:], (0, 16, 32, 48), strict=True)]
+    text = json.dumps([list(names), counted[0] + blank, *lanes], ensure_ascii=True)
+    return hmac.new(secret, b"allowance: table" + text.encode("ascii"), hashlib.sha256).hexdigest()
 
 
 def _summed(raw: Path, query: str, values: list[str]) -> list[list[int]]:
     try:
         with connect(raw.parent) as connection:
-            found = connection.execute(query, values).fetchall()
+            rows = connection.execute(query, values).fetchall()
     except duckdb.Error:
         raise AllowanceError("load.unreadable") from None
-    return [[int(one or 0) for one in row] for row in found]
+    return [[int(value or 0) for value in row] for row in rows]

@@ -1,9 +1,9 @@
-"""Which rows count where a person may have several: at most m of each, chosen without a look at anybody else's.
+"""Which rows count where a person may have several: at most m of each, chosen without looking at anybody else's rows.
 
-Ids that differ in white space around them or in how letters are composed are one person's (spelling.py); a table that
-came in under an earlier rule, which knew spaces alone, keeps it. Rows without an id are left out. Of a person's rows
-the first m by a keyed hash of their content are kept: not by their place in the file, which could depend on other
-people, and not by a plain hash, which a person could aim at.
+Ids that differ only in surrounding white space or in how letters are composed belong to one person (spelling.py); a
+table loaded under an earlier rule, which trimmed spaces only, keeps that rule. Rows without an id are left out. Of a
+person's rows the first m by a keyed hash of their content are kept: not by their place in the file, which could depend
+on other people, and not by a plain hash, for which a person could choose the rows that win.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from dpengine.declared.unit import Unit
 from dpengine.statistics.engines.duck import connect
 
 PERSON = "person"
-SPACES_ALONE, RULE = 1, 2  # by which rule a table tells people apart; it stays what it was when the table came in
+SPACES_ALONE, RULE = 1, 2  # the rule by which ids are compared; a table keeps the one it was loaded under
 
 
 def keep_rows(
     raw: Path, names: Sequence[str], unit: Unit, secret: bytes, kept: Path, every: bool = False, rule: int = RULE
 ) -> int:
-    """Write the rows that count, as columns c0, c1, … in the file's order and `person`; returns how many people, which
-    may be none: one person more or less is no refusal. With `every`, all rows of each person: for sets, whose union may
-    be over any number of rows."""
+    """Write the rows that count, as columns c0, c1, … in the file's order and `person`. Returns the number of people,
+    which may be 0: whether a table is refused must not depend on one person. With `every`, all rows of each person are
+    written: the union of a person's sets is over all of them."""
     if unit.id_column is None or unit.id_column not in names:
         raise AllowanceError("column.absent", column=unit.id_column, columns=list(names))
     key = hmac.new(secret, b"allowance: which rows", hashlib.sha256).hexdigest()
@@ -49,11 +49,11 @@ def keep_rows(
             target = str(part).replace("'", "''")
             rows = f"SELECT {listed}, {PERSON} FROM ({chosen})" + ("" if every else f" WHERE place <= {unit.at_most}")
             connection.execute(f"COPY ({rows}) TO '{target}' (FORMAT parquet)", [key, str(raw)])
-            found = connection.execute(f"SELECT count(DISTINCT {PERSON}) FROM read_parquet(?)", [str(part)]).fetchone()
+            people = connection.execute(f"SELECT count(DISTINCT {PERSON}) FROM read_parquet(?)", [str(part)]).fetchone()
         part.chmod(0o600)
         part.rename(kept)
     except duckdb.Error:
         raise AllowanceError("load.unreadable") from None
     finally:
         part.unlink(missing_ok=True)
-    return int(found[0]) if found else 0
+    return int(people[0]) if people else 0

@@ -1,9 +1,9 @@
 """The hash chain over ledger rows: how a row is hashed, and whether a whole ledger still says what was written.
 
 Each row's hash covers every other column, the row's number and the hash before it, so an edit, a deletion or an
-insertion breaks a link. Two things no chain can see by itself, which is why its head is shown and exported: rows cut
-off at the very end (high_water.py sees those that a copy put back leaves out), and a ledger rewritten whole by someone
-who recomputes every hash. Both change the head.
+insertion breaks a link. Two things cannot be detected by the chain itself: rows cut off at the very end (high_water.py
+detects it when an older copy is put back), and a whole ledger rewritten by someone who recomputes every hash. Both
+change the head of the chain, which is therefore shown and exported.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def hash_of(row: LedgerRow) -> str:
 
 
 def sound(row: LedgerRow) -> bool:
-    """Does the row still hash to what was written? Cheap enough to ask of every row before it is believed."""
+    """Does the row still hash to what was written? Cheap enough to check every row before it is used."""
     try:
         return bool(hash_of(row) == row["hash"])
     except (ValueError, TypeError):  # bytes or broken Unicode in a column
@@ -53,7 +53,7 @@ def sound(row: LedgerRow) -> bool:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`head` is the last row that holds; `broken` numbers the first that does not (None: no single row is at fault)."""
+    """`head` is the last valid row, `broken` the number of the first invalid one (None: no single row is at fault)."""
 
     ok: bool
     rows: int
@@ -69,7 +69,7 @@ class Verdict:
 
 
 def verify(rows: Iterable[LedgerRow]) -> Verdict:
-    """Walk every row in order: number, link, hash, then what it says against everything before it."""
+    """Check every row in order: its number, link and hash, then its content against everything before it."""
     reader = _Reader()
     seq, last = 0, START
     for row in rows:
@@ -95,12 +95,12 @@ class _Session:
     questions: int
     asked: int = 0
     ended: bool = False
-    open: set[int] = field(default_factory=set)  # burned and not told yet
+    open: set[int] = field(default_factory=set)  # used, and without an outcome yet
     ids: set[str] = field(default_factory=set)
 
 
 class _Reader:
-    """Redoes the arithmetic: the rows seen so far, as rules, running sums and requests."""
+    """Recomputes what every row must say, from the rows before it: rules, running sums and requests."""
 
     def __init__(self) -> None:
         self.budgets: dict[str, BudgetRecord] = {}
@@ -124,7 +124,7 @@ class _Reader:
                 return self._step(row)
         except _ILLEGIBLE:
             return "chain.form"
-        return None  # a kind of a later version: its link holds, its meaning is not ours to judge
+        return None  # a kind that a later version added: its link is valid, its meaning cannot be checked here
 
     def _budget(self, record: BudgetRecord) -> str | None:
         if record.id in self.budgets:
@@ -136,7 +136,7 @@ class _Reader:
         return None
 
     def _charge(self, row: LedgerRow) -> str | None:
-        """Written anew from its loss and the sums before it, the row must come out word for word."""
+        """Computed again from its loss and the sums before it, the row must come out exactly the same."""
         if row["budget"] not in self.budgets:
             return "chain.orphan"
         if row["request"] in self.charged:
@@ -161,7 +161,7 @@ class _Reader:
         return None
 
     def _step(self, row: LedgerRow) -> str | None:
-        """Steps are burned one after the other, up to what was paid for, each told once; none after the end."""
+        """Steps are used one after the other, up to the number paid for, each with one outcome; none after the end."""
         session = self.sessions.get(row["request"])
         if session is None or row["budget"] != session.budget or row["actor"] != session.actor:
             return "chain.orphan" if session is None else "chain.session"

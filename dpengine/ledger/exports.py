@@ -1,9 +1,10 @@
-"""A ledger as a file to be read: the SQLite file itself, a copy of it, or the export as JSON lines.
+"""Reading a ledger from a file: the SQLite file itself, a copy of it, or the export as JSON lines.
 
-Nothing here creates, migrates or changes a file beside the one it reads. A SQLite file with its write-ahead log is read
-in place where both of SQLite's helper files exist, and else from a private copy; one without a log is read as it lies.
-One that keeps a journal is read under SQLite's locks, and where a write was killed from a copy in which it is undone.
-An export begins with a line that says how many rows follow and what the last one's hash is, so a cut is seen.
+Nothing here creates, migrates or changes a file beside the one it reads. A SQLite file with a write-ahead log is read
+in place where both of SQLite's helper files exist, and else from a private copy; a file without a log is read in place.
+A file with a rollback journal is read under SQLite's locks; if a write to it was killed, from a copy in which that
+write is undone. An export begins with a line that gives the number of rows and the hash of the last one, so that a
+shortened file is noticed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ROWS = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY seq"
 
 
 def export_lines(ledger: Ledger) -> Iterator[str]:
-    """The whole ledger, fit to be checked elsewhere: a line about it, then a line for each row as it is stored."""
+    """The whole ledger, so that it can be checked elsewhere: a line about it, then every row as it is stored."""
     rows, head = ledger.head()
     yield canonical({"ledger": FORMAT, "rows": rows, "head": head}) + "\n"
     for row in ledger.export_rows():
@@ -40,7 +41,7 @@ def export_lines(ledger: Ledger) -> Iterator[str]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Iterator[JsonObject]]:
-    """The rows of a ledger file, in order. Whatever is wrong with it, now or while they are read, is one sentence."""
+    """The rows of a ledger file, in order. Anything wrong with it, now or while reading, becomes one sentence."""
     try:
         with path.open("rb") as file:
             start = file.read(len(_SQLITE))
@@ -58,7 +59,7 @@ def opened(path: Path) -> Iterator[Iterator[JsonObject]]:
         raise AllowanceError("verify.ledger_unreadable", file=path.name) from None
     except sqlite3.DatabaseError:
         raise AllowanceError("verify.ledger_cut", file=path.name) from None
-    except (TypeError, ValueError, LookupError, ArithmeticError, RecursionError):  # made by hand
+    except (TypeError, ValueError, LookupError, ArithmeticError, RecursionError):  # somebody made this file by hand
         raise AllowanceError("verify.not_ledger", file=path.name) from None
 
 
@@ -75,13 +76,14 @@ def _database(path: Path) -> Iterator[str]:
         yield in_place
     else:
         with tempfile.TemporaryDirectory() as folder:
-            for each in (path, log if keeps_log else journal):
-                shutil.copyfile(each, Path(folder, each.name))
+            for source in (path, log if keeps_log else journal):
+                shutil.copyfile(source, Path(folder, source.name))
             yield f"{Path(folder, path.name).as_uri()}?mode=rw"
 
 
 def _killed(address: str) -> bool:
-    """Is there a write that nobody is at any more? SQLite would undo it first, and may not in a file that it reads."""
+    """Was a write killed halfway? SQLite would have to undo it first, which it may not do in a file opened for
+    reading."""
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -91,7 +93,8 @@ def _killed(address: str) -> bool:
 
 
 def _exported(lines: Iterator[str], name: str) -> Iterator[JsonObject]:
-    """Line by line, each a row with exactly the columns of one; as many as the first line says, ending as it says."""
+    """Line by line, each with exactly the columns of a row; their number and last hash must be as the first line
+    says."""
     first = _read(next(lines, ""))
     if not isinstance(first, dict) or first.get("ledger") != FORMAT:
         raise AllowanceError("verify.not_ledger", file=name)
@@ -109,7 +112,7 @@ def _exported(lines: Iterator[str], name: str) -> Iterator[JsonObject]:
 
 
 def _read(line: str) -> Json:
-    """None where it is no JSON; the error would hold the line, and somebody may have picked the wrong file."""
+    """None where the line is no JSON: the error itself would quote it, and somebody may have picked the wrong file."""
     try:
         return json.loads(line)
     except ValueError:

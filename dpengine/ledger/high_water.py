@@ -1,13 +1,15 @@
-"""What was last written down, kept beside a file: so that an older copy of the file is not taken for the newest.
+"""The last row of a file, noted beside it, so that an older copy of the file is not taken for the current one.
 
-A hash chain cannot see its own end missing, and a ledger that was copied back is a sound, shorter chain: with it, money
-already spent would be spent again. So beside the ledger lies one line, the number and hash of its last row, advanced
-after each commit and before anything is read or drawn for it. A ledger that does not hold that very row is refused. A
-kill between the commit and the line leaves the line older, never newer: no sound ledger is refused.
+A hash chain cannot detect that its own end is missing, and an older copy of a ledger is a valid, shorter chain: with
+it, allowance already spent could be spent again. So beside the ledger lies a file of one line, the number and hash of
+the last row, updated after each commit and before anything is read or drawn for it. A ledger that does not hold exactly
+that row is refused. If the process is killed between the commit and the update, the line is older than the ledger,
+never newer, so no valid ledger is refused.
 
-The line is written in place and never shrinks, so it is whole after a power cut too, if perhaps a little old. It says
-nothing to someone who changes both files; the head of the chain, kept elsewhere, does. A copy made by `backup` bears
-the word *copy*, and is no workspace before an operator says what became of the original (recover.py).
+The line is overwritten in place and never gets shorter, so it is complete after a power cut too, if perhaps a little
+old. It does not protect against somebody who changes both files; the head of the chain, kept elsewhere, does. A copy
+made by `backup` is marked with the word *copy*, and cannot be used as a workspace before an operator says what became
+of the original (recover.py).
 """
 
 from __future__ import annotations
@@ -48,32 +50,32 @@ class Mark:
 
 
 class Anchor:
-    """The line in a file of its own. Any number of processes advance it; it never goes back by itself."""
+    """The file with that line. Any number of processes may advance it; it never goes back by itself."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> Mark | None:
-        """None where nothing was ever written down. A line that cannot be read is no leave to go on: ValueError."""
+        """None if nothing was ever noted. ValueError if the line cannot be read: then work must not go on."""
         try:
             return Mark.from_line(self.path.read_bytes())
         except FileNotFoundError:
             return None
 
     def advance(self, seq: int, digest: str) -> None:
-        """To a later row. Another process may have come further since: then nothing changes."""
+        """Move the line to a later row. If another process has moved it further meanwhile, nothing changes."""
         if not self.path.exists():
             self.put(Mark(seq, digest))
         with self._held() as handle:
             try:
                 before = Mark.from_line(os.pread(handle, _SIZE + 1, 0))
             except ValueError:
-                return  # whoever opens the file next is told
+                return  # reported when the file is opened next
             if seq > before.seq and not before.copy:
                 os.pwrite(handle, Mark(seq, digest).line(), 0)
 
     def put(self, mark: Mark) -> None:
-        """Whole or not at all, whatever stood there: for the first line, and for an operator."""
+        """Replace the line atomically, whatever it was: for the first line, and for an operator."""
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}-{threading.get_ident()}.new")
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:

@@ -47,13 +47,13 @@ from dpengine.ledger.sqlite_file import head_of
 __all__ = ["Act", "BudgetRecord", "Burned", "Charge", "Entry", "Ledger", "Outcome", "Standing", "Verdict"]
 
 BUDGET_KINDS = ("private", "practice")
-_SHOWN = 100  # refusals round to a hundredth of a percent, the price up and the rest down: they never look equal
+_SHOWN = 100  # refusals show 0.01 %: the price rounded up, what is left rounded down, so they never look equal
 
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 
 
 class Ledger(LedgerReader):
-    """One file, any number of threads and processes. Every complaint is an AllowanceError with one sentence."""
+    """One file, used by any number of threads and processes. Every refusal is an AllowanceError with one sentence."""
 
     def create_budget(
         self,
@@ -65,7 +65,7 @@ class Ledger(LedgerReader):
         unit: JsonObject | None = None,
         relation: str = "",
     ) -> BudgetRecord:
-        """Write a budget down. A known id keeps the cap it has, which is returned."""
+        """Create a budget. If the id exists already, its cap stays as it is and the existing budget is returned."""
         if kind not in BUDGET_KINDS:
             raise ValueError("a budget is private or practice")
         try:
@@ -83,20 +83,20 @@ class Ledger(LedgerReader):
         return record
 
     def reserve(self, **wanted: Unpack[Reservation]) -> Charge:
-        """Charge the question, once per request, or refuse and spend nothing. Only a `fresh` charge may be drawn."""
+        """Charge the question, once per request, or refuse and spend nothing. Only a `fresh` charge allows a draw."""
         return self.reserve_all([wanted])[0]
 
     def reserve_all(self, wanted: Sequence[Reservation], keep: Fraction | None = None) -> list[Charge]:
         """Charge several questions to one budget in one transaction, each its own row; or refuse, and charge none.
 
-        `keep`: which share of the allowance must be left after a whole plan. Requests that were charged before come
-        back as they were.
+        `keep`: the share of the allowance that must be left after the whole plan. Requests that were charged before are
+        returned as they are.
         """
-        requests = [read_request(one["request"]) for one in wanted]
-        if not wanted or len(set(requests)) < len(requests) or len({one["budget"] for one in wanted}) > 1:
+        requests = [read_request(question["request"]) for question in wanted]
+        if not wanted or len(set(requests)) < len(requests) or len({question["budget"] for question in wanted}) > 1:
             raise AllowanceError("request.reused")
         with self._file.writing() as db:
-            known = [charge for one in wanted if (charge := self._known(db, one)) is not None]
+            known = [charge for question in wanted if (charge := self._known(db, question)) is not None]
             if len(known) == len(wanted):
                 return known
             if known:
@@ -104,35 +104,35 @@ class Ledger(LedgerReader):
             self._file.refuse_full()
             budget = wanted[0]["budget"]
             record = self._known_budget(db, budget)
-            for table in sorted({one["table"] for one in wanted}):
+            for table in sorted({question["table"] for question in wanted}):
                 owner_rows.refuse_closed(db, budget, table)
-            for one in wanted:
-                self._refuse_unseen(db, one)
+            for question in wanted:
+                self._refuse_unseen(db, question)
             rule, before = record.rule, self._standing(db, budget)
-            costs = [cost(one["loss"], rule.alpha) for one in wanted]
+            costs = [cost(question["loss"], rule.alpha) for question in wanted]
             _admit(rule, before.totals, costs, keep)
             charges = []
-            for one, paid in zip(wanted, costs, strict=True):
-                after = Standing(before.totals.plus(paid), before.history.plus(one["loss"]))
+            for question, paid in zip(wanted, costs, strict=True):
+                after = Standing(before.totals.plus(paid), before.history.plus(question["loss"]))
                 takes = price(rule, before.totals, paid)
-                body = charge_body(one["table"], one["worker"], one["claim"], one["loss"], takes)
+                body = charge_body(question["table"], question["worker"], question["claim"], question["loss"], takes)
                 totals = charge_totals(before.totals, after.totals, after.history)
-                row = self._append(db, "charge", budget, one["request"], one["actor"], body, totals, _now())
+                row = self._append(db, "charge", budget, question["request"], question["actor"], body, totals, _now())
                 charges.append(Charge.from_row(row, fresh=True))
                 before = after
         return charges
 
     def answer(self, request: str, body: JsonObject) -> None:
-        """Store what was released. Refused when the request has ended already: an answer is never replaced."""
+        """Store the released answer. Refused if the request already has an outcome: an answer is never replaced."""
         if not self._settle(request, "answer", body):
             raise AllowanceError("request.settled")
 
     def fail(self, request: str, code: str) -> None:
-        """Note that the release failed; the charge stays. Does nothing when the request has ended already."""
+        """Record that the release failed; the charge stays. Does nothing if the request already has an outcome."""
         self._settle(request, "failed", {"code": code})
 
     def burn(self, session: str, step: str, actor: str, claim: JsonObject, worker: str) -> Burned:
-        """Use up the next number of a session, once per step id, or refuse. Only a `fresh` one may be drawn."""
+        """Record the next step of a session as used, once per step id, or refuse. Only a `fresh` step may be drawn."""
         read_request(step)
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
@@ -149,7 +149,7 @@ class Ledger(LedgerReader):
         return Burned.from_row(row, fresh=True)
 
     def tell(self, session: str, index: int, kind: str, body: JsonObject) -> None:
-        """What became of a burned step, `part` or `lost`, once; a second word is not written."""
+        """Record the outcome of a used step, `part` or `lost`, once; a second outcome is ignored."""
         with self._file.writing() as db:
             burned = session_rows.numbered(db, session, index)
             if burned is None:
@@ -157,11 +157,11 @@ class Ledger(LedgerReader):
             if burned.told is None:
                 charge = self._session(db, session)
                 text = canonical({"index": index} | body)
-                # The step's own time: a second one would tell how long the draw took.
+                # The time at which the step was recorded: another time would reveal how long the draw took.
                 self._append(db, kind, charge.budget, session, charge.actor, text, "", burned.at)
 
     def end_session(self, session: str, actor: str) -> None:
-        """Close a session for good; the charge stays. Ended before, the first row counts."""
+        """Close a session for good; the charge stays. If it was ended before, the first row counts."""
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
             if session_rows.ended(db, session):
@@ -170,7 +170,8 @@ class Ledger(LedgerReader):
             self._append(db, "ended", charge.budget, session, actor, body, "", _now())
 
     def close_table(self, kind: str, budget: str, table: str, actor: str) -> Act:
-        """`seal` or `forget` a table: from this row on it cannot be asked. Done before, the first row counts."""
+        """`seal` or `forget` a table: from this row on no question to it is accepted. If done before, the first row
+        counts."""
         with self._file.writing() as db:
             record = self._known_budget(db, budget)
             if record.kind != "private":
@@ -181,7 +182,7 @@ class Ledger(LedgerReader):
             return Act.from_row(self._append(db, kind, budget, "", actor, owner_rows.body(table), "", _now()))
 
     def raise_cap(self, budget: str, table: str, epsilon: Fraction, actor: str) -> Act:
-        """Let a budget hold more, from this row on."""
+        """Raise a budget's cap, from this row on."""
         with self._file.writing() as db:
             record = self._known_budget(db, budget)
             owner_rows.refuse_budget_closed(db, budget)
@@ -190,14 +191,15 @@ class Ledger(LedgerReader):
             return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))
 
     def adopt(self, rows: Iterable[JsonObject]) -> None:
-        """Into a new ledger, rows that were checked; the file's guards check again that each continues the chain."""
+        """Copy checked rows into a new ledger; the file's triggers check again that each continues the chain."""
         with self._file.writing() as db:
             for row in rows:
                 db.conn.execute(_INSERT, row)
             repeats.fill(db)
 
     def recover(self, budgets: Sequence[str], told: JsonObject, actor: str) -> None:
-        """What an operator did to this ledger, and the budgets that spend no more because of it, in one transaction."""
+        """Record an operator's recovery of this ledger and close the budgets that may not spend any more because of it,
+        in one transaction."""
         with self._file.writing() as db:
             self._append(db, "recovered", "", "", actor, canonical(told), "", _now())
             for budget in sorted(set(budgets)):
@@ -234,11 +236,11 @@ class Ledger(LedgerReader):
                 raise AllowanceError("request.unknown")
             if self._ended(db, request):
                 return False
-            # The charge's own time: a second one would tell how long the draw took.
+            # The time of the charge: another time would reveal how long the draw took.
             [paid] = rows
-            told = self._append(db, kind, paid["budget"], request, paid["actor"], text, "", paid["at"])
+            written = self._append(db, kind, paid["budget"], request, paid["actor"], text, "", paid["at"])
             if kind == "answer":
-                repeats.note(db, told["seq"], paid["seq"], paid["budget"], paid["body"])
+                repeats.note(db, written["seq"], paid["seq"], paid["budget"], paid["body"])
         return True
 
     def _append(
@@ -262,7 +264,7 @@ class Ledger(LedgerReader):
 
 
 def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | None) -> None:
-    """Sums only grow, so what the rule admits with all of them counted in it also admits one after the other."""
+    """Checks all costs at once. Sums only grow, so if the rule admits them together it admits each one in turn."""
     after = before
     for paid in costs:
         after = after.plus(paid)
@@ -281,5 +283,5 @@ def _refusal(rule: Rule, before: Totals, paid: Cost) -> BudgetExceeded:
 
 
 def _now() -> str:
-    """For people to read, no finer than they need. Order is by row number: clocks jump."""
+    """A time for people to read, no finer than they need. Rows are ordered by number, because clocks can be changed."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""What an owner does to a table or its allowance, and an operator to all of them, as rows of the ledger.
+"""What an owner does to a table or its budget, and an operator to a ledger, as rows of the ledger.
 
     seal    no more questions to a table                    once per table, never undone
     forget  the same, and its rows are deleted from disk    once per table, never undone
@@ -21,7 +21,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.ledger.rows import BudgetRecord, LedgerRow, act_of
 from dpengine.ledger.sqlite_file import sound_rows
 
-# Written as in the partial indexes, or SQLite would not use them.
+# These conditions repeat those of the partial indexes word for word, or SQLite would not use the indexes.
 _ANY = "kind IN ('seal', 'forget', 'raise')"
 _CLOSING = "kind IN ('seal', 'forget')"
 _LAST_RAISE = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? AND kind = 'raise' ORDER BY seq DESC LIMIT 1"
@@ -34,7 +34,7 @@ _OF_BUDGET = f"SELECT * FROM entries WHERE {_ANY} AND budget = ? ORDER BY seq DE
 
 @dataclass(frozen=True)
 class Act:
-    """One of them. `before` and `after` are the cap of a raise."""
+    """One such row. `before` and `after` are the cap before and after a raise."""
 
     seq: int
     at: str
@@ -66,8 +66,8 @@ def raised(db: Database, record: BudgetRecord) -> BudgetRecord:
 
 def closing(db: Database, budget: str, table: str, kind: str | None = None) -> list[Act]:
     """The rows that close a table, of one kind or of both."""
-    found = [Act.from_row(row) for row in sound_rows(db, _CLOSED, [budget, table])]
-    return [act for act in found if kind in (None, act.kind)]
+    acts = [Act.from_row(row) for row in sound_rows(db, _CLOSED, [budget, table])]
+    return [act for act in acts if kind in (None, act.kind)]
 
 
 def refuse_closed(db: Database, budget: str, table: str) -> None:
@@ -84,25 +84,25 @@ def refuse_budget_closed(db: Database, budget: str) -> None:
 
 
 def all_closed(db: Database) -> dict[tuple[str, str], str]:
-    """(budget, table) → `seal` or `forget`, for every table that is closed; forgetting says more.
+    """(budget, table) → `seal` or `forget`, for every table that is closed; `forget` where both were done.
     (budget, "") → `close`, for every budget that is."""
-    found = sorted(
+    acts = sorted(
         (Act.from_row(row) for row in sound_rows(db, _ALL_CLOSED, []) + sound_rows(db, _ALL_CLOSE, [])),
         key=lambda act: act.kind,
         reverse=True,
     )
-    return {(act.budget, act.table): act.kind for act in found}
+    return {(act.budget, act.table): act.kind for act in acts}
 
 
 def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> str | None:
-    """How a table is closed; what was done to it itself says more than what was done to its budget."""
+    """How a table is closed: by what was done to the table itself, or else to its budget."""
     return closed.get((budget, table)) or closed.get((budget, ""))
 
 
 def of_budget(db: Database, budget: str) -> list[Act]:
-    """Newest first, and all of them: a raise that is not shown would be a hidden one."""
+    """Newest first, and always all of them: no raise may stay hidden."""
     rows = sound_rows(db, _CLOSE, [budget]) + sound_rows(db, _OF_BUDGET, [budget])
-    return [Act.from_row(row) for row in rows]  # nothing is done to a closed budget but to seal or forget its tables
+    return [Act.from_row(row) for row in rows]  # a closed budget's tables can still be sealed or forgotten
 
 
 def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecord:

@@ -43,7 +43,7 @@ _SCHEMA = "SELECT sql FROM sqlite_master WHERE tbl_name IN ('entries', 'looks') 
 
 
 class LedgerReader:
-    """What a ledger tells, in any number of threads and processes."""
+    """All that can be read from a ledger, by any number of threads and processes."""
 
     def __init__(self, path: Path, wait: float = 5.0) -> None:
         self._file = LedgerFile(Path(path), wait)
@@ -62,7 +62,7 @@ class LedgerReader:
         return record
 
     def standing(self, budget: str) -> Standing:
-        """Running sums of a budget; nothing where nothing was charged yet."""
+        """The running sums of a budget; zeros if nothing was charged yet."""
         with self._file.reading() as db:
             return self._standing(db, budget)
 
@@ -80,8 +80,8 @@ class LedgerReader:
         if not is_request(request):
             return None  # typed into an address by hand
         with self._file.reading() as db:
-            found = self._entries(db, self._charge_rows(db, request))
-        return found[0] if found else None
+            entries = self._entries(db, self._charge_rows(db, request))
+        return entries[0] if entries else None
 
     def charges(
         self,
@@ -91,7 +91,7 @@ class LedgerReader:
         offset: int = 0,
         key: str | None = None,
     ) -> list[Entry]:
-        """Newest first, `offset` of them passed over; `key` is what was asked."""
+        """Newest first, skipping `offset` of them; `key` selects one kind of question."""
         wanted, values = ["kind = 'charge'"], []
         for expression, value in (("budget", budget), ("json_extract(body, '$.table')", table)):
             if value is not None:
@@ -122,8 +122,8 @@ class LedgerReader:
             after = page[-1].charge.seq
 
     def spread(self, budget: str, most: int) -> list[Charge]:
-        """At most `most` charges of a budget, oldest first, the first and the last among them: all, or those that stand
-        about evenly apart in the ledger. Reads as much after a hundred thousand as after a thousand."""
+        """At most `most` charges of a budget, oldest first: all of them, or the first, the last and some about evenly
+        spaced in between. Takes the same work after a hundred thousand charges as after a thousand."""
         with self._file.reading() as db:
             newest = sound_rows(db, _LAST_CHARGE, [budget])
             if not newest or Charge.from_row(newest[0]).history.count <= most:
@@ -138,37 +138,37 @@ class LedgerReader:
         """The latest answers already paid for to one question, oldest first, whichever of `noises` they have."""
         laws = [repeats.law_of(claim, noise) for noise in noises]
         with self._file.reading() as db:
-            found = repeats.of_laws(db, repeats.question_of(budget, table, claim), laws)
-            return self._answered(db, found)[-repeats.MOST_NEWEST :]
+            charges = repeats.of_laws(db, repeats.question_of(budget, table, claim), laws)
+            return self._answered(db, charges)[-repeats.MOST_NEWEST :]
 
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
-        """The last time one question was charged, whatever became of it."""
+        """The last charge for one question, whatever its outcome."""
         with self._file.reading() as db:
-            found = self._entries(db, self._newest_to(db, budget, table, claim_digest))
-        return found[0] if found else None
+            entries = self._entries(db, self._newest_to(db, budget, table, claim_digest))
+        return entries[0] if entries else None
 
     def looks_at(self, budget: str, table: str, claim: JsonObject) -> Looked:
-        """The answers to one question at whatever ε and with whatever noise: how many there are, the first of each
-        law, and the latest. Reads as much after ten thousand as after a hundred."""
+        """The answers to one question, at any ε and with any noise: how many there are, the first ones of each law, and
+        the latest. Takes the same work after ten thousand answers as after a hundred."""
         question = repeats.question_of(budget, table, claim)
         with self._file.reading() as db:
             count = repeats.number(db, question)
-            first, newest = (self._answered(db, each(db, question)) for each in (repeats.first, repeats.newest))
+            first, newest = (self._answered(db, find(db, question)) for find in (repeats.first, repeats.newest))
         return Looked(count, tuple(first), tuple(newest))
 
     def steps(self, session: str, newest: int | None = None) -> list[Burned]:
-        """The steps of a session in order with what became of them: all, or the newest."""
+        """The steps of a session in order, with their outcomes: all, or the newest."""
         with self._file.reading() as db:
             after = 0 if newest is None else max(session_rows.asked(db, session) - newest, 0)
             return session_rows.of_session(db, session, after)
 
     def progress(self, session: str) -> tuple[int, bool, bool]:
-        """How many steps were burned, whether the session was ended, and whether a choice was asked for in it."""
+        """How many steps were used, whether the session was ended, and whether “which is largest” was asked in it."""
         with self._file.reading() as db:
             return session_rows.asked(db, session), session_rows.ended(db, session), session_rows.chose(db, session)
 
     def step(self, session: str, step: str) -> Burned | None:
-        """One of them by its own id."""
+        """One step by its id."""
         with self._file.reading() as db:
             return session_rows.find(db, session, step)
 
@@ -177,15 +177,15 @@ class LedgerReader:
         return self._pages("", []) if budget is None else self._pages("budget = ? AND", [budget])
 
     def head(self) -> tuple[int, str]:
-        """The last row's number and hash: the one thing worth keeping elsewhere, for it changes with any cut."""
+        """The last row's number and hash. Worth keeping elsewhere: it changes if any rows are cut off or changed."""
         with self._file.reading() as db:
             return head_of(db)
 
     def row_of(self, start_of_hash: str) -> int | None:
         """The number of the last row whose hash starts like this."""
         with self._file.reading() as db:
-            found = list(db.query(_HASHED, [len(start_of_hash), start_of_hash]))
-        return found[0]["seq"] if found else None
+            rows = list(db.query(_HASHED, [len(start_of_hash), start_of_hash]))
+        return rows[0]["seq"] if rows else None
 
     def verify(self) -> Verdict:
         """Recompute everything from the first row on, and name the first row that does not hold."""
@@ -194,14 +194,14 @@ class LedgerReader:
             with self._file.reading() as db:
                 schema = {row["sql"] for row in db.query(_SCHEMA)}
                 same = schema == SCHEMA and repeats.tells_the_same(db)
-                whole = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"  # do the indexes tell the same?
+                intact = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"  # do the indexes agree?
         except AllowanceError as error:
             if error.code != "ledger.damaged":
                 raise
             return Verdict(False, 0, (0, START), None, error.code)
-        if not verdict.ok or (schema == SCHEMA and same and whole):
+        if not verdict.ok or (schema == SCHEMA and same and intact):
             return verdict
-        return replace(verdict, ok=False, why="chain.guards" if whole else "ledger.damaged")
+        return replace(verdict, ok=False, why="chain.guards" if intact else "ledger.damaged")
 
     def _budget(self, db: Database, budget_id: str) -> BudgetRecord | None:
         rows = sound_rows(db, _BUDGET, [budget_id])
@@ -237,13 +237,13 @@ class LedgerReader:
         return [Entry(Charge.from_row(row), outcomes.get(row["request"]), origin) for row in charges]
 
     def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
-        """Those of some charges that were answered, in the order of the answers."""
-        found = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
-        told = [(entry.outcome.seq, entry) for entry in found if entry.outcome and entry.outcome.kind == "answer"]
-        return [entry for _, entry in sorted(told, key=lambda one: one[0])]
+        """Those of the charges that were answered, in the order of their answers."""
+        entries = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
+        answered = [(entry.outcome.seq, entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
+        return [entry for _, entry in sorted(answered, key=lambda numbered: numbered[0])]
 
     def _pages(self, where: str, values: list[Json]) -> Iterator[JsonObject]:
-        """In pages, each its own read: a long look holds no old snapshot that later writes would trip over."""
+        """Reads in pages, each in its own transaction, so that a long read does not block later writes."""
         after = -(2**63)  # a row numbered below 1 by hand must be seen too
         while True:
             with self._file.reading() as db:

@@ -1,9 +1,9 @@
-"""What is kept beside the chain so that a question asked thousands of times is found as fast as one asked once.
+"""An index beside the chain, so that a question asked thousands of times is found as fast as one asked once.
 
-One row for each answer: which question it answers (a hash of budget, table and claim but for ε and noise), under which
-law, the how manyth of the question it is and the how manyth of its law. Everything follows from the chain and is
-written with the answer, in its transaction; `tells_the_same` compares. Rows are only found here: each is then read from
-the chain and rehashed, like any other.
+One row for each answer: which question it answers (a hash of budget, table and claim without ε and noise), under which
+law, and its number among the answers to this question and among those of this law. All of it can be derived from the
+chain and is written in the same transaction as the answer; `tells_the_same` compares the two. The index only finds
+rows: each is then read from the chain and its hash checked, like any other.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sqlite_utils import Database
 from dpengine.core.canonical import canonical
 from dpengine.core.json_types import JsonObject
 
-FEW = 12  # the first looks at every law; `repeated_answers` uses no more
-MOST_FIRST = 480  # of them, over all laws
+FEW = 12  # the first answers under every law; `repeated_answers` uses no more
+MOST_FIRST = 480  # such answers in all, over all laws
 MOST_NEWEST = 50
 _ILLEGIBLE = (ValueError, KeyError, TypeError, AttributeError)
 
@@ -66,10 +66,10 @@ _ALL = "SELECT seq, charge, question, law, number, place FROM looks ORDER BY seq
 
 
 def question_of(budget: str, table: str, claim: JsonObject) -> str:
-    """A name for a question at whatever ε and with whatever noise, under the bounds it was asked with."""
-    asked = {name: told for name, told in claim.get("parameters", {}).items() if name not in ("epsilon", "noise")}
-    told = [budget, table, claim.get("key"), claim.get("version"), asked, claim.get("bounds")]
-    return hashlib.sha256(canonical(told).encode("utf-8", "surrogatepass")).hexdigest()
+    """An identifier of a question and its bounds that is the same at any ε and with any noise."""
+    asked = {name: value for name, value in claim.get("parameters", {}).items() if name not in ("epsilon", "noise")}
+    identity = [budget, table, claim.get("key"), claim.get("version"), asked, claim.get("bounds")]
+    return hashlib.sha256(canonical(identity).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def law_of(claim: JsonObject, noise: str | None = None) -> str:
@@ -78,7 +78,7 @@ def law_of(claim: JsonObject, noise: str | None = None) -> str:
 
 
 def note(db: Database, seq: int, charge: int, budget: str, body: str) -> None:
-    """Beside the answer that was just written."""
+    """Add the index row of the answer that was just written."""
     question, law = _named(budget, body)
     row = {"seq": seq, "charge": charge, "question": question, "law": law}
     db.conn.execute(_INSERT, row)
@@ -86,40 +86,40 @@ def note(db: Database, seq: int, charge: int, budget: str, body: str) -> None:
 
 def _named(budget: str, body: str) -> tuple[str, str]:
     """Which question a charge is for, and under which law."""
-    told = json.loads(body)
-    return question_of(budget, told["table"], told["claim"]), law_of(told["claim"])
+    charge = json.loads(body)
+    return question_of(budget, charge["table"], charge["claim"]), law_of(charge["claim"])
 
 
 def fill(db: Database) -> None:
-    """For the answers of a ledger that had no such rows yet. One that cannot be read is left out: `verify` names it."""
+    """Build the index of a ledger that has none yet. An answer that cannot be read is left out: `verify` names it."""
     for row in db.query(_ANSWERS):
         with suppress(*_ILLEGIBLE):
             note(db, row["seq"], row["charge"], row["budget"], row["body"])
 
 
 def number(db: Database, question: str) -> int:
-    """How often it was answered."""
+    """How often the question was answered."""
     return int(next(iter(db.query(_NUMBER, [question])))["number"])
 
 
 def first(db: Database, question: str) -> list[int]:
-    """The charges of the first looks at each law, in the order of the answers."""
+    """The charges of the first answers under each law, in the order of the answers."""
     return _charges(db.query(_FIRST, [question]))
 
 
 def newest(db: Database, question: str) -> list[int]:
-    """The charges of the latest, oldest first."""
+    """The charges of the latest answers, oldest first."""
     return _charges(db.query(_NEWEST, [question]))[::-1]
 
 
 def of_laws(db: Database, question: str, laws: Sequence[str]) -> list[int]:
-    """The charges of the latest under some laws."""
+    """The charges of the latest answers under some laws."""
     return [charge for law in laws for charge in _charges(db.query(_OF_LAW, [question, law]))]
 
 
 def tells_the_same(db: Database) -> bool:
-    """Is there a row for every answer and none else, and is each what follows from the chain?"""
-    with db.atomic():  # both of one moment: others may be writing
+    """Does the index hold exactly one row for every answer, each as derived from the chain?"""
+    with db.atomic():  # both are read at the same moment: others may be writing
         return all(_follows(db))
 
 
@@ -131,8 +131,8 @@ def _follows(db: Database) -> Iterator[bool]:
             question, law = _named(row["budget"], row["body"])
             questions[question] += 1
             laws[question, law] += 1
-            told = (row["seq"], row["charge"], question, law, questions[question], laws[question, law])
-            yield told == tuple(look.values())
+            expected = (row["seq"], row["charge"], question, law, questions[question], laws[question, law])
+            yield expected == tuple(look.values())
         except _ILLEGIBLE:  # or one of the two is missing
             yield False
 

@@ -2,9 +2,9 @@
 
 A row is a mapping with the COLUMNS below. `body` and `totals` are canonical JSON. Kinds: `budget` (a creation),
 `charge`, its outcome, `answer` or `failed`, an owner's acts, `seal`, `forget` and `raise`, an operator's, `recovered`
-and `close` (recover.py: the ledger was put back or mended, this budget spends no more), and the steps of a session:
-`step` burns a number, `part` or `lost` says what became of it, `ended` closes the session early. These carry the
-request of the session's charge. A reader passes over kinds it does not know: later versions may add some.
+and `close` (recover.py: the ledger was restored or repaired, nothing more is spent from this budget), and the steps of
+a session: `step` records a step as used, `part` or `lost` is its outcome, `ended` closes the session early. These carry
+the request of the session's charge. A reader skips kinds it does not know: later versions may add some.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LedgerRow = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class BudgetRecord:
-    """A budget. Its rule is the one it was created with, but for a cap ε that was raised since."""
+    """A budget. Its rule is the one it was created with, except that the cap ε may have been raised since."""
 
     id: str
     name: str
@@ -45,8 +45,8 @@ class BudgetRecord:
     relation: str = ""  # one relation and one unit, or the sums would mean nothing
 
     def body(self) -> str:
-        told = {"name": self.name, "kind": self.kind, "rule": self.rule.as_json()}
-        return canonical(told | {"unit": self.unit, "relation": self.relation})
+        data = {"name": self.name, "kind": self.kind, "rule": self.rule.as_json()}
+        return canonical(data | {"unit": self.unit, "relation": self.relation})
 
     def at_cap(self, epsilon: Fraction) -> BudgetRecord:
         """Under another cap; α, c and δ stay as they were frozen."""
@@ -93,14 +93,15 @@ class Reservation(TypedDict):
     claim: JsonObject
     loss: Loss
     worker: str
-    # The last row that whoever asks knew of. Where this very question was charged after it, by another tab or another
-    # person, it is not charged again until they know.
+    # The last ledger row that the asking person has seen. If the same question was charged after it, in another tab or
+    # by another person, it is not charged again before this person has been told.
     seen: NotRequired[int | None]
 
 
 @dataclass(frozen=True)
 class Charge:
-    """What was spent, on which claim, and the sums before and after. `claim` is opaque here: public facts only."""
+    """What was spent, on which claim, and the sums before and after. The ledger does not interpret `claim`, which holds
+    public facts only."""
 
     seq: int
     at: str
@@ -109,14 +110,14 @@ class Charge:
     budget: str
     table: str
     actor: str
-    worker: str  # the process that carries the release; see jobs.py
+    worker: str  # the process that computes the release; see jobs.py
     claim: JsonObject
     loss: Loss
     price: Fraction
     totals_before: Totals
     totals_after: Totals
     history: History  # after
-    fresh: bool = False  # True only for the caller whose reservation wrote this row: the one who may draw
+    fresh: bool = False  # True only for the caller whose reservation wrote this row; only this caller may draw
 
     @staticmethod
     def from_row(row: LedgerRow, fresh: bool = False) -> Charge:
@@ -145,8 +146,8 @@ class Charge:
 
 
 def charge_body(table: str, worker: str, claim: JsonObject, loss: Loss, price: Fraction) -> str:
-    told = {"table": table, "worker": worker, "claim": claim, "loss": loss_as_json(loss), "price": str(price)}
-    return canonical(told)
+    data = {"table": table, "worker": worker, "claim": claim, "loss": loss_as_json(loss), "price": str(price)}
+    return canonical(data)
 
 
 def charge_totals(before: Totals, after: Totals, history: History) -> str:
@@ -170,7 +171,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Entry:
-    """A charge and how it ended; `outcome` is None while it is pending, and for ever when it was interrupted."""
+    """A charge and its outcome: None while it is pending, and forever if it was interrupted."""
 
     charge: Charge
     outcome: Outcome | None
@@ -179,7 +180,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Looked:
-    """The answers to one question, in the order they were seen: how many, the first of each law, and the latest."""
+    """The answers to one question, in the order given: how many there are, the first ones of each law, and the
+    latest."""
 
     count: int
     first: tuple[Entry, ...]
@@ -196,7 +198,7 @@ def act_of(row: LedgerRow) -> tuple[str, Fraction | None, Fraction | None]:
 
 @dataclass(frozen=True)
 class Burned:
-    """A step of a session whose number is used up, and what became of it: `part`, `lost`, or nothing yet."""
+    """A step of a session that was recorded as used, and its outcome: `part`, `lost`, or none yet."""
 
     seq: int
     at: str
@@ -208,7 +210,7 @@ class Burned:
     worker: str
     claim: JsonObject  # ask, sentence, bounds, promise: public facts only
     told: Outcome | None = None
-    fresh: bool = False  # True only for the caller who burned it: the one who may draw
+    fresh: bool = False  # True only for the caller who recorded the step; only this caller may draw
 
     @staticmethod
     def from_row(row: LedgerRow, told: LedgerRow | None = None, fresh: bool = False) -> Burned:

@@ -1,12 +1,12 @@
 """The steps of a session, as rows of the ledger.
 
-    step   the next number of a session is used up, before anything is read or drawn     once per number and per step id
+    step   the next step of a session is recorded as used, before reading or drawing     once per number and per step id
     part   its answer                                                                    } one of the two, once
     lost   it was cut short, and is never drawn again                                    }
     ended  no more steps; what was charged stays charged                                 once per session
 
 All carry the request of the session's charge. A step that has neither part nor lost, and whose worker is gone, was cut
-short too: whoever looks says so, and nobody draws it.
+short too: readers report it as lost, and it is never drawn.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def step_body(table: str, index: int, step: str, worker: str, claim: JsonObject)
 
 
 def of_session(db: Database, session: str, after: int = 0) -> list[Burned]:
-    """In order from number `after` on, each with what became of it."""
-    told = {_index(row): row for row in sound_rows(db, _TOLD, [session, after])}
+    """The steps after number `after`, in order, each with its outcome."""
+    outcomes = {_index(row): row for row in sound_rows(db, _TOLD, [session, after])}
     rows = sorted(sound_rows(db, _OF, [session, after]), key=_index)
-    return [Burned.from_row(row, told.get(_index(row))) for row in rows]
+    return [Burned.from_row(row, outcomes.get(_index(row))) for row in rows]
 
 
 def chose(db: Database, session: str) -> bool:
@@ -67,7 +67,7 @@ def ended(db: Database, session: str) -> bool:
 
 
 def refuse_over(db: Database, charge: Charge) -> int:
-    """How many steps were burned, where another may be."""
+    """How many steps were used; refuses where no further one is allowed."""
     so_far, questions = asked(db, charge.request), questions_of(charge.claim)
     assert questions is not None
     if ended(db, charge.request):
@@ -85,5 +85,5 @@ def _told(db: Database, rows: list[JsonObject]) -> Burned | None:
     if not rows:
         return None
     burned = Burned.from_row(rows[0])
-    told = sound_rows(db, _TOLD_OF, [burned.session, burned.index])
-    return Burned.from_row(rows[0], told[0] if told else None)
+    outcomes = sound_rows(db, _TOLD_OF, [burned.session, burned.index])
+    return Burned.from_row(rows[0], outcomes[0] if outcomes else None)

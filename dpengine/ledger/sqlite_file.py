@@ -1,4 +1,5 @@
-"""The ledger's SQLite file: its tables and guards, one connection per thread, our sentences for SQLite's errors."""
+"""The ledger's SQLite file: its tables and triggers, one connection per thread, our own sentences for SQLite's
+errors."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from dpengine.ledger import repeats
 from dpengine.ledger.chain import START, sound
 from dpengine.ledger.high_water import Anchor, refuse_older
 
-# Later versions add a numbered step; a step that was ever released is never edited.
+# Later versions add a numbered migration; a released migration is never edited.
 MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "0001_entries",
@@ -41,7 +42,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END""",
             """CREATE TRIGGER no_delete BEFORE DELETE ON entries
                 BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END""",
-            # INSERT OR REPLACE deletes without asking the trigger above, so a row must also be the next one.
+            # INSERT OR REPLACE deletes without firing the trigger above, so a new row must also have the next number.
             f"""CREATE TRIGGER only_next BEFORE INSERT ON entries
                 WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries) OR NEW.prev IS NOT coalesce(
                     (SELECT hash FROM entries WHERE seq = (SELECT max(seq) FROM entries)), '{START}')
@@ -97,10 +98,10 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("0005_looks", repeats.STATEMENTS),
 )
-_FILLED = {"0005_looks": repeats.fill}  # steps that also read what an older version wrote
+_FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
 SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word
 
-# fullfsync: macOS otherwise lets the disk keep a commit in its own memory. It means nothing elsewhere.
+# fullfsync: without it macOS lets the disk keep a commit in its own memory. It has no effect elsewhere.
 _PRAGMAS = ("PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _UNWRITABLE = (
@@ -133,7 +134,7 @@ def spoken(damaged: str = "ledger.damaged") -> Iterator[None]:
     """SQLite's own words may quote a statement; a person gets one of our sentences instead."""
     try:
         yield
-    except sqlite3.ProgrammingError:  # a mistake in this program, not something a person can mend
+    except sqlite3.ProgrammingError:  # a mistake in this program, not something a person can put right
         raise
     except sqlite3.DatabaseError as error:
         raise AllowanceError(_sentence_for(error, damaged)) from None
@@ -145,7 +146,7 @@ class Handle:
     """One thread's connection, closed with its thread."""
 
     def __init__(self, path: Path, wait: float) -> None:
-        # mode=rw: a ledger that vanished must not silently come back empty.
+        # mode=rw: if the ledger file is gone, SQLite must not create an empty one in its place.
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
         )
@@ -153,7 +154,7 @@ class Handle:
         self.close = weakref.finalize(self, _close, connection, self.pid)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
-        # Bytes that are no text must reach the hash check, which names their row, instead of stopping the reading.
+        # Bytes that are no valid text must reach the hash check, which names their row, instead of raising here.
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         self.db = Database(connection, execute_plugins=False)
 
@@ -182,8 +183,9 @@ class LedgerFile:
             refuse_holes(self.path)
             if not self.path.exists():
                 self._refuse_older(None)  # an empty ledger in its place would be a new, full allowance
-            # Made here and not by SQLite, for its mode; SQLite gives the -wal and -shm files the same one. Never opened
-            # once it is there: closing it again would drop every lock that SQLite holds on it in this process.
+            # The file is created here and not by SQLite, to set its mode; SQLite gives the -wal and -shm files the same
+            # mode. An existing file is never opened here: closing it would drop every lock that SQLite holds on it in
+            # this process.
             with suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         try:
@@ -204,7 +206,8 @@ class LedgerFile:
             yield handle.db
 
     def refuse_full(self) -> None:
-        """Before something is charged or opened; what ends it, an answer or a seal, may use the last of the room."""
+        """Called before something is charged or opened. Rows that end it, an answer or a seal, may use the last
+        space."""
         refuse_full(self.path.parent)
 
     @contextmanager
@@ -213,7 +216,7 @@ class LedgerFile:
         with self.reading() as db:
             try:
                 db.conn.execute("BEGIN IMMEDIATE")
-                self._refuse_older(db)  # here too: a copy may be put back under a running program
+                self._refuse_older(db)  # here too: an older copy may be put back while the program runs
                 yield db
                 head = head_of(db)
                 db.conn.execute("COMMIT")
@@ -241,13 +244,13 @@ class LedgerFile:
             if not known.pending(db):
                 with suppress(sqlite3.DatabaseError):  # damaged rows: `verify` names them, and no write gets past them
                     self._refuse_older(db)
-                    self._advance(head_of(db))  # a kill may have left it behind; an older version wrote none
+                    self._advance(head_of(db))  # a killed process may have left it behind; older versions wrote none
                 return
         with self.writing() as db:  # `apply` looks again under the lock: two processes may start at once
             known.apply(db)
 
     def _refuse_older(self, db: Database | None) -> None:
-        """The ledger holds the row that was last written down beside it, or it is not the ledger that was left."""
+        """Refuses a ledger that does not hold the row noted beside it as its last: then it is an older copy."""
         try:
             mark = self._anchor.read()
         except ValueError:
@@ -266,7 +269,7 @@ class LedgerFile:
         while db.execute("PRAGMA journal_mode").fetchone()[0] != wanted:
             try:
                 db.execute(f"PRAGMA journal_mode = {wanted}").fetchone()
-                return  # some file systems have no WAL and keep their own mode: slower, as durable
+                return  # some file systems have no WAL and keep their own mode: slower, but as durable
             except sqlite3.OperationalError as error:  # SQLite does not wait by itself for this one
                 if _primary(error) not in _LOCKED or time.monotonic() > deadline:
                     raise
@@ -274,13 +277,14 @@ class LedgerFile:
 
 
 def journal(folder: Path) -> str:
-    """How SQLite keeps what it has not settled yet: with memory that processes share, where the disk's blocks carry it;
-    elsewhere in a file, slower and as durable, and readers wait for a write."""
+    """SQLite's journal mode: WAL, which shares memory between processes, where the disk's blocks allow it; elsewhere a
+    rollback journal, which is slower and as durable, and makes readers wait for a write."""
     return "delete" if small_blocks(folder) else "wal"
 
 
 def refuse_holes(path: Path) -> None:
-    """A file of an earlier version that would share memory on such a disk, and no room for it: not even opened."""
+    """Refuses to open a file of an earlier version that uses shared memory on such a disk when there is no space for
+    it."""
     risky = small_blocks(path.parent) and nearly_full(path.parent) and path.exists()
     if risky and os.pread(_seen(path), 20, 0)[18:] == SHARES_MEMORY:
         refuse_full(path.parent)
@@ -290,10 +294,10 @@ _open: dict[tuple[int, int], int] = {}
 
 
 def _seen(path: Path) -> int:
-    """The file, open to be looked at, once for all: closing it would drop every lock that SQLite holds on it in this
-    process."""
-    told = path.stat()
-    place = told.st_dev, told.st_ino
+    """The file, opened for reading once and never closed: closing it would drop every lock that SQLite holds on it in
+    this process."""
+    status = path.stat()
+    place = status.st_dev, status.st_ino
     if place not in _open:
         _open[place] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     return _open[place]
@@ -320,7 +324,8 @@ def _step(statements: tuple[str, ...], fill: Callable[[Database], None] | None) 
 
 
 def sound_rows(db: Database, sql: str, values: list[Json]) -> list[JsonObject]:
-    """No row is believed before it is rehashed: an edited sum must not buy anything, nor an edited answer be shown."""
+    """Every row is hashed again before it is used: an edited sum must not allow a charge, nor an edited answer be
+    shown."""
     rows = list(db.query(sql, values))
     if not all(sound(row) for row in rows):
         raise AllowanceError("ledger.damaged")

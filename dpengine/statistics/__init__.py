@@ -1,2 +1,2 @@
-"""What a question may ask of the data. Every statistic stands in one place: its meaning, a made-up version of it, the
-aggregate that computes it on any engine, and how aggregated columns become it."""
+"""The statistics a question may compute on the data. Each one is defined in one place: its meaning, a made-up example
+for previews, the aggregate that computes it on any engine, and how the aggregated columns become the statistic."""

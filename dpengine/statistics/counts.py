@@ -40,8 +40,8 @@ class RowCount(Aggregate[int]):
     def expression(self, view: View) -> Expression:
         return view.rows.aggregate(rows=view.rows.person.nunique() if self.people else view.rows.count())
 
-    def shape(self, found: Found) -> int:
-        return int(found["rows"][0])
+    def shape(self, columns: Found) -> int:
+        return int(columns["rows"][0])
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class ConditionCounts(Aggregate[Counts]):
         met = {f"n{place}": total(view.meets(option)) for place, option in enumerate(self.options)}
         return view.rows.aggregate(**met)
 
-    def shape(self, found: Found) -> Counts:
-        return tuple(int(found[f"n{place}"][0]) for place in range(len(self.options)))
+    def shape(self, columns: Found) -> Counts:
+        return tuple(int(columns[f"n{place}"][0]) for place in range(len(self.options)))
 
 
 @dataclass(frozen=True)
@@ -84,24 +84,24 @@ class BinCounts(Aggregate[Counts]):
         return tuple(counts)
 
     def imagine(self, people: int, shape: str) -> Counts:
-        """Falling bars, one after the other a little lower: a shape, not a guess about the data."""
+        """Bars that get lower one after the other: only a shape to show, not a guess about the data."""
         weights = [1 / (place + 2) for place in range(len(self.starts))]
-        whole = sum(weights)
-        return tuple(int(people * weight / whole) for weight in weights)
+        total_weight = sum(weights)
+        return tuple(int(people * weight / total_weight) for weight in weights)
 
     def expression(self, view: View) -> Expression:
         return Distribution(self.column, self.size).expression(view)
 
-    def shape(self, found: Found) -> Counts:
+    def shape(self, columns: Found) -> Counts:
         counts = np.zeros(len(self.starts), dtype=np.int64)
         starts = np.array(self.starts, dtype=np.int64)
-        np.add.at(counts, np.searchsorted(starts, found["code"], side="right") - 1, found["rows"])
+        np.add.at(counts, np.searchsorted(starts, columns["code"], side="right") - 1, columns["rows"])
         return tuple(counts.tolist())
 
 
 @dataclass(frozen=True)
 class CellCounts(Aggregate[Counts]):
-    """Rows per combination of codes of several columns, the last column running fastest."""
+    """Rows per combination of codes of several columns; the last column varies fastest."""
 
     columns: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -126,20 +126,20 @@ class CellCounts(Aggregate[Counts]):
         keys = {f"k{place}": view[column] for place, column in enumerate(self.columns)}
         return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
 
-    def shape(self, found: Found) -> Counts:
-        place = np.zeros(len(found["rows"]), dtype=np.int64)
+    def shape(self, columns: Found) -> Counts:
+        place = np.zeros(len(columns["rows"]), dtype=np.int64)
         for at, size in enumerate(self.sizes):
-            place = place * size + found[f"k{at}"]
-        return placed(place, found["rows"], prod(self.sizes))
+            place = place * size + columns[f"k{at}"]
+        return placed(place, columns["rows"], prod(self.sizes))
 
 
 def cut(column: str) -> str:
-    """Where a row keeps those of its items that count in a histogram: at most the declared number of one person."""
+    """The column with a row's items that count in a histogram: at most the declared number for each person."""
     return f"{column}, cut"
 
 
 def cut_name(column: str) -> str:
-    """Where the coded file keeps `cut` of a column."""
+    """The name of that column in the coded file."""
     return f"{column}k"
 
 
@@ -159,8 +159,8 @@ class ItemCounts(Aggregate[Counts]):
         name = cut(self.column) if self.cut else self.column
         met = [(place, row) for place, row in enumerate(rows) if self.where.holds(row)]
         held = {(row["person"] if self.people else place, item) for place, row in met for item in row[name]}
-        found = Counter(item for _, item in held)
-        return tuple(found[code] for code in range(self.size))
+        counts = Counter(item for _, item in held)
+        return tuple(counts[code] for code in range(self.size))
 
     def imagine(self, people: int, shape: str) -> Counts:
         """Falling bars: two people in five hold the first item, fewer the next."""
@@ -171,8 +171,8 @@ class ItemCounts(Aggregate[Counts]):
         return self.people
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
-        found = {"person": "int64"} if self.people else {}
-        return found | ({cut_name(names[self.column]): "array<int64>"} if self.cut else {})
+        types = {"person": "int64"} if self.people else {}
+        return types | ({cut_name(names[self.column]): "array<int64>"} if self.cut else {})
 
     def expression(self, view: View) -> Expression:
         rows, name = view.rows, view.names[self.column]
@@ -180,8 +180,8 @@ class ItemCounts(Aggregate[Counts]):
         held = rows.select(*([rows.person] if self.people else []), item=items)
         return held.group_by(held.item).aggregate(rows=held.person.nunique() if self.people else held.count())
 
-    def shape(self, found: Found) -> Counts:
-        return placed(found["item"], found["rows"], self.size)
+    def shape(self, columns: Found) -> Counts:
+        return placed(columns["item"], columns["rows"], self.size)
 
 
 def flag_name(column: str) -> str:
@@ -213,8 +213,8 @@ class MisfitCount(Aggregate[int]):
     def expression(self, view: View) -> Expression:
         return view.rows.aggregate(rows=total(view.rows[self._flag(view.names)]))
 
-    def shape(self, found: Found) -> int:
-        return int(found["rows"][0])
+    def shape(self, columns: Found) -> int:
+        return int(columns["rows"][0])
 
 
 @dataclass(frozen=True)
@@ -261,16 +261,17 @@ class HitCounts(Aggregate[Counts]):
         return tuple(counts)
 
     def imagine(self, people: int, shape: str) -> Counts:
-        each = people // self.groups
+        per_group = people // self.groups
         share = [Fraction(2, 5) + Fraction(place, 5 * self.groups) for place in range(self.groups)]
-        return tuple(part for one in share for part in (int(each * one), each - int(each * one)))
+        hits = [int(per_group * part) for part in share]
+        return tuple(count for hit in hits for count in (hit, per_group - hit))
 
     def expression(self, view: View) -> Expression:
         miss = view.meets(self.hit).ifelse(0, 1)
         return view.rows.group_by(group=view.group(self.by), miss=miss).aggregate(rows=view.rows.count())
 
-    def shape(self, found: Found) -> Counts:
-        return placed(2 * found["group"] + found["miss"], found["rows"], 2 * self.groups)
+    def shape(self, columns: Found) -> Counts:
+        return placed(2 * columns["group"] + columns["miss"], columns["rows"], 2 * self.groups)
 
 
 @dataclass(frozen=True)
@@ -309,14 +310,14 @@ class Moments(Aggregate[Counts]):
         view = view.present(self.column)
         y = view[self.column] * 2 - (self.size - 1)
         sums = {f"s{power}": total(y if power == 1 else y * y) for power in range(1, self.degree + 1)}
-        # one group need not be looked up row by row
+        # with a single group no row needs its group looked up
         rows = view.rows if self.by is None else view.rows.group_by(group=view.group(self.by))
         return rows.aggregate(s0=view.rows.count(), **sums)
 
-    def shape(self, found: Found) -> Counts:
+    def shape(self, columns: Found) -> Counts:
         width = self.degree + 1
         sums = np.zeros(self.groups * width, dtype=np.int64)
-        groups = found.get("group", np.zeros(1, dtype=np.int64))
+        groups = columns.get("group", np.zeros(1, dtype=np.int64))
         for power in range(width):
-            sums[groups * width + power] = found[f"s{power}"]
+            sums[groups * width + power] = columns[f"s{power}"]
         return tuple(sums.tolist())

@@ -16,9 +16,9 @@ from dpengine.statistics.view import Expression, View
 
 
 def spread_of(codes: Iterable[Code]) -> Spread:
-    found = Counter(codes)
-    held = sorted(found)
-    return Spread(np.array(held, dtype=np.int64), np.array([found[code] for code in held], dtype=np.int64))
+    counts = Counter(codes)
+    held = sorted(counts)
+    return Spread(np.array(held, dtype=np.int64), np.array([counts[code] for code in held], dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Distribution(Aggregate[Spread]):
         view = view.present(self.column)
         return view.rows.group_by(code=view[self.column]).aggregate(rows=view.rows.count()).order_by("code")
 
-    def shape(self, found: Found) -> Spread:
-        return Spread(found["code"], found["rows"])
+    def shape(self, columns: Found) -> Spread:
+        return Spread(columns["code"], columns["rows"])
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
         moved = []
         for group in range(self.groups):
             codes = np.minimum(spread.codes + group * self.size // (8 * self.groups), self.size - 1)
-            found, back = np.unique(codes, return_inverse=True)
-            counts = np.zeros(len(found), dtype=np.int64)
+            distinct, back = np.unique(codes, return_inverse=True)
+            counts = np.zeros(len(distinct), dtype=np.int64)
             np.add.at(counts, back, spread.counts)
-            moved.append(Spread(found, counts))
+            moved.append(Spread(distinct, counts))
         return tuple(moved)
 
     def expression(self, view: View) -> Expression:
@@ -82,9 +82,9 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
         keys = {"group": view.group(self.by), "code": view[self.column]}
         return view.rows.group_by(**keys).aggregate(rows=view.rows.count()).order_by("group", "code")
 
-    def shape(self, found: Found) -> tuple[Spread, ...]:
-        codes, rows = found["code"], found["rows"]
-        edges = np.searchsorted(found["group"], np.arange(self.groups + 1)).tolist()
+    def shape(self, columns: Found) -> tuple[Spread, ...]:
+        codes, rows = columns["code"], columns["rows"]
+        edges = np.searchsorted(columns["group"], np.arange(self.groups + 1)).tolist()
         return tuple(Spread(codes[first:last].copy(), rows[first:last].copy()) for first, last in pairwise(edges))
 
 
@@ -106,8 +106,8 @@ class PairDistribution(Aggregate[Spread]):
         """Two bells that move together a little."""
         few = min(people, 10_000)
         columns = zip(self.columns, self.sizes, strict=True)
-        each = [Distribution(column, size).imagine(few, "bell") for column, size in columns]
-        first, second = (np.repeat(spread.codes, spread.counts) for spread in each)
+        spreads = [Distribution(column, size).imagine(few, "bell") for column, size in columns]
+        first, second = (np.repeat(spread.codes, spread.counts) for spread in spreads)
         second = second[(np.arange(few) * 7 // 10 + np.arange(few) * 7919 % few * 3 // 10) % few]
         codes, counts = np.unique(first * self.sizes[1] + second, return_counts=True)
         return Spread(codes, counts.astype(np.int64) * people // few)
@@ -117,7 +117,7 @@ class PairDistribution(Aggregate[Spread]):
         keys = {"first": view[self.columns[0]], "second": view[self.columns[1]]}
         return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
 
-    def shape(self, found: Found) -> Spread:
-        codes = found["first"] * self.sizes[1] + found["second"]
+    def shape(self, columns: Found) -> Spread:
+        codes = columns["first"] * self.sizes[1] + columns["second"]
         order = np.argsort(codes)
-        return Spread(codes[order], found["rows"][order])
+        return Spread(codes[order], columns["rows"][order])

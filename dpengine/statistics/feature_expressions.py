@@ -1,8 +1,8 @@
-"""A row of `features.Layout` as expressions: coordinates, margin and target in exact integers.
+"""A row of `features.Layout` as Ibis expressions: coordinates, margin and target in exact integers.
 
-The weights come as a table of one row, so a statement is compiled once for all steps of a training. Ibis writes `//` as
-a division of floats and DuckDB's `>>` of a negative number is not a cut, so absolute values are shifted and their sign
-put back.
+The weights come as a table of one row, so a statement is compiled once for all steps of a training. Ibis compiles `//`
+to a division of floats, and DuckDB's `>>` does not truncate negative numbers toward zero; so absolute values are
+shifted and the sign is put back.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def cut_off(value: Expression, bits: int) -> Expression:
 
 
 def _among(code: Expression, codes: tuple[int, ...]) -> Expression:
-    return reduce(or_, [code == one for one in codes])
+    return reduce(or_, [code == wanted for wanted in codes])
 
 
 def _centred(code: Expression, size: int, most: int) -> Expression:

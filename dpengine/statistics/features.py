@@ -1,14 +1,14 @@
-"""Rows as vectors of the unit ball, from the schema alone: what a model is trained on, and what it says of a new row.
+"""Rows as vectors in the unit ball, built from the schema alone; and a trained model with its prediction for a new row.
 
 **Row.** p chosen columns and a constant. A Number or Date with s grid points goes to v = (2·code − (s−1))/(s−1) in
 [−1, 1]; a Category to one coordinate for each of its labels, 1 at its own and 0 elsewhere; the constant is 1. All of
 it times 1/√(p+1): a column gives at most 1 to the squared norm, the constant gives 1, so every row lies in the unit
-ball for certain, whatever the data hold.
+ball, whatever the data hold.
 
 **Lattice.** Coordinates are integers in units of 2^-ROW_BITS, every one the exact coordinate moved *toward zero*: with
 K = ⌊2^ROW_BITS/√(p+1)⌋ a coordinate is ±⌊|2·code−(s−1)|·M / 2^SHIFT⌋, M = ⌊K·2^SHIFT/(s−1)⌋, which is at most K, or K
 itself. (p+1)·K² ≤ 2^(2·ROW_BITS): the integer norm of a row cannot exceed 2^ROW_BITS. A code that is not among those
-declared cannot occur; a row with one, and a row without the target or without a number, counts for nothing.
+declared cannot occur; a row with one is left out, and so is a row without the target or without a number.
 
 **Target.** A Number in [−1, 1], in units of 2^-ROW_BITS; or yes and no, by the labels on the two sides.
 
@@ -40,7 +40,7 @@ Weights = tuple[int, ...]
 
 
 def toward_zero(value: int, bits: int) -> int:
-    """value / 2^bits, cut."""
+    """value / 2^bits, truncated toward zero."""
     return value >> bits if value >= 0 else -(-value >> bits)
 
 
@@ -78,11 +78,11 @@ class Layout:
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """The first coordinate of every column; the constant is coordinate 0."""
-        found, place = [], 1
+        starts, place = [], 1
         for column in self.columns:
-            found.append(place)
+            starts.append(place)
             place += wide(column)
-        return tuple(found)
+        return tuple(starts)
 
     @cached_property
     def width(self) -> int:
@@ -91,23 +91,23 @@ class Layout:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """A name for every coordinate."""
-        told = [CONSTANT]
+        names = [CONSTANT]
         for name, column in zip(self.names, self.columns, strict=True):
-            told += [f"{name} = {label}" for label in column.labels] if isinstance(column, Category) else [name]
-        return tuple(told)
+            names += [f"{name} = {label}" for label in column.labels] if isinstance(column, Category) else [name]
+        return tuple(names)
 
     def row(self, row: Row) -> list[tuple[int, int]] | None:
-        """The coordinates of a coded row that are not 0 for certain; None where it counts for nothing."""
-        found = [(0, self.most)]
+        """The coordinates of a coded row that may differ from 0, as (place, value); None where the row is left out."""
+        coordinates = [(0, self.most)]
         for name, column, start in zip(self.names, self.columns, self.starts, strict=True):
             code = row[name]
             if not 0 <= code < column.size:
                 return None
             if isinstance(column, Category):
-                found.append((start + code, self.most))
+                coordinates.append((start + code, self.most))
             else:
-                found.append((start, centred(code, column.size, self.most)))
-        return found
+                coordinates.append((start, centred(code, column.size, self.most)))
+        return coordinates
 
     def target_of(self, row: Row) -> int | None:
         """In units of 2^-ROW_BITS, between −1 and 1; 1 or 0 for yes and no; None where the row has none."""
@@ -118,15 +118,15 @@ class Layout:
 
     def margin(self, row: Row, weights: Sequence[int]) -> int | None:
         """w·x in units of 2^-(ROW_BITS + WEIGHT_BITS)."""
-        found = self.row(row)
-        return None if found is None else sum(weights[place] * value for place, value in found)
+        coordinates = self.row(row)
+        return None if coordinates is None else sum(weights[place] * value for place, value in coordinates)
 
     def as_json(self) -> JsonObject:
-        told: JsonObject = {
+        data: JsonObject = {
             "features": [[name, column.as_json()] for name, column in zip(self.names, self.columns, strict=True)],
             "target": [self.target, self.goal.as_json()],
         }
-        return told | ({} if self.kind == LINEAR else {"yes": list(self.yes), "no": list(self.no)})
+        return data | ({} if self.kind == LINEAR else {"yes": list(self.yes), "no": list(self.no)})
 
 
 def wide(column: Number | Date | Category) -> int:
@@ -135,7 +135,7 @@ def wide(column: Number | Date | Category) -> int:
 
 @dataclass(frozen=True)
 class Model:
-    """What was learned. Public: it was paid for."""
+    """A trained model. It is public, because it was released and paid for."""
 
     layout: Layout
     weights: Weights
@@ -146,14 +146,14 @@ class Model:
 
     @cached_property
     def scale(self) -> float:
-        """What a coordinate's weight is worth on the margin, at the coordinate's largest value."""
+        """How much a weight of one unit adds to the margin at the coordinate's largest value."""
         return self.layout.most / MARGIN_UNITS
 
     def coefficients(self) -> dict[str, float]:
         """In the units of the columns: the margin, or the target, is the constant plus, for every number, its
         coefficient times its value, and for every listed value its own coefficient."""
-        found = self.slopes()
-        return {label: sum(a * w for a, w in zip(line, self.weights, strict=True)) + at for label, (at, line) in found}
+        slopes = self.slopes()
+        return {label: sum(a * w for a, w in zip(line, self.weights, strict=True)) + at for label, (at, line) in slopes}
 
     def slopes(self) -> list[tuple[str, tuple[float, list[float]]]]:
         """Every coefficient as a fixed number plus a linear form of the weights."""
@@ -176,14 +176,14 @@ class Model:
 
     @property
     def _outward(self) -> tuple[float, float]:
-        """From [−1, 1] to the target's own unit: factor and middle; the margin itself where it is yes or no."""
+        """Factor and offset that take [−1, 1] to the target's own unit; for yes or no they change nothing."""
         goal = self.layout.goal
         if not isinstance(goal, Number):
             return 1.0, 0.0
         return float(goal.diameter / 2), float((goal.lower + goal.upper) / 2)
 
     def margin(self, values: Mapping[str, Json]) -> float:
-        """Of a row as a person writes it; numbers are kept within the declared range, as in training."""
+        """The margin of a row as a person writes it; numbers are clamped to the declared range, as in training."""
         total = float(self.weights[0])
         layout = self.layout
         for name, column, start in zip(layout.names, layout.columns, layout.starts, strict=True):

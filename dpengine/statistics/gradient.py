@@ -1,4 +1,4 @@
-"""One step of a training as a statistic: exact integers, but for σ, which every row computes of its own margin."""
+"""One training step as a statistic: exact integers, except for σ, a float that depends on the row's own margin only."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ class GradientSum(Aggregate[tuple[int, ...]]):
     def residual(self, margin: int, target: int) -> int:
         if self.layout.kind == LOGISTIC:
             away = max(min(margin / MARGIN_UNITS, MOST_MARGIN), -MOST_MARGIN)
-            found = math.floor(1 / (1 + math.exp(-away)) * (1 << self.bits)) - (target << self.bits)
+            residual = math.floor(1 / (1 + math.exp(-away)) * (1 << self.bits)) - (target << self.bits)
         else:
-            found = toward_zero(margin - (target << WEIGHT_BITS), ROW_BITS + WEIGHT_BITS - self.bits)
-        return max(min(found, self.clip), -self.clip)
+            residual = toward_zero(margin - (target << WEIGHT_BITS), ROW_BITS + WEIGHT_BITS - self.bits)
+        return max(min(residual, self.clip), -self.clip)
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
         sums = [0] * self.layout.width
         for row in rows:
-            found, target = self.layout.row(row), self.layout.target_of(row)
-            if found is not None and target is not None and self.where.holds(row):
-                residual = self.residual(sum(self.weights[place] * value for place, value in found), target)
-                for place, value in found:
+            coordinates, target = self.layout.row(row), self.layout.target_of(row)
+            if coordinates is not None and target is not None and self.where.holds(row):
+                residual = self.residual(sum(self.weights[place] * value for place, value in coordinates), target)
+                for place, value in coordinates:
                     sums[place] += toward_zero(residual * value, ROW_BITS)
         return tuple(sums)
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """Every coordinate pulls, each a little less than the one before: a shape, not a guess about the data."""
-        each = people * self.clip * self.layout.most >> ROW_BITS + 2
-        return tuple((-1) ** place * (each // (place + 1)) for place in range(self.layout.width))
+        """Coordinates of falling size and alternating sign: only a shape to show, not a guess about the data."""
+        pull = people * self.clip * self.layout.most >> ROW_BITS + 2
+        return tuple((-1) ** place * (pull // (place + 1)) for place in range(self.layout.width))
 
     def compiled_as(self) -> GradientSum:
         return replace(self, weights=())
@@ -82,10 +82,10 @@ class GradientSum(Aggregate[tuple[int, ...]]):
         if layout.kind == LOGISTIC:
             away = features.within(rows.margin.cast("float64") / float(MARGIN_UNITS), MOST_MARGIN)
             chance = 1.0 / (1.0 + (-away).exp())
-            found = (chance * float(2**self.bits)).floor().cast("int64") - rows.target * 2**self.bits
+            residual = (chance * float(2**self.bits)).floor().cast("int64") - rows.target * 2**self.bits
         else:
-            found = features.cut_off(rows.margin - rows.target * 2**WEIGHT_BITS, ROW_BITS + WEIGHT_BITS - self.bits)
-        rows = rows.mutate(residual=features.within(found, self.clip))
+            residual = features.cut_off(rows.margin - rows.target * 2**WEIGHT_BITS, ROW_BITS + WEIGHT_BITS - self.bits)
+        rows = rows.mutate(residual=features.within(residual, self.clip))
         pulls = {f"x{place}": rows.residual * rows[f"x{place}"] for place in numbers}
         rows = rows.mutate(whole=features.cut_off(rows.residual * layout.most, ROW_BITS), **pulls)
         sums = {"g0": total(rows.whole)}
@@ -97,5 +97,5 @@ class GradientSum(Aggregate[tuple[int, ...]]):
                 sums[f"g{layout.starts[place] + code}"] = total(held)
         return rows.aggregate(**sums)
 
-    def shape(self, found: Found) -> tuple[int, ...]:
-        return tuple(int(found[f"g{place}"][0]) for place in range(self.layout.width))
+    def shape(self, columns: Found) -> tuple[int, ...]:
+        return tuple(int(columns[f"g{place}"][0]) for place in range(self.layout.width))

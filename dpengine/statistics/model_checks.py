@@ -1,7 +1,7 @@
-"""What is counted when a trained model is checked: sums over rows of what it says of each beside what the row is.
+"""The sums that check a trained model: over all rows, its predictions compared with the true targets.
 
-The model is public, so what it says of a row is a function of this row's codes: an exact integer margin
-(`features.Layout.margin`), put into a public bin. A row without a margin or without a target counts nowhere.
+The model is public, so its prediction for a row is a function of this row's codes: an exact integer margin
+(`features.Layout.margin`), put into a public bin. Rows without a margin or without a target are left out.
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ class HitsByMargin(ModelNeed):
         return tuple(counts)
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """As many in every bin, and of them as many on the yes side as a model says that is right on average."""
+        """Bins of equal size; in each, the share on the yes side is the one that a well-calibrated model predicts."""
         bins = self.bins
-        each = people // bins
-        hits = [each * (2 * place + 1) // (2 * bins) for place in range(bins)]
-        return tuple(part for one in hits for part in (one, each - one))
+        per_bin = people // bins
+        hits = [per_bin * (2 * place + 1) // (2 * bins) for place in range(bins)]
+        return tuple(part for hits_of_bin in hits for part in (hits_of_bin, per_bin - hits_of_bin))
 
     def expression(self, view: View) -> Expression:
         rows = self.binned(view)
         return rows.group_by(rows.bin, miss=1 - rows.target).aggregate(rows=rows.count())
 
-    def shape(self, found: Found) -> tuple[int, ...]:
-        return placed(2 * found["bin"] + found["miss"], found["rows"], 2 * self.bins)
+    def shape(self, columns: Found) -> tuple[int, ...]:
+        return placed(2 * columns["bin"] + columns["miss"], columns["rows"], 2 * self.bins)
 
 
 @dataclass(frozen=True)
@@ -102,19 +102,19 @@ class ErrorSums(ModelNeed):
         for row in rows:
             margin, target = self.layout.margin(row, self.weights), self.layout.target_of(row)
             if margin is not None and target is not None and self.where.holds(row):
-                found, place = self.residual(margin, target), 1 + 2 * bisect_right(self.edges, margin)
-                sums[0] += found * found
+                error, place = self.residual(margin, target), 1 + 2 * bisect_right(self.edges, margin)
+                sums[0] += error * error
                 sums[place] += 1
-                sums[place + 1] += found
+                sums[place + 1] += error
         return tuple(sums)
 
     def imagine(self, people: int, shape: str) -> tuple[int, ...]:
-        """As many in every bin, errors of a quarter of the most, and the model a little low at one end and high at the
-        other."""
+        """Bins of equal size, errors a quarter of the largest possible, and predictions a little too low at one end and
+        too high at the other."""
         bins = self.bins
-        each = people // bins
-        tilt = [each * self.most * (2 * place + 1 - bins) // (10 * bins) for place in range(bins)]
-        return (people * self.most**2 // 16, *(part for one in tilt for part in (each, one)))
+        per_bin = people // bins
+        tilt = [per_bin * self.most * (2 * place + 1 - bins) // (10 * bins) for place in range(bins)]
+        return (people * self.most**2 // 16, *(part for error_sum in tilt for part in (per_bin, error_sum)))
 
     def expression(self, view: View) -> Expression:
         rows = self.binned(view)
@@ -124,7 +124,7 @@ class ErrorSums(ModelNeed):
         sums = {"s1": total(rows.off), "s2": total(rows.off * rows.off)}
         return rows.group_by(rows.bin).aggregate(s0=rows.count(), **sums)
 
-    def shape(self, found: Found) -> tuple[int, ...]:
+    def shape(self, columns: Found) -> tuple[int, ...]:
         sums = np.zeros((self.bins, 2), dtype=np.int64)
-        sums[found["bin"], 0], sums[found["bin"], 1] = found["s0"], found["s1"]
-        return (int(found["s2"].sum()), *sums.ravel().tolist())
+        sums[columns["bin"], 0], sums[columns["bin"], 1] = columns["s0"], columns["s1"]
+        return (int(columns["s2"].sum()), *sums.ravel().tolist())

@@ -1,6 +1,6 @@
-"""What a need is: a statistic that a mechanism may ask of the data. Mechanisms see no SQL, engines know no mechanism.
+"""A need is a statistic that a mechanism may compute on the data. Mechanisms see no SQL, and engines know no mechanism.
 
-A need says everything about itself, so that adding one touches one file:
+A need holds everything about itself, so that adding one touches one file:
 
     of          its meaning, as a few lines over a list of coded rows: engines are tested against it, and sensitivities
                 are brute-forced over it
@@ -59,7 +59,7 @@ class Aggregate(Need[Statistic]):
         """A grouped aggregate: keys are codes, the rest are counts and integer sums."""
 
     @abstractmethod
-    def shape(self, found: Found) -> Statistic: ...
+    def shape(self, columns: Found) -> Statistic: ...
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         """Columns of the coded file that it reads beside the declared ones, with their types."""
@@ -71,7 +71,8 @@ class Aggregate(Need[Statistic]):
         return False
 
     def compiled_as(self) -> Self:
-        """The need without what is looked up in `tables`: one statement serves all steps of a training."""
+        """The need without what the statement looks up in `tables`, so that all steps of a training share one
+        compiled statement."""
         return self
 
     def tables(self) -> dict[str, pa.Table]:
@@ -81,7 +82,7 @@ class Aggregate(Need[Statistic]):
 
 @dataclass(frozen=True)
 class NoData(Need[tuple[int, ...]]):
-    """Nothing of the data: what opening a session reads."""
+    """Reads no data at all: the need of opening a session."""
 
     where: Predicate = EVERYONE
 
@@ -94,7 +95,7 @@ class NoData(Need[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class CodedRows(Need[Sequence[Sequence[int]]]):
-    """Every row's codes of several columns, one array for each column: what is published row by row."""
+    """The codes of every row in several columns, one array per column: what is published row by row."""
 
     columns: tuple[str, ...]
     sizes: tuple[int, ...]

@@ -1,6 +1,7 @@
-"""What one raw cell says under the declared dialect: a number or none, a public power-of-two band, a misfit or not.
+"""How one raw cell is read under the declared dialect: as a number, as a public power-of-two band, as fitting its
+declaration or not.
 
-Every rule is total and looks at that one cell and at what was declared.
+Every rule covers any text, and depends on that one cell and the declaration only.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ BANDS = len(EDGES) - 1
 
 
 def band(number: str) -> int | None:
-    """Which band EDGES[i] ≤ x < EDGES[i+1] a number lies in, as `number_reader` writes it; beyond the ends it counts in
-    the last one there, and what is no number in none."""
+    """The i with EDGES[i] ≤ x < EDGES[i+1], for a number as `number_reader` writes it. Numbers beyond the ends count in
+    the first or last band; a cell that is no number has no band."""
     if number == "nan":
         return None
     return min(max(bisect_right(EDGES, Decimal(number)) - 1, 0), BANDS - 1)
 
 
 def misfit(column: Column, dialect: Dialect) -> Callable[[str], bool]:
-    """Whether a cell does not fit its declaration: out of range, not in the list, unreadable. An empty cell fits."""
+    """A test for cells that do not fit their declaration: out of range, unlisted, unreadable. An empty cell fits."""
     if isinstance(column, Category):
         listed = {"", *column.spelled()}
         return lambda cell: normal(cell) not in listed

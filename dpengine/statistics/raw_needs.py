@@ -1,7 +1,8 @@
-"""Statistics of a raw column, before any schema: for owners who do not know its range or its values, and buy them.
+"""Statistics of a raw column, before any schema is declared: for owners who do not know its range or its values and
+spend some allowance to learn them.
 
-As in `needs`, each carries its meaning over a list of rows (`of`; a row holds the cell's text, or None) and a made-up
-version (`imagine`). The column is named by the file's header, which is public. Rows without a usable cell are left out.
+As in `need`, each has its meaning over a list of rows (`of`; a row holds the cell's text, or None) and a made-up
+example (`imagine`). The column is named by the file's header, which is public. Rows without a usable cell are left out.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Bands:
     dialect: Dialect = USUAL
 
     def under(self, dialect: Dialect) -> Bands:
-        """The same of a file that writes numbers in this way."""
+        """The same need for a file that writes numbers in this dialect."""
         return Bands(self.column, dialect)
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
@@ -53,8 +54,8 @@ class Bands:
 
 @dataclass(frozen=True)
 class Values:
-    """The different values, as `schema.normal` writes them, and the rows of each. Longer values than a list may hold,
-    and values with signs that cannot be printed, do not take part."""
+    """The distinct values, as `schema.normal` writes them, and how many rows have each. Values longer than a list may
+    hold, and values with signs that cannot be printed, are left out."""
 
     column: str
 
@@ -65,19 +66,19 @@ class Values:
         return self.of_cells((row[self.column], 1) for row in rows)
 
     def of_cells(self, cells: Cells) -> tuple[tuple[str, int], ...]:
-        found: Counter[str] = Counter()
+        rows_of: Counter[str] = Counter()
         for text, rows in cells:
             value = normal(text or "")
             if value and len(value) <= LONGEST_VALUE and _printable(value):
-                found[value] += rows
-        return tuple(sorted(found.items()))
+                rows_of[value] += rows
+        return tuple(sorted(rows_of.items()))
 
     def imagine(self, people: int, shape: str) -> tuple[tuple[str, int], ...]:
         return tuple((f"value {place}", people // 2**place) for place in range(1, 11))
 
 
 def _printable(value: str) -> bool:
-    """No sign that controls, formats, breaks lines, or has no meaning of its own."""
+    """Has no control or format signs, line breaks, or unassigned signs."""
     kinds = [unicodedata.category(sign) for sign in value]
     return not any(kind.startswith("C") or kind in ("Zl", "Zp") for kind in kinds)
 

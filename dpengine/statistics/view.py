@@ -1,7 +1,7 @@
-"""The coded rows as an expression sees them: a lazy Ibis table whose columns go by their declared names.
+"""The coded rows as a lazy Ibis table, with columns under their declared names.
 
-Only integers are compared and counted here. Ibis is imported when something is compiled (half a second): only those who
-read data wait for it.
+Only integers are compared and counted here. Importing Ibis takes half a second, so it is imported only when something
+is compiled.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 from dpengine.declared.conditions import AnyOf, Clause, Has, Predicate, Range
 from dpengine.declared.schema import MISSING, Code
 
-Expression = Any  # of Ibis, which carries no types
+Expression = Any  # of Ibis, which has no type hints
 MOST_RUNS = 30  # Ibis takes half a millisecond for each literal: longer lists become a table
 
 
@@ -55,8 +55,8 @@ class View:
             return _any([self._holds(part) for part in clause.parts], integer(0) == integer(1))
         code = self[clause.column]
         if isinstance(clause, Has):
-            found = _any([code.contains(item) for item in clause.codes], code.length() < 0)
-            return ~found if clause.none else found
+            holds_item = _any([code.contains(item) for item in clause.codes], code.length() < 0)
+            return ~holds_item if clause.none else holds_item
         if isinstance(clause, Range):
             return code.between(max(clause.low, MISSING + 1), clause.high)
         runs = _runs(clause.codes)
@@ -76,14 +76,15 @@ def integer(value: int) -> Expression:
 
 
 def total(values: Expression) -> Expression:
-    """A sum of integers, 0 of no rows. It is 128 bits wide in DuckDB and would reach numpy as a float, rounded beyond
-    2^53; declared bounds keep it below 2^62. By way of a decimal, which is exact: Ibis takes a sum for 64 bits wide and
-    drops a plain cast to them."""
+    """A sum of integers; 0 if there are no rows. DuckDB's sums are 128 bits wide and would reach numpy as floats,
+    rounded beyond 2^53; declared bounds keep them below 2^62. The cast goes through a decimal, which is exact, because
+    Ibis believes that a sum is 64 bits wide and drops a direct cast."""
     return values.sum().coalesce(0).cast("decimal(38, 0)").cast("int64")
 
 
 def _any(parts: list[Expression], nobody: Expression) -> Expression:
-    """One of them; `nobody` says that of each row where there are none: a bare “false” is no column to be summed."""
+    """Whether any part holds. If there are no parts, `nobody`, which is false in every row: a literal “false” is not a
+    column and could not be summed."""
     return reduce(or_, parts) if parts else nobody
 
 

@@ -1,4 +1,5 @@
-"""Who computes a need. An engine reads coded tables and nothing else; its answers equal `need.of(rows)` exactly."""
+"""The engines that compute a need. An engine reads coded tables and nothing else; its result equals `need.of(rows)`
+exactly."""
 
 from __future__ import annotations
 

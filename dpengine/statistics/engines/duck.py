@@ -3,7 +3,7 @@
 Ibis only builds and compiles the need's own expression (10 ms, without a backend or a connection of its own), so
 another Ibis dialect can compile the same one. DuckDB runs it: one database per engine, so that the memory limit holds
 for all threads together, and one cursor per thread. Only integers are compared and counted; no float is involved and
-nothing in the data can make a reading fail.
+no value in the data can make a computation fail.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
 
 
 def every_row(coded: Path) -> Path:
-    """Beside the rows that count, where a person has several and holds a set: all rows, coded alike."""
+    """The file of *all* rows, coded the same way. It stands beside the file of the rows that count, in tables where a
+    person has several rows and a column holds sets."""
     return coded.with_name(f"{coded.stem}.every.parquet")
 
 
@@ -67,7 +68,7 @@ class DuckEngine:
         if isinstance(need, CodedRows):
             return cast(Statistic, _rows(need, coded, schema))
         if not isinstance(need, Aggregate):
-            raise TypeError("a need that this engine cannot read")  # by its class, before anything is read
+            raise TypeError("a need that this engine cannot read")  # decided by its class, before any data are read
         coded = every_row(coded) if need.every_row else coded
         if not coded.is_file():  # an absent name with a * in it would be taken for a pattern
             raise AllowanceError("engine.unreadable")
@@ -77,7 +78,7 @@ class DuckEngine:
             raise AllowanceError("engine.unreadable") from None
 
     def let_go(self) -> None:
-        """Drop the database, with what it holds or spilled of any table, as soon as questions under way are done."""
+        """Close the database, with all it holds in memory or on disk, once the questions being computed are done."""
         with self._lock:
             self._database, self._local = None, threading.local()
 
@@ -105,13 +106,13 @@ class DuckEngine:
         try:
             for name, values in plan.lists.items():
                 cursor.register(name, values)
-            found = cursor.execute(plan.sql, [str(coded)]).fetchnumpy()
+            columns = cursor.execute(plan.sql, [str(coded)]).fetchnumpy()
         finally:
             for name in plan.lists:
                 cursor.unregister(name)
-        if any(values.dtype.kind not in "iu" for values in found.values()):
+        if any(values.dtype.kind not in "iu" for values in columns.values()):
             raise TypeError("a statistic came as a float, perhaps rounded")  # by its query's types, never by its values
-        return {name: np.array(values, dtype=np.int64) for name, values in found.items()}
+        return {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
 
 
 def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
@@ -135,11 +136,12 @@ class Plan:
 
 @lru_cache(maxsize=128)
 def _compiled(need: Aggregate[object], columns: tuple[tuple[str, bool], ...]) -> Plan:
-    """From public facts alone, so it is kept: Ibis takes 3 to 5 ms to compile, as long as a million rows take to read.
+    """Depends on public facts only, so it may be cached: Ibis takes 3 to 5 ms to compile, as long as reading a million
+    rows.
 
     `columns` are the declared names in order, each with whether it holds sets.
     """
-    import ibis  # half a second: only those who read data wait for it
+    import ibis  # takes half a second, so it is imported only when data are read
 
     names = {name: f"c{place}" for place, (name, _) in enumerate(columns)}
     kinds = {names[name]: "array<int64>" if of_sets else "int64" for name, of_sets in columns} | need.flags(names)

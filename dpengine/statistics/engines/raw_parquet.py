@@ -19,7 +19,7 @@ from dpengine.statistics.raw_needs import RawNeed, RawStatistic
 
 def read_raw(need: RawNeed, rows: Path, place: int) -> RawStatistic:
     """Exactly `need.of(rows)`, where the need's column is the one at `place` in the file."""
-    found: Counter[str | None] = Counter()
+    rows_of: Counter[str | None] = Counter()
     try:
         with pq.ParquetFile(rows, memory_map=False) as file:
             name = file.schema_arrow.names[place]
@@ -28,7 +28,7 @@ def read_raw(need: RawNeed, rows: Path, place: int) -> RawStatistic:
                 counted = cells.column(cells.schema.get_field_index(name)).combine_chunks().value_counts()
                 texts, counts = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
                 for text, count in zip(texts, counts, strict=True):
-                    found[text] += count
+                    rows_of[text] += count
     except (pa.ArrowException, OSError, IndexError):
         raise AllowanceError("engine.unreadable") from None
-    return need.of_cells(found.items())
+    return need.of_cells(rows_of.items())

@@ -29,6 +29,7 @@ from battery import (
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import loss_as_json, loss_from_json
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.grouped import code_of
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.choices.quantile import Quantile
@@ -238,7 +239,7 @@ def exact_answer(query: Query, rows: list[Any]) -> dict[str, Any]:
     kept = [row for row in rows if query.where.holds(row)]
     if query.by is not None:
         groups = enumerate(query.labels())
-        return {label: query.truth([row for row in kept if row[query.by] == code]) for code, label in groups}
+        return {label: query.truth([row for row in kept if code_of(row, query.by) == code]) for code, label in groups}
     truth = query.truth(kept)
     return truth if isinstance(truth, dict) else {"": truth}
 

@@ -7,15 +7,16 @@ from itertools import product
 
 from dpengine.core.json_types import Json
 from dpengine.declared.conditions import Predicate
+from dpengine.declared.grouped import Grouped, Ref
 from dpengine.messages import plain, say
 
 
-def who(where: Predicate, by: str | None = None, rows: bool = False) -> str:
+def who(where: Predicate, by: Ref | None = None, rows: bool = False) -> str:
     """“everyone”, or “people where district is Mill or Hill and age is at least 30, by district”. With `rows` it speaks
     of rows, for tables where a person may have several and each counts."""
     kind = ".rows" if rows else ""
     people = say(f"who.everyone{kind}") if where.everyone else say(f"who.where{kind}", conditions=conditions(where))
-    return people if by is None else say("who.by", who=people, by=by)
+    return people if by is None else say("who.by_group" if isinstance(by, Grouped) else "who.by", who=people, by=by)
 
 
 def conditions(where: Predicate) -> str:
@@ -26,6 +27,9 @@ def _row(row: tuple[Json, ...]) -> str:
     if row[0] == "any":
         return say("who.any", conditions=say("who.or").join(_row(inner) for inner in row[1]))
     column, op, operand = row
+    if isinstance(column, Grouped):
+        told = column.shown()
+        return say(f"who.{op}", column=column.where(), value=say("who.or").join(told[label] for label in operand))
     if op == "between":
         return say("who.between", column=column, low=_figure(operand[0]), high=_figure(operand[1]))
     if isinstance(operand, tuple):

@@ -1,7 +1,8 @@
 """“Only people where …”: canonical JSON rows [column, op, operand], all of which must hold; ["any", [rows]] for OR.
 
 A condition is compiled against the schema into ranges and sets of codes, so a filter is integer comparisons.
-A row whose Number is missing meets no condition on it.
+A column told in groups stands in a condition as the JSON of its groups: [{"column": "visited", "by": "weekday"}, "in",
+["Monday"]]. A row whose Number is missing meets no condition on it.
 A condition is about one row, also where a person has several: `has` looks at the set in that row's cell.
 """
 
@@ -15,6 +16,8 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
+from dpengine.declared.grouped import Grouped
+from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import MISSING, Category, Code, ItemSet, Number, Ordered, Schema
 
 NUMBER_OPS = ("=", "<", "<=", ">", ">=", "between")
@@ -46,6 +49,21 @@ class OneOf:
 
 
 @dataclass(frozen=True)
+class InGroup:
+    """The row is in one of these groups; without a value it is in none."""
+
+    group: Grouped
+    places: tuple[int, ...]
+
+    @property
+    def column(self) -> str:
+        return self.group.column
+
+    def holds(self, row: Row) -> bool:
+        return self.group.of(row[self.column]) in self.places
+
+
+@dataclass(frozen=True)
 class Has:
     """The row's own set holds at least one of the items; or, with `none`, none of them."""
 
@@ -59,13 +77,13 @@ class Has:
 
 @dataclass(frozen=True)
 class AnyOf:
-    parts: tuple[Range | OneOf | Has, ...]
+    parts: tuple[Range | OneOf | InGroup | Has, ...]
 
     def holds(self, row: Row) -> bool:
         return any(part.holds(row) for part in self.parts)
 
 
-Simple = Range | OneOf | Has
+Simple = Range | OneOf | InGroup | Has
 Clause = Simple | AnyOf
 
 
@@ -84,7 +102,7 @@ class Predicate:
         return not self.clauses
 
     def as_json(self) -> list[Json]:
-        rows: list[Json] = json.loads(json.dumps(self.rows))
+        rows: list[Json] = json.loads(json.dumps(self.rows, default=Grouped.as_json))
         return rows
 
     def columns(self) -> set[str]:
@@ -120,10 +138,12 @@ def read_predicate(rows: Json, schema: Schema) -> Predicate:
 
 
 def _simple(row: Json, schema: Schema) -> tuple[Simple, tuple[Json, ...]]:
-    if not isinstance(row, (list, tuple)) or len(row) != 3 or not isinstance(row[0], str):
+    if not isinstance(row, (list, tuple)) or len(row) != 3 or not isinstance(row[0], (str, dict, Grouped)):
         deep = isinstance(row, (list, tuple)) and len(row) > 0 and row[0] == "any"
         raise AllowanceError("predicate.deep" if deep else "predicate.unreadable")
     name, op, operand = row
+    if not isinstance(name, str):
+        return _in_group(name if isinstance(name, Grouped) else read_group(name, schema), op, operand)
     column = schema[name]
     if isinstance(column, (Number, Date)):
         return _range(name, column, op, operand), (name, op, _plain(operand, column))
@@ -177,7 +197,16 @@ def _has(name: str, column: ItemSet, op: object, operand: Json) -> tuple[Has, tu
     return Has(name, chosen, op == "has none of"), (name, op, tuple(column.labels[code] for code in chosen))
 
 
-def _listed(name: str, column: Category | ItemSet, operand: Json) -> set[Code]:
+def _in_group(group: Grouped, op: object, operand: Json) -> tuple[InGroup, tuple[Json, ...]]:
+    if not isinstance(op, str) or op not in CATEGORY_OPS:
+        raise AllowanceError("predicate.op", op=str(op)[:20], column=str(group), ops=CATEGORY_OPS)
+    named = _listed(str(group), group, operand)
+    places = named if op != "not in" else set(range(group.size)) - named
+    told = (group, "in" if op == "=" else op, tuple(group.labels[place] for place in sorted(named)))
+    return InGroup(group, tuple(sorted(places))), told
+
+
+def _listed(name: str, column: Category | Grouped | ItemSet, operand: Json) -> set[Code]:
     """The codes of one public value or of several."""
     wanted = operand if isinstance(operand, (list, tuple)) else [operand]
     if not wanted:

@@ -14,12 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import overload
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared import usual_spellings
 from dpengine.declared.date_column import Date
+from dpengine.declared.grouped import Grouped, Ref
 from dpengine.declared.item_set import LONGEST_VALUE as LONGEST_VALUE
 from dpengine.declared.item_set import MOST_LISTED as MOST_LISTED
 from dpengine.declared.item_set import Code as Code
@@ -269,8 +271,8 @@ class Schema:
                 raise AllowanceError("schema.unreadable")
 
     def __getitem__(self, name: str) -> Column:
-        if name not in self.columns:
-            raise AllowanceError("column.unknown", column=name, columns=list(self.columns))
+        if not isinstance(name, str) or name not in self.columns:
+            raise AllowanceError("column.unknown", column=str(name)[:LONGEST_NAME], columns=list(self.columns))
         return self.columns[name]
 
     def number(self, name: str) -> Number:
@@ -284,15 +286,22 @@ class Schema:
         column = self[name]
         return column if isinstance(column, Date) else self.number(name)
 
-    def category(self, name: str) -> Category:
+    @overload
+    def category(self, name: str) -> Category: ...
+    @overload
+    def category(self, name: Ref) -> Category | Grouped: ...
+    def category(self, name: Ref) -> Category | Grouped:
+        """A column of whose declared values a row holds one at most; or one told in groups, which are its values."""
+        if isinstance(name, Grouped):
+            return name
         column = self[name]
         if not isinstance(column, Category):
             raise AllowanceError("column.wrong_kind", column=name, wanted="a column with a list of values")
         return column
 
-    def listed(self, name: str) -> Category | ItemSet:
+    def listed(self, name: Ref) -> Category | Grouped | ItemSet:
         """A column with declared values, of which a row holds one (Category) or any number (ItemSet)."""
-        column = self[name]
+        column = self.columns.get(name) if isinstance(name, str) else None
         return column if isinstance(column, ItemSet) else self.category(name)
 
     def of_kind(self, *kinds: type[Column]) -> list[str]:

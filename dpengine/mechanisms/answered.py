@@ -11,6 +11,7 @@ from typing import ClassVar
 from dpengine.core.amounts import BETA
 from dpengine.core.json_types import Ends, Json
 from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import Ref, base
 from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.card import ALL, FIGURES, ON_COLUMN, AnswerKind, Card
 from dpengine.mechanisms.promises import Goal, Promise
@@ -22,7 +23,7 @@ class Answered(ABC):
     card: ClassVar[Card]
 
     facts: Facts
-    by: str | None = None  # a Category: one answer for each of its values
+    by: Ref | None = None  # a Category or a column told in groups: one answer for each of its values
     beta: Fraction = BETA
 
     @abstractmethod
@@ -35,7 +36,7 @@ class Answered(ABC):
     @property
     def answer_column(self) -> str:
         """The column an answer lies on or is in the unit of; "" where there is none."""
-        return str(getattr(self, "column", ""))
+        return str(base(getattr(self, "column", "")))
 
     @property
     def counts_rows(self) -> bool:

@@ -20,6 +20,7 @@ from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import AGAIN, Grouped
 from dpengine.declared.schema import Category, Column, ItemSet, Number, Ordered
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, local
@@ -128,6 +129,9 @@ def _changed(facts: Facts, rows: Iterable[Json]) -> Iterator[tuple[str, set[str]
             yield from _changed(facts, row[1])
             continue
         name, op, operand = row
+        if isinstance(name, Grouped):
+            yield name.column, _of_groups(facts, name, op, operand)
+            continue
         column = facts.schema[name]
         if isinstance(column, (Number, Date)):
             yield name, _of_interval(column, op, operand)
@@ -136,6 +140,17 @@ def _changed(facts: Facts, rows: Iterable[Json]) -> Iterator[tuple[str, set[str]
                 name,
                 {kind for kind, label in ((OUTSIDE, column.unknown), (EMPTY, column.missing)) if label in operand},
             )
+
+
+def _of_groups(facts: Facts, group: Grouped, op: str, named: Json) -> set[str]:
+    """A value beyond an end counts in the group of that end; where groups come again, in whichever."""
+    column = facts.schema.ordered(group.column)
+    ends = {LOWER: group.of(0), UPPER: group.of(column.size - 1)}
+    kinds = {end for end, place in ends.items() if group.rule in AGAIN or group.labels[place] in named}
+    if isinstance(column, Number) and column.missing is not None:
+        held = group.labels[group.of(column.code(column.missing))] in named
+        kinds |= {FILLED} if held != (op == "not in") else set()
+    return kinds
 
 
 def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:

@@ -23,6 +23,8 @@ from dpengine.core.exact import text_of
 from dpengine.core.json_types import Ends, Figures, Json, JsonObject
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import Grouped, Ref, base, ref_json
+from dpengine.declared.read_group import read_ref
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
@@ -98,11 +100,10 @@ class Query(Answered, Generic[Statistic, Raw]):
             raise AllowanceError("query.relation", title=cls.card.title)
         if facts.unit != Unit.rows() and not cls.card.several:
             raise AllowanceError("query.several", title=cls.card.title)
-        by = given.pop("by", None)
-        if by in (None, ""):
-            by = None
-        else:
-            facts.schema.category(str(by))
+        given_by = given.pop("by", None)
+        by = None if given_by in (None, "") else read_ref(given_by, facts.schema)
+        if by is not None:
+            facts.schema.category(by)
         fields: Fields = {
             "facts": facts,
             "by": by,
@@ -175,8 +176,8 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def valued(self) -> set[str]:
         """The declared columns whose values enter the answer."""
-        single = [getattr(self, "column", None), self.by]
-        return {str(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
+        single: list[Ref | None] = [getattr(self, "column", None), self.by]
+        return {base(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
 
     def conditions(self) -> tuple[Predicate, ...]:  # whatever decides which rows count, or for what
         return self.where, getattr(self, "of", EVERYONE)
@@ -199,7 +200,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def shown(self) -> dict[str, str]:
         """Stored names of parts, which are English, as the reader writes them; those that stay are left out."""
-        return {}
+        return self.by.shown() if isinstance(self.by, Grouped) else {}
 
     def listed(self, value: JsonObject) -> list[str]:
         """The names of an answer's parts as a person sees them: in the declared order, or by rank."""
@@ -244,7 +245,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         """The form's JSON, from which `build` makes this very query again."""
         given: JsonObject = {"epsilon": text_of(self.epsilon)} | self.own_json()
         if self.by is not None:
-            given["by"] = self.by
+            given["by"] = ref_json(self.by)
         if self.where.rows:
             given["where"] = self.where.as_json()
         if self.beta != BETA:

@@ -60,6 +60,7 @@ AREAS = (
     "cuts",
     "answers_page",
     "fit",
+    "groups",
 )
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})

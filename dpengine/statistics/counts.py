@@ -12,6 +12,7 @@ from math import prod
 import numpy as np
 
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
+from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.distributions import Distribution
 from dpengine.statistics.need import Aggregate, Found, placed
@@ -103,14 +104,14 @@ class BinCounts(Aggregate[Counts]):
 class CellCounts(Aggregate[Counts]):
     """Rows per combination of codes of several columns; the last column varies fastest."""
 
-    columns: tuple[str, ...]
+    columns: tuple[Ref, ...]
     sizes: tuple[int, ...]
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> Counts:
         counts = [0] * prod(self.sizes)
         for row in rows:
-            codes = [row[column] for column in self.columns]
+            codes = [code_of(row, column) for column in self.columns]
             if MISSING not in codes and self.where.holds(row):
                 place = 0
                 for code, size in zip(codes, self.sizes, strict=True):
@@ -248,15 +249,15 @@ class HitCounts(Aggregate[Counts]):
     """Per group: how many rows meet `hit`, and how many do not."""
 
     hit: Predicate
-    by: str | None
+    by: Ref | None
     groups: int
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> Counts:
         counts = [0] * (2 * self.groups)
         for row in rows:
-            if self.where.holds(row):
-                group = 0 if self.by is None else row[self.by]
+            group = 0 if self.by is None else code_of(row, self.by)
+            if group != MISSING and self.where.holds(row):
                 counts[2 * group + (0 if self.hit.holds(row) else 1)] += 1
         return tuple(counts)
 
@@ -267,6 +268,7 @@ class HitCounts(Aggregate[Counts]):
         return tuple(count for hit in hits for count in (hit, per_group - hit))
 
     def expression(self, view: View) -> Expression:
+        view = view.grouped(self.by)
         miss = view.meets(self.hit).ifelse(0, 1)
         return view.rows.group_by(group=view.group(self.by), miss=miss).aggregate(rows=view.rows.count())
 
@@ -282,16 +284,16 @@ class Moments(Aggregate[Counts]):
     column: str
     size: int
     degree: int
-    by: str | None
+    by: Ref | None
     groups: int
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> Counts:
         sums = [0] * (self.groups * (self.degree + 1))
         for row in rows:
-            code = row[self.column]
-            if code != MISSING and self.where.holds(row):
-                first = (0 if self.by is None else row[self.by]) * (self.degree + 1)
+            code, group = row[self.column], 0 if self.by is None else code_of(row, self.by)
+            if MISSING not in (code, group) and self.where.holds(row):
+                first = group * (self.degree + 1)
                 for power in range(self.degree + 1):
                     sums[first + power] += (2 * code - (self.size - 1)) ** power
         return tuple(sums)
@@ -307,7 +309,7 @@ class Moments(Aggregate[Counts]):
         return tuple(sums)
 
     def expression(self, view: View) -> Expression:
-        view = view.present(self.column)
+        view = view.present(self.column).grouped(self.by)
         y = view[self.column] * 2 - (self.size - 1)
         sums = {f"s{power}": total(y if power == 1 else y * y) for power in range(1, self.degree + 1)}
         # with a single group no row needs its group looked up

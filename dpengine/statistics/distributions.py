@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
+from dpengine.declared.grouped import Ref, code_of
 from dpengine.declared.schema import MISSING, Code
 from dpengine.statistics.need import Aggregate, Found, Spread
 from dpengine.statistics.view import Expression, View
@@ -54,17 +55,17 @@ class Distribution(Aggregate[Spread]):
 
 @dataclass(frozen=True)
 class GroupDistributions(Aggregate[tuple[Spread, ...]]):
-    """The distribution of a Number in each group of a Category."""
+    """The distribution of a Number in each group of a Category, or of a column told in groups."""
 
     column: str
     size: int
-    by: str
+    by: Ref
     groups: int
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> tuple[Spread, ...]:
         inner = Distribution(self.column, self.size, self.where)
-        return tuple(inner.of([row for row in rows if row[self.by] == group]) for group in range(self.groups))
+        return tuple(inner.of([row for row in rows if code_of(row, self.by) == group]) for group in range(self.groups))
 
     def imagine(self, people: int, shape: str) -> tuple[Spread, ...]:
         spread = Distribution(self.column, self.size).imagine(max(people // self.groups, 1), shape)
@@ -78,7 +79,7 @@ class GroupDistributions(Aggregate[tuple[Spread, ...]]):
         return tuple(moved)
 
     def expression(self, view: View) -> Expression:
-        view = view.present(self.column)
+        view = view.present(self.column).grouped(self.by)
         keys = {"group": view.group(self.by), "code": view[self.column]}
         return view.rows.group_by(**keys).aggregate(rows=view.rows.count()).order_by("group", "code")
 

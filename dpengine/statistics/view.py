@@ -14,7 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpengine.declared.conditions import AnyOf, Clause, Has, Predicate, Range
+from dpengine.declared.conditions import AnyOf, Clause, Has, InGroup, Predicate, Range
+from dpengine.declared.grouped import WEEK, Grouped, Ref, base
 from dpengine.declared.schema import MISSING, Code
 
 Expression = Any  # of Ibis, which has no type hints
@@ -27,18 +28,24 @@ class View:
     names: Mapping[str, str]  # declared name → name in the coded file
     lists: dict[str, pa.Table]  # long lists that conditions look codes up in, gathered while compiling
 
-    def __getitem__(self, column: str) -> Expression:
-        return self.rows[self.names[column]]
+    def __getitem__(self, column: Ref) -> Expression:
+        """The code of a row's value, or of its group; of those that are `present`."""
+        code = self.rows[self.names[base(column)]]
+        return _group(code, column) if isinstance(column, Grouped) else code
 
     def of(self, rows: Expression) -> View:
         return replace(self, rows=rows)
 
-    def present(self, *columns: str) -> View:
+    def present(self, *columns: Ref) -> View:
         """Only rows that have a value in each of these columns."""
         view = self
         for column in columns:
-            view = view.of(view.rows.filter(view[column] != MISSING))
+            view = view.of(view.rows.filter(view[base(column)] != MISSING))
         return view
+
+    def grouped(self, by: Ref | None) -> View:
+        """Only rows that are in a group: every row is in one of a list, but only those with a value in one of days."""
+        return self.present(by) if isinstance(by, Grouped) else self
 
     def meeting(self, where: Predicate) -> View:
         return self.of(self.rows.filter(self.meets(where))) if where.clauses else self
@@ -46,7 +53,7 @@ class View:
     def meets(self, where: Predicate) -> Expression:
         return reduce(and_, [self._holds(clause) for clause in where.clauses])
 
-    def group(self, by: str | None) -> Expression:
+    def group(self, by: Ref | None) -> Expression:
         """The code of a row's group; 0 where everyone is one group."""
         return integer(0) if by is None else self[by]
 
@@ -57,6 +64,10 @@ class View:
         if isinstance(clause, Has):
             holds_item = _any([code.contains(item) for item in clause.codes], code.length() < 0)
             return ~holds_item if clause.none else holds_item
+        if isinstance(clause, InGroup):
+            place = self[clause.group]
+            runs = [place.between(low, high) for low, high in _runs(clause.places)]
+            return (code != MISSING) & _any(runs, code < MISSING)
         if isinstance(clause, Range):
             return code.between(max(clause.low, MISSING + 1), clause.high)
         runs = _runs(clause.codes)
@@ -67,6 +78,20 @@ class View:
             self.lists[name] = pa.table({"code": pa.array(sorted(set(clause.codes)), pa.int64())})
             return code.isin(ibis.table({"code": "int64"}, name=name).code)
         return _any([code.between(low, high) for low, high in runs], code < MISSING)
+
+
+def _group(code: Expression, group: Grouped) -> Expression:
+    """Comparisons halve the runs of codes until one is left."""
+    if not group.starts:
+        return (code + (WEEK - group.monday)) % WEEK
+
+    def among(first: int, last: int) -> Expression:
+        if first == last:
+            return integer(group.places[first])
+        middle = (first + last + 1) // 2
+        return (code < group.starts[middle]).ifelse(among(first, middle - 1), among(middle, last))
+
+    return among(0, len(group.starts) - 1)
 
 
 def integer(value: int) -> Expression:

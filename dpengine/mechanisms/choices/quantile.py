@@ -130,7 +130,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
 
     def shown(self) -> dict[str, str]:
         several = self.by is None and len(self.shares) > 1
-        return dict(zip(self.labels(), self._percents(), strict=True)) if several else {}
+        return dict(zip(self.labels(), self._percents(), strict=True)) if several else super().shown()
 
     def _percents(self) -> list[str]:
         return [f"{plain(share * 100)} %" for share in self.shares]
@@ -335,6 +335,7 @@ class Median(Quantile):
             "with a range": {"column": "x"},
             "of some": {"column": "x", "with_range": False, "where": IN_A},
             "by group": {"column": "x", "by": "c", "with_range": False},
+            "by numbers in steps": {"column": "z", "by": {"column": "x", "step": 2}, "with_range": False},
             "by group with a range": {"column": "z", "by": "d"},
             "of days": {"column": "b", "with_range": False},
         },

@@ -31,7 +31,9 @@ from dpengine.core.exact import read_number
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import Category
+from dpengine.declared.grouped import Grouped, Ref, ref_json
+from dpengine.declared.read_group import read_ref
+from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -41,7 +43,7 @@ from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, flipped, weighted
 from dpengine.noise.tails import choice_gap, flip_gap, least_choice_gap
-from dpengine.statistics.counts import BinCounts, ItemCounts
+from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 MOST_ITEMS = 20
 MOST_LISTED = 50_000
@@ -71,6 +73,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
             "of some": {"column": "c", "where": [["x", ">=", 1]]},
             "the first two": {"column": "t", "how_many": 2},
             "of sets": {"column": "s"},
+            "of numbers in steps": {"column": {"column": "x", "step": 2}},
             "permute-and-flip": {"column": "t", "noise": "permute_and_flip"},
             "the first two, permute-and-flip": {"column": "t", "how_many": 2, "noise": "permute_and_flip"},
             "of sets, permute-and-flip": {"column": "s", "noise": "permute_and_flip", "where": [["x", ">=", 1]]},
@@ -84,12 +87,12 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     noises: ClassVar[tuple[str, ...]] = ("permute_and_flip",)
 
-    column: str
+    column: Ref
     how_many: int = 1
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        name = str(given["column"])
+        name = read_ref(given["column"], facts.schema)
         facts.schema.listed(name)
         wanted = read_number(given.get("how_many", 1), say("param.how_many.label"))
         if wanted.denominator != 1 or not 1 <= wanted <= MOST_ITEMS:
@@ -101,7 +104,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
             raise AllowanceError("top.how_many", most=min(len(self.candidates) - 1, MOST_ITEMS))
 
     def own_json(self) -> JsonObject:
-        return {"column": self.column} | ({"how_many": self.how_many} if self.how_many > 1 else {})
+        return {"column": ref_json(self.column)} | ({"how_many": self.how_many} if self.how_many > 1 else {})
 
     def sentence(self) -> str:
         code = "sentence.top_item" if self.how_many == 1 else "sentence.top_items"
@@ -119,11 +122,13 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     @property
     def each(self) -> int:
         """How many rows of a person can hold the same value."""
-        return self.facts.unit.at_most if isinstance(self.facts.schema[self.column], Category) else 1
+        return 1 if isinstance(self.facts.schema.listed(self.column), ItemSet) else self.facts.unit.at_most
 
-    def need(self) -> BinCounts | ItemCounts:
-        column, size = self.facts.schema[self.column], self.facts.schema[self.column].size
-        if not isinstance(column, Category):
+    def need(self) -> BinCounts | CellCounts | ItemCounts:
+        size = self.facts.schema.listed(self.column).size
+        if isinstance(self.column, Grouped):
+            return CellCounts((self.column,), (size,), self.where)
+        if isinstance(self.facts.schema[self.column], ItemSet):
             return ItemCounts(self.column, size, self.where, self.facts.unit.id_column is not None)
         return BinCounts(self.column, tuple(range(size)), size, self.where)
 
@@ -192,6 +197,9 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     def labels(self) -> list[str]:
         return []
+
+    def shown(self) -> dict[str, str]:
+        return self.column.shown() if isinstance(self.column, Grouped) else {}
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         column = self.facts.schema.listed(self.column)

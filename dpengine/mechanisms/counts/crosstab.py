@@ -20,12 +20,15 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import Grouped, Ref, ref_json
+from dpengine.declared.read_group import read_ref
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
+from dpengine.messages.language import stored
 from dpengine.statistics.counts import CellCounts
 
 MOST_CELLS = 10_000
@@ -53,43 +56,54 @@ class Crosstab(Histogram):
         cases={
             "of two lists": {"columns": ["c", "d"]},
             "of two lists, Gaussian": {"columns": ["c", "d"], "noise": "gaussian"},
+            "of a list and numbers in steps": {"columns": ["c", {"column": "x", "step": 2}]},
         },
         example=Example({"columns": ["town", "member"]}),
         twins=("nonempty", "half", "relation", "small", "bare"),
     )
 
-    columns: tuple[str, ...]
+    columns: tuple[Ref, ...]
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         names = given["columns"]
         if not isinstance(names, (list, tuple)) or not 2 <= len(names) <= 3:
             raise AllowanceError("crosstab.columns")
-        names = [str(name) for name in names]
+        names = [read_ref(name, facts.schema) for name in names]
         if len(set(names)) != len(names):
             raise AllowanceError("crosstab.columns")
-        sizes = [facts.schema.category(str(name)).size for name in names]
+        sizes = [facts.schema.category(name).size for name in names]
         if prod(sizes) > MOST_CELLS:
             raise AllowanceError("crosstab.cells", cells=prod(sizes), most=MOST_CELLS)
         return {"columns": tuple(names), "column": names[0], "starts": tuple(range(prod(sizes)))}
 
     def own_json(self) -> JsonObject:
-        return {"columns": list(self.columns)}
+        return {"columns": [ref_json(name) for name in self.columns]}
 
     def sentence(self) -> str:
         rows = self.facts.unit.id_column is not None
         code = "sentence.crosstab_rows" if rows else "sentence.crosstab"
-        return say(code, columns=say("who.and").join(self.columns), who=who(self.where, rows=rows))
+        return say(code, columns=say("who.and").join(map(str, self.columns)), who=who(self.where, rows=rows))
 
     def shown(self) -> dict[str, str]:
-        return {}
+        if not any(isinstance(name, Grouped) for name in self.columns):
+            return {}
+        told = [
+            list(name.shown().values()) if isinstance(name, Grouped) else self._labels(name) for name in self.columns
+        ]
+        return dict(zip(self.labels(), combined(told), strict=True))
+
+    def _labels(self, name: Ref) -> tuple[str, ...]:
+        return self.facts.schema.category(name).labels
 
     def labels(self) -> list[str]:
-        return combined([self.facts.schema.category(name).labels for name in self.columns])
+        return combined([self._labels(name) for name in self.columns])
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        return self.columns, list(product(*(self.facts.schema.category(name).labels for name in self.columns)))
+        with stored():
+            names = tuple(map(str, self.columns))
+        return names, list(product(*(self._labels(name) for name in self.columns)))
 
-    def need(self) -> CellCounts:  # type: ignore[override]
+    def need(self) -> CellCounts:
         sizes = tuple(self.facts.schema.category(name).size for name in self.columns)
         return CellCounts(self.columns, sizes, self.where)

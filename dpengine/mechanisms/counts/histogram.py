@@ -27,7 +27,9 @@ from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import Category, ItemSet, Ordered
+from dpengine.declared.grouped import Grouped, Ref, ref_json
+from dpengine.declared.read_group import read_ref
+from dpengine.declared.schema import Category, Column, ItemSet, Ordered
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
@@ -36,7 +38,7 @@ from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
-from dpengine.statistics.counts import BinCounts, ItemCounts
+from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 USUAL_BINS = 10
 MOST_BINS = 1_000
@@ -67,6 +69,7 @@ class Histogram(OfCounts):
             "of a number": {"column": "x", "bins": 4},
             "between given edges": {"column": "x", "bins": [0, 2], "where": IN_A},
             "of days": {"column": "b", "bins": ["1990-01-01", "1990-01-03"]},
+            "of weekdays": {"column": {"column": "b", "by": "weekday"}},
             "of a list, Gaussian": {"column": "c", "noise": "gaussian"},
             "of sets, Gaussian": {"column": "s", "noise": "gaussian"},
         },
@@ -74,30 +77,34 @@ class Histogram(OfCounts):
         twins=("nonempty", "half", "relation", "small", "bare"),
     )
 
-    column: str
+    column: Ref
     starts: tuple[int, ...]
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        name = str(given["column"])
-        column = facts.schema[name]
+        name = read_ref(given["column"], facts.schema)
+        column = name if isinstance(name, Grouped) else facts.schema[name]
         bins = given.get("bins")
         if isinstance(column, ItemSet) and column.at_most is None:
             raise AllowanceError("items.size_needed", column=name)
-        if isinstance(column, Category | ItemSet):
+        if isinstance(column, Category | ItemSet | Grouped):
             if bins not in (None, USUAL_BINS):
                 raise AllowanceError("bins.category", column=name)
             return {"column": name, "starts": tuple(range(column.size))}
         return {"column": name, "starts": read_bins(column, USUAL_BINS if bins in (None, "") else bins)}
 
     def own_json(self) -> JsonObject:
-        column = self.facts.schema[self.column]
-        if isinstance(column, Category | ItemSet):
-            return {"column": self.column}
+        column = self.values
+        if isinstance(column, Category | ItemSet | Grouped):
+            return {"column": ref_json(self.column)}
         return {"column": self.column, "bins": [column.value(start) for start in self.starts]}
 
+    @property
+    def values(self) -> Column | Grouped:
+        return self.column if isinstance(self.column, Grouped) else self.facts.schema[self.column]
+
     def sentence(self) -> str:
-        sets = isinstance(self.facts.schema[self.column], ItemSet)
+        sets = isinstance(self.values, ItemSet)
         rows = self.facts.unit.id_column is not None and not sets  # of sets the people who hold an item are counted
         code = "sentence.histogram_rows" if rows else "sentence.histogram"
         return say(code, column=self.column, who=who(self.where, rows=rows))
@@ -108,11 +115,13 @@ class Histogram(OfCounts):
             return self._spans()
 
     def shown(self) -> dict[str, str]:
+        if isinstance(self.column, Grouped):
+            return self.column.shown()
         return dict(zip(self.labels(), self._spans(), strict=True))
 
     def _spans(self) -> list[str]:
-        column = self.facts.schema[self.column]
-        if isinstance(column, Category | ItemSet):
+        column = self.values
+        if isinstance(column, Category | ItemSet | Grouped):
             return list(column.labels)
         ends = [*self.starts[1:], column.size]
         pairs = list(zip(self.starts, ends, strict=True))
@@ -125,7 +134,7 @@ class Histogram(OfCounts):
     @property
     def set_size(self) -> int | None:
         """How many items of one person count; None where a row holds one value."""
-        column = self.facts.schema[self.column]
+        column = self.values
         return column.at_most if isinstance(column, ItemSet) else None
 
     def cuts(self) -> tuple[Cut, ...]:
@@ -135,7 +144,9 @@ class Histogram(OfCounts):
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
         return dict(zip(self.labels(), self.need().of(rows), strict=True))
 
-    def need(self) -> BinCounts | ItemCounts:
+    def need(self) -> BinCounts | CellCounts | ItemCounts:
+        if isinstance(self.column, Grouped):
+            return CellCounts((self.column,), (self.column.size,), self.where)
         if self.set_size is not None:
             several = self.facts.unit.id_column is not None
             return ItemCounts(self.column, len(self.starts), self.where, several, cut=True)

@@ -59,6 +59,7 @@ class Proportion(Averaged[tuple[int, ...]]):
             "of everybody": {"of": IN_A},
             "of some": {"of": [SOME], "where": IN_A},
             "by group": {"of": [SOME], "by": "c"},
+            "by numbers in steps": {"of": IN_A, "by": {"column": "x", "step": 2}},
         },
         example=Example({"of": WEST}),
         twins=("half", "small"),

@@ -30,6 +30,8 @@ from dpengine.core.exact import ceiling, text_of
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import Grouped, Ref, ref_json
+from dpengine.declared.read_group import read_ref
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.local.of_people import check_people, sums_of_coins, too_few
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
@@ -41,7 +43,7 @@ from dpengine.messages import say
 from dpengine.noise import binomial, shuffle_model
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent
-from dpengine.statistics.counts import BinCounts
+from dpengine.statistics.counts import BinCounts, CellCounts
 
 CALIBRATIONS = ("joint", "halved", "lecture")
 SOLUTIONS = ("first", "second")
@@ -74,6 +76,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         cases={
             "of a list": {"column": "t", "delta": "0.7"},
             "the second solution": {"column": "t", "delta": "0.7", "solution": "second"},
+            "of numbers in steps": {"column": {"column": "x", "step": 2}, "delta": "0.7"},
             "halved": {"column": "c", "delta": "0.8", "calibration": "halved"},
         },
         example=Example({"column": "town", "delta": "0.5"}),
@@ -81,7 +84,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         covered="test_bars_and_what_a_zero_may_hide",
     )
 
-    column: str
+    column: Ref
     delta: Fraction
     solution: str = "first"
     calibration: str = "joint"
@@ -94,7 +97,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        name = str(given["column"])
+        name = read_ref(given["column"], facts.schema)
         facts.schema.category(name)
         solution = str(given.get("solution") or "first")
         calibration = str(given.get("calibration") or "joint")
@@ -106,7 +109,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         return {"column": name, "delta": delta, "solution": solution, "calibration": calibration}
 
     def own_json(self) -> JsonObject:
-        told = {"column": self.column, "delta": text_of(self.delta)}
+        told = {"column": ref_json(self.column), "delta": text_of(self.delta)}
         told |= {} if self.solution == "first" else {"solution": self.solution}
         return told | ({} if self.calibration == "joint" else {"calibration": self.calibration})
 
@@ -134,7 +137,9 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
     def theorem(self) -> str:
         return say("shuffle.theorem.lecture") if self.calibration == "lecture" else super().theorem
 
-    def need(self) -> BinCounts:
+    def need(self) -> BinCounts | CellCounts:
+        if isinstance(self.column, Grouped):
+            return CellCounts((self.column,), (self.size,), self.where)
         return BinCounts(self.column, tuple(range(self.size)), self.size, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
@@ -187,6 +192,9 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
 
     def labels(self) -> list[str]:
         return list(self.facts.schema.category(self.column).labels)
+
+    def shown(self) -> dict[str, str]:
+        return self.column.shown() if isinstance(self.column, Grouped) else {}
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         told = dict(zip(self.labels(), (self._told(one) for one in raw), strict=True))

@@ -15,6 +15,7 @@ from typing import ClassVar, Protocol, Self
 from dpengine.core.exact import text_of
 from dpengine.core.printed import chance, percent_up
 from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import Ref
 from dpengine.mechanisms.card import AnswerKind
 from dpengine.messages import say
 from dpengine.messages.numbers import local
@@ -26,7 +27,7 @@ class Asked(Protocol):
     @property
     def facts(self) -> Facts: ...
     @property
-    def by(self) -> str | None: ...
+    def by(self) -> Ref | None: ...
     @property
     def beta(self) -> Fraction: ...
     @property

@@ -63,6 +63,7 @@ class Mean(OfNumbers[tuple[int, ...]]):
             "with empty cells": {"column": "x"},
             "of everybody": {"column": "z"},
             "by group": {"column": "x", "by": "c"},
+            "by numbers in steps": {"column": "z", "by": {"column": "x", "step": 2}},
             "of some": {"column": "z", "where": IN_A},
         },
         example=Example({"column": "visits"}),

@@ -1,0 +1,120 @@
+"""A column told in coarser groups: days by month, quarter, year or weekday, numbers by even steps or between edges.
+
+The group of a row is a public function of the code of one declared column, from a list that the declared range fixes,
+so whoever can count by a list can count by it: a row with a value is in exactly one group, one without is in none.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.spelling import normal
+from dpengine.messages import plain, say
+
+ABSENT = -1  # the code of a missing value, which is in no group
+WEEK = 7
+AGAIN = ("weekday", "month_of_year")  # groups that a range holds several times over
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Runs of codes: run i starts at starts[i] and is in group places[i]. Or days of the week: `monday` is the code of
+    the first Monday."""
+
+    column: str
+    by: str | tuple[str, tuple[str, ...]]  # "month" and so on; ("step", ("10",)); ("edges", ("18", "65"))
+    labels: tuple[str, ...]  # as they are stored: 2024-10, 2024-Q4, Monday, 30–39
+    starts: tuple[int, ...] = ()
+    places: tuple[int, ...] = ()
+    monday: int = 0
+    _places: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._places.update({normal(label): place for place, label in enumerate(self.labels)})
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return self.labels
+
+    def of(self, code: int) -> int:
+        """The group of a code."""
+        if code == ABSENT:
+            return ABSENT
+        return self.places[bisect_right(self.starts, code) - 1] if self.starts else (code - self.monday) % WEEK
+
+    def value(self, place: int) -> str:
+        return self.labels[place]
+
+    def code(self, value: Json) -> int:
+        """The place of a group by its stored label; for public values typed into a form."""
+        return self._places[normal(str(value))]
+
+    @property
+    def rule(self) -> str:
+        return self.by if isinstance(self.by, str) else self.by[0]
+
+    def as_json(self) -> JsonObject:
+        """As it stands in the parameters of a question."""
+        if isinstance(self.by, str):
+            return {"column": self.column, "by": self.by}
+        rule, figures = self.by
+        return {"column": self.column, rule: figures[0] if rule == "step" else list(figures)}
+
+    def __str__(self) -> str:
+        """“month of visited”, in the reader's language."""
+        figures = "" if isinstance(self.by, str) else ", ".join(map(_figure, self.by[1]))
+        return say(f"group.of.{self.rule}", column=self.column, figures=figures)
+
+    def where(self) -> str:
+        """What a condition is on: “weekday of visited”, or the column where its groups say the rest."""
+        return self.column if self.rule in ("step", "edges") else say(f"group.where.{self.rule}", column=self.column)
+
+    def shown(self) -> dict[str, str]:
+        """Each stored label as the reader writes it."""
+        return {label: self._told(label) for label in self.labels}
+
+    def _told(self, label: str) -> str:
+        match self.rule:
+            case "month":
+                return say("group.month", month=say(f"month.{int(label[5:])}"), year=label[:4])
+            case "quarter":
+                return say("group.quarter", quarter=label[6:], year=label[:4])
+            case "month_of_year":
+                return say(f"month.{self.code(label) + 1}")
+            case "weekday":
+                return say(f"weekday.{self.code(label) + 1}")
+            case "year":
+                return label
+        return "–".join(_figure(end) for end in label.split("–"))
+
+
+Ref = str | Grouped  # a declared column with a list of values, or one told in groups
+
+
+def base(ref: Ref) -> str:
+    """The declared column itself."""
+    return ref.column if isinstance(ref, Grouped) else ref
+
+
+def code_of(row: Mapping[str, Any], ref: Ref) -> Any:
+    """The code of a row's value, or of its group."""
+    return ref.of(row[ref.column]) if isinstance(ref, Grouped) else row[ref]
+
+
+def ref_json(ref: Ref) -> Json:
+    return ref.as_json() if isinstance(ref, Grouped) else ref
+
+
+def _figure(text: str) -> str:
+    """Four figures stand without a comma: they may be a year."""
+    exact = Fraction(text)
+    return text if exact.denominator == 1 and abs(exact) < 10_000 else plain(exact)

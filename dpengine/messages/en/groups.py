@@ -1,7 +1,7 @@
 """Columns told in groups, and how bars and grids of groups are shown."""
 
 SENTENCES: dict[str, str] = {
-    "group.unreadable": 'Groups of a column are written as {{"column": "visited", "by": "month"}}, {{"column": "age", "step": 10}} or {{"column": "age", "edges": [18, 65]}}.',
+    "group.unreadable": "Groups of a column name the column, and “by”, “step” or “edges”: such as visited by month, or age with step 10.",
     "group.of_days": "Days of “{column}” can be told by: {rules}.",
     "group.kind": "“{column}” cannot be told in such groups: dates go by month, quarter, year or weekday, numbers by a step or by edges.",
     "group.many": "These are more than {most} groups of “{column}”; choose coarser ones.",

@@ -1,7 +1,7 @@
 """Columns told in groups, and how bars and grids of groups are shown."""
 
 SENTENCES: dict[str, str] = {
-    "group.unreadable": 'Skupine stolpca se zapišejo kot {{"column": "obisk", "by": "month"}}, {{"column": "starost", "step": 10}} ali {{"column": "starost", "edges": [18, 65]}}.',
+    "group.unreadable": "Skupine stolpca imenujejo stolpec in »by«, »step« ali »edges«: na primer obisk po »month« ali starost s korakom (step) 10.",
     "group.of_days": "Dnevi stolpca »{column}« se lahko povejo po: {rules}.",
     "group.kind": "»{column}« se ne da povedati v takih skupinah: datumi gredo po mesecih, četrtletjih, letih ali dnevih v tednu, števila po koraku ali po mejah.",
     "group.many": "To je več kot {most} skupin stolpca »{column}«; izberite bolj grobe.",

@@ -103,6 +103,10 @@ class Answered(ABC):
         """What an answer with this range says of the declaration, where that was asked: a word of `data.fit`."""
         return ""
 
+    def finding(self, value: Json, interval: Json) -> str:
+        """What an answer says in a few words, where the question can tell it better than its kind of answer."""
+        return ""
+
     def holds_none(self, interval: Json) -> bool:
         """Is none at all possible, of something that is better not there?"""
         return False

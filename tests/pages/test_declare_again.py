@@ -13,6 +13,8 @@ from helpers_declare import CANARY, ROOT, Page
 import dpengine as dp
 from dpengine.messages import say
 from dpengine.noise.coins import SystemCoins
+from ui.ledger import report
+from ui.parts import exports
 
 pytestmark = pytest.mark.usefixtures("shared", "still")
 
@@ -20,7 +22,8 @@ pytestmark = pytest.mark.usefixtures("shared", "still")
 @pytest.fixture(name="still")
 def without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     """These are about the page: what a find shows must not be one draw in twenty another."""
-    monkeypatch.setattr(SystemCoins, "laplace", lambda self, values, scale: [int(value) for value in values])
+    for noise in ("laplace", "gaussian"):
+        monkeypatch.setattr(SystemCoins, noise, lambda self, values, scale: [int(value) for value in values])
 
 
 class Declared(Page):
@@ -177,14 +180,42 @@ def test_a_range_of_words_stands_out_nowhere(table: dp.Table) -> None:
 
 
 def test_the_fit_is_offered_until_it_is_bought_for_this_declaration(table: dp.Table) -> None:
-    # At the usual spend one answer in six is unsure.
-    page = Declared(table.name).set("buy-spend-fit_check-None", "0.3").start("Check it")
-    assert say("data.fit.few") in page.text and table.meter().charges == 1
     page = Declared(table.name)
-    assert not [button for button in page.app.button if button.label.startswith("Check it")]
-    table.revise(dp.Schema({"age": dp.Number(0, 30)}))
-    page = Declared(table.name).start("Check it")
-    assert say("data.fit.many") in page.text
+    assert say("data.fit.all_title") in page.text and table.meter().charges == 0
+    assert "fit_checks" not in str(page.app.query_params)
+    page.start("Check 1 column")
+    assert say("data.fit.good", columns="age") in page.text and table.meter().charges == 1
+    page = Declared(table.name)
+    assert not [button for button in page.app.button if button.label.startswith("Check ")]
+    table.revise(dp.Schema({"age": dp.Number(0, 10)}))
+    page = Declared(table.name).start("Check 1 column")
+    assert "do not fit the declaration" in page.text and say("fit.slip.number") in page.text
+    page.start(say("data.fit.again", column="age"))
+    assert "change" in page.app.query_params
+
+
+def test_an_answer_says_what_is_known_of_the_cells_behind_it(table: dp.Table) -> None:
+    given = table.ask(table.query("median", column="age", epsilon="0.01"), request_id="before")
+    page = Declared(table.name, answer="before")
+    assert say("fit.note.unchecked", column="age") in page.text
+    assert say("fit.note.unchecked", column="age") in exports.answer_csv(given)
+    assert say("fit.note.unchecked", column="age") in report.html(table, space().ledger.head(), given.at)
+    check = table.query("fit_checks", epsilon="0.3")
+    table.ask(check)
+    assert "fit.note" not in page.text and "Nobody has checked" not in Declared(table.name, answer="before").text
+    assert "Nobody has checked" not in exports.answer_csv(given)
+    narrow = table.revise(dp.Schema({"age": dp.Number(0, 10)}))
+    narrow.ask(narrow.query("fit_checks", epsilon="0.3"))
+    narrow.ask(narrow.query("median", column="age", epsilon="0.01"), request_id="after")
+    assert narrow.fit_of("age").note() in Declared(table.name, answer="after").text
+    assert narrow.fit_of("age").note()
+
+
+def test_a_sample_nags_nobody() -> None:
+    town = space().table("town")
+    town.ask(town.query("median", column="age", epsilon="0.1"), request_id="of-town")
+    page = Declared("town", answer="of-town")
+    assert "Nobody has checked" not in page.text and say("data.fit.all_title") not in page.text
 
 
 def test_without_a_reserve_values_cannot_be_bought(tmp_path: Path) -> None:

@@ -26,14 +26,6 @@ from ui.shell import frame
 FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares)
 
 
-def fit(table: dp.Table) -> None:
-    """Offered until it is bought for what is declared now; then it can be seen again."""
-    with st.container(key="card-fit"):
-        st.html(f'<h2>{escape(say("data.fit.title"))}</h2><p class="muted">{escape(say("data.fit.lead"))}</p>')
-        if not _again(table, "fit_check", {}):
-            _offer(table, "fit_check", {}, on_meter=False)
-
-
 def unknown(table: dp.Table, first: str | None = None) -> None:
     """The last resort, for a column whose range or list nobody knows; `first` is chosen already, by nobody: its price
     stands on the button alone."""

@@ -15,6 +15,7 @@ from dpengine.messages import say
 from dpengine.storage.registry import Record
 from ui.data import declare_buy as buy
 from ui.data import declare_change as change
+from ui.data import declare_fit as fit
 from ui.data import declare_price as price
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_of
@@ -49,7 +50,7 @@ def done(draft: Draft) -> None:
         return
     if draft.unknown:  # what somebody waits for comes first
         buy.unknown(table, draft.unknown[0])
-    buy.fit(table)
+    fit.show(table)
     if not draft.unknown:
         buy.unknown(table)
 
@@ -86,9 +87,7 @@ def show() -> None:
         return
     if table.closed:
         return
-    bought = None if asked is None or asked.answer is None else asked.answer.query.card.key
-    if bought != "fit_check":
-        buy.fit(table)
+    fit.show(table)
     buy.unknown(table)
 
 

@@ -22,7 +22,7 @@ from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import current
-from ui.parts import counted, curve_answer
+from ui.parts import counted, curve_answer, fitting
 from ui.parts.answer import bars_alt, bars_table, speechless
 from ui.parts.history import when
 from ui.pictures import density_svg, many, svg
@@ -114,7 +114,8 @@ def _section(number: int, answer: dp.Answer, share: str) -> str:
     return (
         f"<section><p class='question'>{number}. "
         f"{escape(say('answer.of', sentence=answer.sentence, table=receipt['table']))}</p>"
-        f"<p class='headline'>{escape(headline(answer))}</p>{_p(range_words(answer))}{counted.html(answer.query)}"
+        f"<p class='headline'>{escape(headline(answer))}</p>{_p(range_words(answer))}"
+        f"{fitting.html(answer)}{counted.html(answer.query)}"
         f"{picture(answer)}{figures}{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
         f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}</details>"

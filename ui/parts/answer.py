@@ -14,7 +14,7 @@ from dpengine.accountant.costs import cost
 from dpengine.mechanisms.card import WHOLE, AnswerKind
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
-from ui.parts import counted, curve_answer, density, exports, odds
+from ui.parts import counted, curve_answer, density, exports, fitting, odds
 from ui.pictures import charts, many
 from ui.shell import nav, steer
 from ui.shell.state import workspace
@@ -44,7 +44,7 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
         f'<p class="headline">{escape(headline(answer))}</p>'
         f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
-        f"{counted.html(answer.query)}"
+        f"{fitting.html(answer)}{counted.html(answer.query)}"
     )
     steer.arrived(answer.request_id)
     if (kind := answer.query.answer_kind) in READ_ON:

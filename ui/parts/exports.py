@@ -19,7 +19,7 @@ from dpengine.accountant.costs import cost
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
-from ui.parts import counted
+from ui.parts import counted, fitting
 
 _RISKY = re.compile(r"""^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=["\s]*[=+\-@＝＋－＠])""")
 
@@ -72,6 +72,7 @@ def answer_csv(answer: dp.Answer) -> str:
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
     tail = ["" if epsilon is None else float(epsilon), answer.receipt["charge"]["hash"], counted.words(answer.query)]
     state = answer.query.state(answer.value, answer.interval)  # looks at every part: once
+    fits = " ".join(fitting.notes(answer))
     if isinstance(answer.value, dict):
         named = dict(zip(answer.query.labels(), cells, strict=True))
         rows = [
@@ -81,19 +82,19 @@ def answer_csv(answer: dp.Answer) -> str:
                 value,
                 *(answer.interval or {}).get(label, ("", "")),
                 *tail,
-                _note(answer, state, label),
+                _note(answer, state, fits, label),
             ]
             for label, value in (answer.value or {"": ""}).items()
         ]
     else:
         low, high = answer.interval or ("", "")
-        rows = [[*shared, "", answer.value, low, high, *tail, _note(answer, state)]]
+        rows = [[*shared, "", answer.value, low, high, *tail, _note(answer, state, fits)]]
     return as_csv(header, rows)
 
 
-def _note(answer: dp.Answer, state: str, part: str = "") -> str:
+def _note(answer: dp.Answer, state: str, fits: str, part: str = "") -> str:
     """That a figure says nothing, where the answer's `state` or its own range says so: what was drawn stands beside it,
-    as it was."""
+    as it was; and what is known of how the cells fit."""
     if part and answer.interval and answer.query.mute(answer.interval[part], part):
         state = FEW
-    return say(f"state.{state}") if state else ""
+    return " ".join(told for told in (say(f"state.{state}") if state else "", fits) if told)

@@ -17,7 +17,7 @@ from dpengine.messages import plain, say
 from dpengine.noise.row_noise import Blur
 from dpengine.released.published import Estimate, Published, reach_of
 from ui.parts import answer as answers
-from ui.parts import counted, exports
+from ui.parts import counted, exports, fitting
 from ui.pictures import charts, many
 from ui.publish.publish_preview import cell_words, link
 from ui.shell import nav
@@ -37,7 +37,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of = say("answer.of", sentence=found.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(range_words(found))}</p>{counted.html(query)}'
+        f'<p class="lead">{escape(range_words(found))}</p>{fitting.html(found)}{counted.html(query)}'
     )
     if not published.whole:
         st.html(f'<p class="warn" role="status">{escape(str(dp.AllowanceError("publish.changed")))}</p>')

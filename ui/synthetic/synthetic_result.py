@@ -13,7 +13,7 @@ from dpengine.core.printed import chance
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import say
 from dpengine.released.synthetic import ClassShare, Synthetic
-from ui.parts import addressed, conditions, counted, exports
+from ui.parts import addressed, conditions, counted, exports, fitting
 from ui.parts import answer as answers
 from ui.pictures import charts, many
 from ui.publish.publish_result import FIRST_ROWS, MOST_SHOWN, begins, picked
@@ -26,7 +26,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     of = say("answer.of", sentence=found.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(found))}</p>'
-        f'<p class="lead">{escape(range_words(found))}</p>{counted.html(found.query)}'
+        f'<p class="lead">{escape(range_words(found))}</p>{fitting.html(found)}{counted.html(found.query)}'
     )
     with st.container(key="card-synthetic-rows"):
         _take(found, made)

@@ -18,7 +18,7 @@ from dpengine.messages import say
 from dpengine.released import model_script
 from dpengine.statistics.features import LINEAR, WEIGHT_BITS, Model
 from ui.parts import answer as answers
-from ui.parts import counted
+from ui.parts import counted, fitting
 from ui.pictures import charts
 from ui.shell.language import day_format
 from ui.train import train_check, train_words
@@ -40,7 +40,7 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     hidden = effect.interval is not None and not effect.clear  # then the noise has no headline
     first = say("train_page.hidden") if hidden else told
     lines = [f'<p class="question">{escape(of)}</p><p class="together">{escape(first)}</p>']
-    lines.append(f'<p class="lead">{escape(_sure(found, effect, told))}</p>{counted.html(query)}')
+    lines.append(f'<p class="lead">{escape(_sure(found, effect, told))}</p>{fitting.html(found)}{counted.html(query)}')
     if found.path.stopped:
         stopped = say("train_page.stopped", done=found.path.steps, total=found.path.of)
         lines.append(f'<p class="warn" role="status">{escape(stopped)}</p>')

@@ -100,6 +100,14 @@ class FitChecks(OfCounts):
     def verdict_of(self, interval: Ends) -> str:
         return verdict(interval, self.facts.about, self.most)
 
+    def finding(self, value: Json, interval: Json) -> str:
+        told = {name: self.verdict_of(interval[name]) for name in value}
+        wrong = [name for name, one in told.items() if one == MOSTLY_NOT]
+        if wrong:
+            return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(told), names=wrong[:_NAMED])
+        unsure = sum(one == UNSURE for one in told.values())
+        return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(told), unsure=unsure)
+
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
         return {name: sum(row[f"fault {name}"] for row in rows) for name in self.columns}
 
@@ -118,8 +126,8 @@ class FitChecks(OfCounts):
         return bool(interval[0] <= 0 <= interval[1])
 
     def coarse(self) -> Fraction:
-        """A tenth of the people: then a column that fits and one that does not are told apart for certain."""
-        return Fraction(self.facts.about, 10)
+        """A quarter of the people: then a column that fits and one that does not are still told apart."""
+        return Fraction(self.facts.about, 4)
 
     def told(self, each: list[Ends]) -> Released:
         found = dict(zip(self.columns, each, strict=True))

@@ -311,10 +311,6 @@ SENTENCES: dict[str, str] = {
     "data.table.ask": "Ask a question",
     "data.table.all": "See all tables",
     "data.table.change": "Change what is declared",
-    "data.fit.title": "Does it fit?",
-    "data.fit.lead": "Nobody sees the rows, so a slip in what was declared stays hidden: a range too narrow, a missing value of a "
-    "list, numbers written another way. Ask once, roughly, how many rows hold a cell that was moved to the edge of its range, "
-    "is not in its list, or could not be read.",
     "data.fit.few": "Few rows do not fit, so the declaration can stay as it is.",
     "data.fit.many": "Many rows do not fit. Look first at how the file writes numbers and dates, then at ranges and lists, and "
     "change what is declared. A few values out of range do no harm.",
@@ -331,12 +327,10 @@ SENTENCES: dict[str, str] = {
     "the small reserve (δ) for the chance that a rare one slips through.",
     "data.buy.find_range_worth": "A group of numbers that more than {alpha} people hold will not be left out, {chance} times in 100.",
     "data.buy.find_values_worth": "A value that at least {alpha} people hold will be found, {chance} times in 100.",
-    "data.buy.fit_check_worth": "The number will be right within ±{alpha} rows, {chance} times in 100.",
     "data.buy.rough": "That is more than one in twenty of the {people} people: what fewer hold may be left out. What more hold is found "
     "all the same. To be surer, spend more.",
     "data.buy.find_range_button": "Find the range — takes {share}",
     "data.buy.find_values_button": "Find the values — takes {share}",
-    "data.buy.fit_check_button": "Check it — takes {share}",
     "data.buy.more": "More: how exact it must be",
     "data.buy.no_delta": "This allowance has no reserve of δ left for finding values; paste a list that is public instead.",
     "data.buy.find_range_nothing": "Too few people hold a number there for a range to stand out. Perhaps the column holds words, or "

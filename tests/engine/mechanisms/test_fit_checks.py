@@ -46,13 +46,14 @@ def test_a_check_of_fifteen_columns_takes_at_most_two_percent(workspace: Workspa
         budget=dp.Budget("1", "1e-6"),
     )
     usual = table.query("fit_checks", epsilon="0.05")
-    least = table.least_priced(usual, usual.coarse())
+    tenth = Fraction(10_000, 10)
+    least = table.least_priced(usual, tenth)
     assert least is not None and least.noise == "gaussian"
     price = table.preview(least)
     assert price.useful and price.admissible and price.share <= Fraction(2, 100)
     assert price.share <= Fraction(4, 1000)  # about 0.3 % in truth
-    laplace = usual.at(table.least_epsilon(usual, usual.coarse()) or Fraction(0))
-    assert laplace.promise().amount <= usual.coarse() and table.preview(laplace).share > 3 * price.share
+    laplace = usual.at(table.least_epsilon(usual, tenth) or Fraction(0))
+    assert laplace.promise().amount <= tenth and table.preview(laplace).share > 3 * price.share
 
 
 def test_without_a_delta_the_check_takes_the_noise_that_fits(workspace: Workspace) -> None:

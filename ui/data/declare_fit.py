@@ -1,0 +1,103 @@
+"""Do the cells fit what was declared: offered for all columns together as the first purchase, and what it found.
+
+The offer is drawn from public facts and from the ledger; a click hands it to the worker, as on Ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.column_fit import ColumnFit, slip
+from dpengine.core.printed import chance, percent
+from dpengine.mechanisms.counts.fit_checks import FITS
+from dpengine.messages import say
+from ui.data import declare_change as change
+from ui.parts import job
+
+CHEAP = Fraction(2, 100)  # of the allowance: for this a check is as exact as is usual
+DEAR = Fraction(1, 10)  # more than that no check is worth
+ROUGH, USUAL = 4, 10  # one person in so many
+STEPS = (ROUGH, USUAL, 20, 50)
+MOST_TOLD = 12  # columns in a line
+
+
+def show(table: dp.Table, buy: bool = True) -> None:
+    """What is known of every column; with `buy`, an offer to check what was not checked as it is declared now."""
+    fits = table.fits().all_of(table.schema.columns.items())
+    unchecked = [fit.column for fit in fits if not fit.checked]
+    with st.container(key="card-fit"):
+        lead = f'<p class="muted">{escape(say("data.fit.all_lead"))}</p>' if unchecked else ""
+        st.html(f"<h2>{escape(say('data.fit.all_title'))}</h2>{lead}")
+        told(table, fits)
+        if unchecked and len(unchecked) < len(fits):
+            st.html(f"<p>{escape(say('data.fit.unchecked', columns=_some(unchecked)))}</p>")
+        if unchecked and buy:
+            _offer(table, unchecked)
+
+
+def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
+    """Columns that do not fit, each with the likely slip and a way to mend it; then those that do, in one line."""
+    for fit in fits:
+        if fit.checked and fit.state != FITS:
+            guess = slip(table.schema[fit.column])
+            st.html(f'<p class="warn" role="status"><b>{escape(fit.words())}</b> {escape(guess)}</p>')
+            st.button(
+                say("data.fit.again", column=fit.column),
+                key=f"fit-again-{fit.column}",
+                on_click=change.open_for,
+                args=(table.name,),
+            )
+    good = [fit.column for fit in fits if fit.state == FITS]
+    if good:
+        st.html(f"<p>{escape(say('data.fit.good', columns=_some(good)))}</p>")
+
+
+def _offer(table: dp.Table, unchecked: list[str]) -> None:
+    above = st.container()
+    with st.expander(say("data.fit.more")):
+        names = st.multiselect(say("data.fit.which"), unchecked, unchecked, key=f"fit-which-{len(unchecked)}")
+        asked = table.query("fit_checks", epsilon="1", columns=names or unchecked)
+        options = {step: found for step in STEPS if (found := _at(table, asked, step)) is not None}
+        usual = _usual(table, options)
+        if options:
+            step = st.select_slider(
+                say("data.fit.exact"),
+                list(options),
+                usual or ROUGH,
+                key=f"fit-exact-{len(names)}",
+                format_func=lambda one: say("data.fit.exact_step", share=percent(Fraction(1, one))),
+            )
+    with above:
+        if not options or (usual is None and step == ROUGH):
+            job.hint(say("data.fit.few_people", people=table.facts.about, columns=len(names or unchecked)))
+        if options:
+            query = options[step]
+            worth = say("data.fit.all_worth", alpha=query.promise().amount, chance=chance(query.beta))
+            st.html(f"<p>{escape(worth)}</p>")
+            label = say("data.fit.all_button", columns=len(names or unchecked), share=percent(_share(table, query)))
+            job.ask_button(label, table, query, "buy-fit", kind="primary" if usual else "secondary")
+
+
+def _at(table: dp.Table, asked: dp.Query, step: int) -> dp.Query | None:
+    """The check that is right within one person in so many, with the noise that takes least; None where none fits."""
+    return table.least_priced(asked, Fraction(table.facts.about, step))
+
+
+def _usual(table: dp.Table, options: dict[int, dp.Query]) -> int | None:
+    """As exact as is usual where that is cheap, else roughly; None where even that is dear."""
+    if USUAL in options and _share(table, options[USUAL]) <= CHEAP:
+        return USUAL
+    return ROUGH if ROUGH in options and _share(table, options[ROUGH]) <= DEAR else None
+
+
+def _share(table: dp.Table, query: dp.Query) -> Fraction:
+    return table.preview(query).share
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:MOST_TOLD]) + (", …" if len(names) > MOST_TOLD else "")

@@ -10,9 +10,10 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.date_column import Date
+from dpengine.declared.read_group import OF_DAYS, read_group
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.messages import say
-from ui.parts import pickers
+from ui.parts import grouping, pickers
 from ui.shell.language import day_format
 
 MOST_CONDITIONS = 5
@@ -32,9 +33,9 @@ def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]
     """“Only people where …”, one line each, all of which must hold; under *more*, some of which at least one must hold.
     Only declared values are offered."""
     rows = rows if isinstance(rows, list) else []
-    simple = [row for row in rows if isinstance(row, list) and len(row) == 3][:MOST_CONDITIONS]
+    simple = [row for row in rows if _simple(row)][:MOST_CONDITIONS]
     either = [row[1] for row in rows if isinstance(row, list) and len(row) == 2 and row[0] == "any"]
-    drawn = [row for row in either[0] if isinstance(row, list) and len(row) == 3] if either else []
+    drawn = [row for row in either[0] if _simple(row)] if either and isinstance(either[0], list) else []
     whole = not either or (isinstance(either[0], list) and len(drawn) == len(either[0]) <= MOST_CONDITIONS)
     if rows and not (whole and len(simple) + len(either) == len(rows) and len(either) < 2):
         st.html(f'<p class="muted">{say("form.where_from_link")}</p>')  # the pickers cannot draw it: it stays as it is
@@ -51,6 +52,13 @@ def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]
                 st.button(say("form.remove"), key=f"ask-less-{kind}", on_click=_more, args=(counter, -1))
         alternatives = _either(table, drawn, kind, other)
     return built + ([["any", alternatives]] if alternatives else [])
+
+
+def _simple(row: Any) -> bool:
+    """Can one line of pickers draw it? Of groups those of days."""
+    if not isinstance(row, list) or len(row) != 3:
+        return False
+    return isinstance(row[0], str) or (isinstance(row[0], dict) and "by" in row[0] and row[1] in ("in", "="))
 
 
 def _lines(table: dp.Table | Lists, rows: list[Any], kind: str, count: int) -> list[Any]:
@@ -101,12 +109,13 @@ def _more(counter: str, step: int) -> None:
 def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> list[Any] | None:
     columns = list(table.schema.columns)
     left, middle, right = st.columns([2, 2, 4], vertical_alignment="bottom")
-    start = columns.index(row[0]) if row and row[0] in columns else None
+    on, rule = (row[0].get("column"), row[0]["by"]) if row and isinstance(row[0], dict) else (row and row[0], "")
+    start = columns.index(on) if on in columns else None
     if start is None:
         start = next((at for at, name in enumerate(columns) if isinstance(table.schema[name], Category)), 0)
     name = str(left.selectbox(say("form.where_column"), columns, index=start, key=f"where-column-{place}"))
     column = table.schema[name]
-    same = row is not None and row[0] == name
+    same = row is not None and on == name
     if isinstance(column, Category | ItemSet):
         ops = ["in", "not in"] if isinstance(column, Category) else ["has", "has none of"]
         op = str(
@@ -122,19 +131,30 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
         chosen = [value for value in (chosen if isinstance(chosen, list) else [chosen]) if value in column.labels]
         values = _values(column, chosen, f"where-values-{name}-{place}", right)
         return [name, op, values] if values else None
-    ops = ["between", ">=", "<="]
+    ops = ["between", ">=", "<=", *(grouping.rules_of(table.schema, name) if isinstance(column, Date) else [])]
+    before = (rule or row[1]) if same and row else ""
     op = str(
         middle.selectbox(
             say("form.where_op"),
             ops,
-            index=ops.index(row[1]) if same and row and row[1] in ops else 0,
+            index=ops.index(before) if before in ops else 0,
             format_func=lambda one: say(f"form.op.{one}"),
             key=f"where-op-{name}-{place}",
         )
     )
-    now = row[2] if same and row and row[1] == op else None
+    now = row[2] if same and row and before == op else None
+    if op in OF_DAYS:
+        return _in_groups(table.schema, {"column": name, "by": op}, now, f"where-groups-{op}-{name}-{place}", right)
     pick = _dates if isinstance(column, Date) else _numbers
     return [name, op, pick(column, op, now, name, place, right)]  # type: ignore[arg-type]
+
+
+def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, where: Any) -> list[Any] | None:
+    group = read_group(given, schema)
+    told = group.shown()
+    named = [label for label in (now if isinstance(now, list) else [now]) if label in told]
+    picked = where.multiselect(say("form.where_values"), list(told), named, told.__getitem__, key=key)
+    return [given, "in", picked] if picked else None
 
 
 def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:

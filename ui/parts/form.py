@@ -14,7 +14,7 @@ from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.card import Parameter
 from dpengine.messages import say
-from ui.parts import conditions, density, number_field, pickers
+from ui.parts import conditions, density, grouping, number_field, pickers
 from ui.shell.language import IN_ADDRESS, address
 
 STATE = "ask"
@@ -32,12 +32,12 @@ def state(table: dp.Table) -> dict[str, Any]:
         pickers.forget_pickers()
         kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
         st.session_state[STATE] = kept
-    if kept["q"] not in ORDER or not choices(table, kept["q"]):
+    if kept["q"] not in ORDER or not offered(table, kept["q"]):
         first = next(iter(table.suggestions()), None)
         if first is not None and first.card.key in ORDER:
             kept["q"], kept["given"] = first.card.key, first.parameters() | kept["given"]
         else:
-            kept["q"] = next(key for key in ORDER if choices(table, key))
+            kept["q"] = next(key for key in ORDER if offered(table, key))
     return dict(kept)
 
 
@@ -52,7 +52,7 @@ def _read(arriving: dict[str, str]) -> dict[str, Any]:
             except ValueError:
                 continue
         else:
-            given[name] = text
+            given[name] = grouping.read(text) if name in ("by", "column") else text
     return given
 
 
@@ -87,26 +87,38 @@ def choices(table: dp.Table, key: str) -> list[str]:
         if parameter.kind == "columns.curve":
             return table.schema.of_kind(Number)
         if parameter.kind == "columns":
-            lists = table.schema.of_kind(Category)
-            return lists if len(lists) > 1 else []
+            return table.schema.of_kind(Category)
     return list(table.schema.columns)
+
+
+def offered(table: dp.Table, key: str) -> list[str]:
+    """The same, with columns told in groups where a list is asked for; a picker's options."""
+    kinds = {parameter.kind for parameter in dp.catalogue[key].card.parameters}
+    columns = choices(table, key)
+    if kinds & {"column.listed", "column.category", "columns"}:
+        columns = columns + grouping.options(table.schema)
+    elif "column.any" in kinds:  # a number has bars of its own
+        columns = columns + grouping.options(table.schema, numbers=False)
+    return columns if "columns" not in kinds or len(columns) > 1 else []
 
 
 def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     """“The [median] of [income] for [everyone]”, and below it whatever else the card asks for."""
     kept = state(table)
     given = kept["given"]
-    keys = [key for key in ORDER if choices(table, key)]
+    keys = [key for key in ORDER if offered(table, key)]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
         key = pickers.pick("form.kind", keys, kept["q"], lambda one: dp.catalogue[one].card.noun, "ask-kind")
         chosen: dict[str, Any] = {}
+        column = ""
         parameters = {parameter.name: parameter for parameter in dp.catalogue[key].card.parameters}
         if "column" in parameters:
             st.markdown(parameters["column"].around("form.of"), width="content")
-            columns = choices(table, key)
-            now = given.get("column") if given.get("column") in columns else columns[0]
-            chosen["column"] = pickers.pick("form.column", columns, now, str, f"ask-column-{key}")
+            columns = offered(table, key)
+            now = grouping.option_of(given.get("column"))
+            now = now if now in columns else columns[0]
+            column = pickers.pick("form.column", columns, now, grouping.words, f"ask-column-{key}")
         choice = "everyone"
         if "where" in parameters:
             people = parameters["where"]
@@ -119,15 +131,17 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
                 lambda one: people.around(f"form.who.{one}"),
                 f"ask-who-{key}",
             )
-        groups = table.schema.of_kind(Category)
+        groups = table.schema.of_kind(Category) + grouping.options(table.schema)
+        by = ""
         if "by" in parameters and groups:
             st.markdown(say("form.by"), width="content")
-            now = given.get("by") if given.get("by") in groups else ""
-            by = pickers.pick(
-                "form.by_label", ["", *groups], now, lambda one: one or say("form.by_none"), f"ask-by-{key}"
-            )
-            if by:
-                chosen["by"] = by
+            now = grouping.option_of(given.get("by"))
+            now = now if now in groups else ""
+            by = pickers.pick("form.by_label", ["", *groups], now, _by_words, f"ask-by-{key}")
+    if column:
+        chosen["column"] = grouping.chosen(table.schema, column, given.get("column"), f"ask-column-figures-{key}")
+    if by:
+        chosen["by"] = grouping.chosen(table.schema, by, given.get("by"), f"ask-by-figures-{key}")
     if "of" in parameters:
         st.html(f'<p class="muted">{say("form.of_title")}</p>')
         chosen["of"] = conditions.conditions(table, given.get("of") or [], "of")
@@ -149,6 +163,10 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     return key, chosen
 
 
+def _by_words(option: str) -> str:
+    return grouping.words(option) if option else say("form.by_none")
+
+
 def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen: dict[str, Any], key: str) -> Any:
     widget = f"ask-{parameter.name}-{key}{pickers.turn()}"
     if parameter.kind == "share":
@@ -160,7 +178,7 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
         points = str(given.get(parameter.name) or "")
         return number_field.field(parameter.label, points, widget, help=parameter.help, width=260) or None
     if parameter.kind == "bins":
-        if not isinstance(table.schema[chosen["column"]], Number):
+        if not isinstance(table.schema.columns.get(str(chosen["column"])), Number):
             return None
         now = given.get("bins", parameter.default)
         if isinstance(now, list):
@@ -171,10 +189,13 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
         count = _whole(given.get(parameter.name, parameter.default), 1, 20, int(parameter.default))
         return int(st.number_input(parameter.label, 1, 20, count, help=parameter.help, key=widget, width=160))
     if parameter.kind == "columns":
-        lists = table.schema.of_kind(Category)
-        wanted = given.get(parameter.name)
-        now = [name for name in wanted if name in lists] if isinstance(wanted, list) else lists[:2]
-        return st.multiselect(parameter.label, lists, now, max_selections=3, help=parameter.help, key=widget)
+        lists, wanted = offered(table, key), given.get(parameter.name)
+        kept = {grouping.option_of(one): one for one in wanted} if isinstance(wanted, list) else {}
+        now = [option for option in kept if option in lists] or ([] if isinstance(wanted, list) else lists[:2])
+        picked = st.multiselect(
+            parameter.label, lists, now, grouping.words, max_selections=3, help=parameter.help, key=widget
+        )
+        return [grouping.chosen(table.schema, one, kept.get(one), f"{widget}-{one}") for one in picked]
     on = bool(given.get(parameter.name, parameter.default))
     return bool(st.toggle(parameter.label, on, help=parameter.help, key=widget))
 

@@ -12,7 +12,7 @@ from dpengine.core.printed import percent
 from dpengine.messages import say
 from ui.parts import answer, form, history, job, looks, noise, owner, preview, rival, spend, suggest
 from ui.plan import plan
-from ui.shell import frame, nav
+from ui.shell import frame
 from ui.shell.state import current_table
 from ui.words import gloss
 from ui.workshop import workshop
@@ -82,7 +82,7 @@ with left, st.container(key="card-spend"):
         plan.in_plan(table)
         if not price.admissible:
             rest = table.meter().unused
-            job.refused(say("ask.too_much", left=percent(rest)) if rest else say("ask.nothing_left"))
+            job.refused(say("ask.too_much", left=percent(rest)) if rest else workshop.nothing_left())
     if refusal:
         job.refused(refusal)
 with right, st.container(key="card-preview"):
@@ -92,8 +92,4 @@ with right, st.container(key="card-preview"):
         preview.show(table, query)
 if asked is None:
     suggest.show(table)
-with st.container(horizontal=True):
-    nav.trust_link()
-    nav.synthetic_link(table.name)
-    nav.train_link(table.name)
 history.show(table)

@@ -20,7 +20,6 @@ from ui.shell import (  # noqa: E402
     language,
     nav,
     speed,
-    steer,
     style,
     tour,
     widget_words,
@@ -33,7 +32,7 @@ st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png
 style.apply()
 language.settle()
 tour.settle()
-page = st.navigation(list(nav.pages().values()), position="top")
+page = st.navigation(list(nav.pages().values()), position="hidden")  # the places of the head lead to them
 widget_words.speak(lessons=page.url_path == "lessons")
 try:
     job.look_up()
@@ -42,14 +41,15 @@ except dp.AllowanceError as complaint:  # the workspace itself is not as it was 
     frame.complain(str(complaint))
     st.stop()
 frame.complain(st.session_state.pop("complaint", None))
-name = page.url_path or nav.NAMES[0]
+name = page.url_path or nav.START
+nav.head(name, table)
 with st.container(key="head", horizontal=True, width="content"):
     about.show(name)
     language.pick()
+nav.inside(name, table)
 workshop.banner()
 frame.draw(table)
 with st.container():  # a place of its own: what stands below does not move to another
-    steer.opened(name)
     tour.show(name, table)
 try:
     with incoming.here.run(visitor_of(st.context.cookies)):

@@ -61,6 +61,7 @@ AREAS = (
     "answers_page",
     "fit",
     "groups",
+    "places",
 )
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})

@@ -73,6 +73,10 @@ class DeclaredTables:
         """Their names and budgets alone."""
         return self._registry.names()
 
+    def here(self, name: str) -> bool:
+        """Has it come in? A bundled sample does with its first use."""
+        return self._registry.get(name) is not None
+
     def current(self, record: Record) -> bool:
         """Is this still how the table is declared?"""
         found = self._registry.get(record.name)

@@ -71,7 +71,7 @@ def _through(browser: Any, url: str, lang: str, look: str, wanted: list[str]) ->
 
     everywhere = MEANT[lang] == MEANT[STORED]
     take((views.pages() if everywhere else {}) | views.each_lesson())
-    later = {"start-answer", "ask-answer", *views.after_asking()}
+    later = {"first-answer", "ask-answer", *views.after_asking()}
     if everywhere and (not _named(wanted) or later & {*wanted}):
         take(views.use(page, lang) | views.after_asking())
     context.close()

@@ -86,6 +86,19 @@ def ask(page: Any, link: str) -> None:
     settled(page)
 
 
+def first_answer(page: Any) -> None:
+    """From Start: try the town, and ask the question that is ready. Two clicks."""
+    page.locator(".st-key-start-try a").click()
+    page.locator(".st-key-ask-go button").click()
+    page.locator(".headline").wait_for()
+    settled(page)
+
+
+def place(page: Any, name: str, row: str = "Places") -> Any:
+    """A link of the navigation: to a place, or inside one to a page of it."""
+    return page.get_by_role("navigation", name=row, exact=True).get_by_role("link", name=name, exact=True)
+
+
 def ask_again(page: Any, button: str = "ask-go") -> None:
     """Pay for one more answer to a question that was answered before: in two steps."""
     settled(page)

@@ -38,7 +38,8 @@ PRESS = """async (url) => {
         };
     });
 }"""
-BUTTON = "See the answer"
+BUTTON = "Ask — "
+ASKING = {"page_name": "ask", "query_string": "table=town&q=median&column=monthly_income&epsilon=0.1"}
 
 
 class Quiet(BaseHTTPRequestHandler):
@@ -53,17 +54,17 @@ class Quiet(BaseHTTPRequestHandler):
 
 
 class Attacker:
-    """What the page says next: it opens Start, finds the button and presses it."""
+    """What the page says next: it opens a question on Ask, finds the button and presses it."""
 
     def heard(self, message: str) -> str:
         if not message:
-            self.state, self.button, self.sent = ClientState(), "", False
+            self.state, self.button, self.sent = ClientState(**ASKING), "", False
             return self._said(self.state)
         told = ForwardMsg.FromString(base64.b64decode(message))
         kind = told.WhichOneof("type")
         if kind == "navigation":
             self.state.page_script_hash = told.navigation.page_script_hash
-        if kind == "delta" and told.delta.new_element.button.label == BUTTON:
+        if kind == "delta" and told.delta.new_element.button.label.startswith(BUTTON):
             self.button, self.state.fragment_id = told.delta.new_element.button.id, told.delta.fragment_id
         if kind != "script_finished" or not self.button:
             return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser.journeys import MAIN, kind, meter, no_sideways_scrolling
+from browser.journeys import MAIN, kind, meter, no_sideways_scrolling, place
 from browser.steps import go, settled, shot
 from browser.test_data import CANARY, Bringing, csv_file
 
@@ -83,8 +83,9 @@ def brought(server: Any, folder: Any, name: str, rows: int, column: str, kind: A
 def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any, tmp_path: Any) -> None:
     brought(server, tmp_path, "incomes", 8_000, "age", dp.Number(0, 120))
     bringing = Bringing(page, "buying")
-    here = page.locator("[class*=st-key-declare-here]", has_text="incomes")
-    here.get_by_role("button", name="What is declared").click()
+    place(page, "Tables").click()
+    here = page.locator("article", has_text="incomes")
+    here.get_by_role("link", name="Columns, and what its owner can do").click()
     page.get_by_role("heading", name="What is declared of").wait_for()
     settled(page)
     assert "table=incomes" in page.url

@@ -11,12 +11,18 @@ from browser.journeys import (
     METER,
     ask,
     ask_link,
+    first_answer,
     kind,
     meter,
     no_sideways_scrolling,
+    place,
     table_of,
 )
 from browser.steps import go, settled, shot
+
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+from ui.shell import nav
 
 GARBAGE = (  # tests/pages/test_addresses.py has more of it, without a browser
     "/ask?answer=no-such-answer",
@@ -74,28 +80,36 @@ def test_on_a_phone_nothing_scrolls_sideways(phone: Any) -> None:
         shot(phone, f"phone-{name}")
 
     go(phone)
-    fits("start")
-    phone.get_by_role("button", name="See the answer").click()
-    phone.locator(".headline").wait_for()
-    settled(phone)
+    no_sideways_scrolling(phone)
+    shot(phone, "phone-start")
+    first_answer(phone)
     fits("answer")
+    go(phone, "/tables")
+    no_sideways_scrolling(phone)
+    shot(phone, "phone-tables")
     go(phone, ask_link("town", "histogram", column="district", where=[["has_car", "in", ["yes"]]], epsilon="0.1"))
     fits("ask")
     go(phone, "/ledger")
     fits("ledger")
 
 
-def test_on_a_phone_the_menu_closes_once_a_page_was_chosen(phone: Any) -> None:
-    go(phone, "/ask")
-    menu = phone.locator('[data-testid="stSidebar"]')
-    for name, words in (("Ledger", "Where the allowance went"), ("Plan", "Nothing is planned")):
-        phone.get_by_role("button", name="Expand sidebar").click()
-        phone.locator('[data-testid="stSidebar"][data-collapsed="false"]').wait_for()
-        menu.get_by_role("link", name=name, exact=True).click()
-        phone.get_by_text(words).first.wait_for()
-        phone.locator('[data-testid="stSidebar"][data-collapsed="true"]').wait_for(state="attached")
-        settled(phone)
-    shot(phone, "phone-menu-closed")
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_on_a_phone_every_place_is_one_tap_away_and_keeps_language_and_table(phone: Any, lang: str) -> None:
+    go(phone, f"/ask?table=residents&lang={lang}")
+    phone.evaluate("window.standing = 'here'")
+    with speaking(lang):
+        for name in nav.places():
+            link = place(phone, say(f"place.{name}"), say("place.label"))
+            assert link.is_visible() and link.bounding_box()["height"] >= 44 and link.bounding_box()["y"] > 700
+            link.tap()
+            phone.wait_for_url(f"**/{nav.PLACES[name][0]}?*lang={lang}*")
+            phone.locator(".st-key-places a[aria-current]", has_text=say(f"place.{name}")).wait_for()
+            settled(phone)
+            no_sideways_scrolling(phone)
+            shot(phone, f"phone-{lang}-{name}")
+        place(phone, say("place.ask"), say("place.label")).tap()
+        phone.locator(METER, has_text="residents").wait_for()
+    assert phone.evaluate("window.standing") == "here"  # nothing was loaded anew
 
 
 def test_a_spend_that_cannot_be_typed_takes_nothing_off_the_page(page: Any) -> None:

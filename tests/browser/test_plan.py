@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from browser.journeys import ask_again, ask_link, kind, meter, no_sideways_scrolling, table_of
+from browser.journeys import ask_again, ask_link, kind, meter, no_sideways_scrolling, place, table_of
 from browser.steps import go, settled, shot
 
 CARS = ask_link("town", "count", where=[["has_car", "in", ["yes"]]], epsilon="0.05")
@@ -24,7 +24,7 @@ def plan(page: Any, link: str, count: str) -> None:
 @pytest.mark.long
 def test_a_three_question_plan(page: Any, server: Any) -> None:
     plan(page, CARS, "1 question")
-    page.get_by_role("link", name="Plan", exact=True).click()  # another page, and back: nothing is lost
+    place(page, "Several at once", "Ask").click()  # another page, and back: nothing is lost
     page.get_by_role("heading", name="Plan your questions").wait_for()
     settled(page)
     page.get_by_role("link", name="Add another question").click()
@@ -78,9 +78,9 @@ def test_a_three_question_plan(page: Any, server: Any) -> None:
     entries = table_of(page, server).history()
     assert len(entries) == 3 and all(entry.outcome and entry.outcome.kind == "answer" for entry in entries)
     address = page.url
-    page.get_by_role("link", name="Ask", exact=True).click()
+    place(page, "Ask").click()
     page.locator(".st-key-ask-go button").wait_for()
-    page.get_by_role("link", name="Plan", exact=True).click()
+    place(page, "Several at once", "Ask").click()
     page.get_by_text("Nothing is planned for this table yet").wait_for()  # it is not run again by chance
     go(page, address)
     page.get_by_role("heading", name="The plan was run: 3 of 3 answered").wait_for()

@@ -66,7 +66,7 @@ def test_the_pages_stand_in_the_dark_on_a_phone_and_for_the_thesis(open_page: An
     dark.get_by_text("Made-up rows, before and after").wait_for()
     kind(dark)
     shot(dark, "dark-publish")
-    dark.get_by_role("link", name="From the thesis").click()
+    dark.get_by_role("link", name="From the thesis").last.click()
     dark.get_by_role("heading", name="The tables of the thesis, reproduced").wait_for()
     settled(dark)
     kind(dark)

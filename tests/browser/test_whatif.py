@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from browser.journeys import download, kind, no_sideways_scrolling, table_of
+from browser.journeys import download, kind, no_sideways_scrolling, place, table_of
 from browser.steps import go, settled, shot
 
 from dpengine.planning import whatif
@@ -110,7 +110,8 @@ def test_an_open_table_lends_its_facts_and_ask_agrees(page: Any, server: Any) ->
     assert promised in page.locator(".st-key-card-spend").inner_text()
     spent = parse_qs(urlsplit(page.url).query)["epsilon"][0]
     assert table.preview(table.query("median", column="monthly_income", epsilon=spent)).more_like_this == 5
-    page.get_by_role("link", name="What-if").first.click()
+    place(page, "Learn").click()
+    place(page, "What-if", "Learn").click()
     says(page, "With 40,000 people", "5 such questions")  # as it was left
 
 

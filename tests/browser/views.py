@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from browser.journeys import ask, ask_link
-from browser.steps import go, settled
+from browser.journeys import ask, ask_link, first_answer
+from browser.steps import go
 
 from ui.learn import lessons
 from ui.shell import nav
@@ -23,7 +23,7 @@ MANY = ask_link("town", "median", column="monthly_income", where=[["has_car", "i
 
 def pages() -> dict[str, str]:
     """As they are for a new visitor."""
-    named = {name: f"/{name}" for name in (*nav.NAMES[1:], *nav.UNLISTED) if name not in MOVED}
+    named = {name: f"/{name}" for name in nav.NAMES[1:] if name not in MOVED}
     word = f"/glossary?word={gloss.WORDS[0]}"
     return {"start": "/"} | named | {"glossary-word": word, "data-table": "/data?table=town"}
 
@@ -34,15 +34,14 @@ def each_lesson() -> dict[str, str]:
 
 def after_asking() -> dict[str, str]:
     """What looks different once something was asked (`use` asks it)."""
-    return {"ask-before": MANY, "ledger-used": "/ledger", "plan-used": "/plan?table=town", "session-used": "/session"}
+    used = {"ask-before": MANY, "ledger-used": "/ledger", "plan-used": "/plan?table=town", "session-used": "/session"}
+    return used | {"tables-used": "/tables"}
 
 
 def use(page: Any, lang: str = "en") -> dict[str, str]:
-    """A visitor sees the first answer and asks a question; the addresses of both answers."""
+    """A visitor tries the town from Start and asks one more question; the addresses of both answers."""
     go(page, f"/?lang={lang}")
-    page.locator(".st-key-start-ask button").click()
-    page.locator(".headline").wait_for()
-    settled(page)
+    first_answer(page)
     first = page.url
     ask(page, QUESTION)
-    return {"start-answer": first, "ask-answer": page.url}
+    return {"first-answer": first, "ask-answer": page.url}

@@ -71,6 +71,12 @@ def _keep(draft: Draft) -> None:
             _left.popitem(last=False)
 
 
+def under_way() -> Draft | None:
+    """A table that somebody is in the middle of declaring."""
+    draft = st.session_state.get(_DRAFT) or _left.get(visitor())
+    return draft if draft is not None and draft.path is not None and draft.step not in ("file", "done") else None
+
+
 def start_over() -> None:
     draft = current()
     here.forget(draft.path)
@@ -227,9 +233,9 @@ _RULES = """
 .so-far { color: var(--muted); margin: 0; overflow-wrap: anywhere; }
 .so-far b { color: var(--ink); margin-right: 0.5rem; }
 .st-key-declare-so-far { border-bottom: 1px solid var(--line); padding-bottom: 0.4rem; justify-content: space-between; }
-.st-key-declare-so-far, [class*="st-key-declare-here"] { flex-wrap: nowrap; }
-.st-key-declare-so-far > :first-child, [class*="st-key-declare-here"] > :first-child { flex: 1 1 0; min-width: 0; }
-.st-key-declare-so-far > :last-child, [class*="st-key-declare-here"] > :last-child { flex: none; }
+.st-key-declare-so-far { flex-wrap: nowrap; }
+.st-key-declare-so-far > :first-child { flex: 1 1 0; min-width: 0; }
+.st-key-declare-so-far > :last-child { flex: none; }
 [data-testid="stHtml"] ul.names { display: flex; flex-wrap: wrap; gap: 0.45rem; margin: 0.2rem 0 0.6rem 0; padding: 0;
   list-style: none; }
 [data-testid="stHtml"] ul.names li { border: 1px solid var(--line); border-radius: 1rem; padding: 0.15rem 0.75rem;

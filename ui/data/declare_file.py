@@ -11,17 +11,14 @@ import streamlit as st
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import ENCODINGS, Dialect, suggest
-from dpengine.declared.schema import Schema
 from dpengine.intake.inspect import files_of, is_parquet, names_of, survey
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
-from dpengine.storage.samples import SAMPLES
 from ui.data.declare import begin, complain, heading, kept, onwards, problem, start_over
 from ui.data.declare_draft import MOST_SHOWN, NUMBERS, Draft, numbers_of
-from ui.shell import nav, uploads
+from ui.shell import uploads
 from ui.shell.incoming import here
-from ui.shell.language import address
-from ui.shell.state import table_labels, workspace
+from ui.shell.state import workspace
 from ui.words.markup import unmarked
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -49,7 +46,6 @@ def choose(draft: Draft) -> None:
                     draft.go("names")
                     st.rerun()
                 st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
-    _here_already()
 
 
 def _on_server(draft: Draft) -> None:
@@ -97,30 +93,6 @@ def _guess(path: Any) -> Dialect:
     """From the first line. A file that cannot be read at all is refused here; a wrong guess is mended on the page."""
     found = suggest(path, _REGIONAL.get(current(), "windows-1252"))
     return replace(found, thousands="." if found.decimal == "," else ",")
-
-
-def _here_already() -> None:
-    st.html(f"<h2>{escape(say('data.here.title'))}</h2>")
-    tables = [(record.name, Schema.from_json(record.schema), False) for record in workspace().tables()]
-    tables += [(name, sample.schema, True) for name, sample in SAMPLES.items()]
-    closed, labels = workspace().closed(), table_labels()
-    for place, (name, schema, practice) in enumerate(tables):
-        columns = plain(list(schema.columns)[:8]) + (", …" if len(schema.columns) > 8 else "")
-        with st.container(key=f"declare-here-{place}", horizontal=True, vertical_alignment="center"):
-            note = f' <span class="muted">{escape(say("meter.practice"))}</span>' if practice else ""
-            st.html(f'<b>{escape(labels[name])}</b>{note}<br><span class="muted">{escape(columns)}</span>')
-            if not practice:
-                key = f"declare-see-{place}"
-                st.button(say("data.here.declared"), key=key, type="tertiary", on_click=_see, args=(name,))
-            if name in closed:  # it is not opened again
-                st.page_link(nav.page("ledger"), label=say("owner.earlier"), query_params={"table": name})
-            else:
-                st.page_link(nav.page("ask"), label=say("data.here.open"), query_params={"table": name})
-
-
-def _see(name: str) -> None:
-    """What is declared of a table."""
-    address({"table": name})
 
 
 # --- are these the columns?

@@ -62,7 +62,7 @@ def show() -> None:
     wanted = st.query_params["table"]
     if table.name != wanted:
         problem(say("table.unknown", name=wanted[:80]))
-        st.button(say("data.table.all"), key="declare-all", on_click=address, args=({},))
+        st.page_link(nav.page("tables"), label=say("room.tables"))
         return
     request = job.current_request()
     asked = job.look(request) if request else None
@@ -85,10 +85,10 @@ def show() -> None:
     if table.practice:
         st.html(f'<p class="muted">{escape(say("table.practice"))}</p>')
         return
-    if table.closed:
-        return
-    fit.show(table)
-    buy.unknown(table)
+    if not table.closed:
+        fit.show(table)
+        buy.unknown(table)
+    owner.show(table)
 
 
 def record(table: dp.Table) -> Record:

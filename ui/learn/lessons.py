@@ -18,7 +18,7 @@ import streamlit as st
 from dpengine.messages import known, language, say
 from dpengine.messages.numbers import setting
 from ui.learn.lesson import Given, Lesson, Setting, View
-from ui.shell import frame, nav
+from ui.shell import frame
 from ui.shell.language import IN_ADDRESS, address, in_address, written
 from ui.words import gloss
 
@@ -67,18 +67,34 @@ def rules() -> str:
 def overview() -> None:
     lead = say("lessons.lead")
     st.html(f'<h1{written()}>{escape(say("lessons.title"))}</h1><p class="lead"{written()}>{escape(lead)}</p>')
-    numbers, across = list(NAMES), 3
-    for first in range(0, len(numbers), across):
-        for number, column in zip(numbers[first:], st.columns(across), strict=False):
+    first, *others = NAMES
+    with st.container(key=f"card-lesson-{first}"):  # wide, and before all others: why any of this is needed
+        picture, words = st.columns([3, 2], gap="large", vertical_alignment="center")
+        with picture:
+            _small(first)
+        with words:
+            _line(first)
+            _to(first, _named(first), f"lesson-open-{first}", primary=True)
+    across = 3
+    for start in range(0, len(others), across):
+        for number, column in zip(others[start:], st.columns(across), strict=False):
             with column, st.container(key=f"card-lesson-{number}", height="stretch"):
-                line, small = escape(say(f"lesson.{number}.line")), lesson(number).small
-                st.html(
-                    f'<div class="lesson-small" aria-hidden="true">{small() if callable(small) else small}</div>'
-                    f'<p class="lesson-line"{written()}>{line}</p>'
-                )
-                label = say("lessons.named", number=number, title=lesson(number).title)
-                _to(number, label, f"lesson-open-{number}")
-    nav.trust_link()
+                _small(number)
+                _line(number)
+                _to(number, _named(number), f"lesson-open-{number}")
+
+
+def _small(number: int) -> None:
+    small = lesson(number).small
+    st.html(f'<div class="lesson-small" aria-hidden="true">{small() if callable(small) else small}</div>')
+
+
+def _line(number: int) -> None:
+    st.html(f'<p class="lesson-line"{written()}>{escape(say(f"lesson.{number}.line"))}</p>')
+
+
+def _named(number: int) -> str:
+    return say("lessons.named", number=number, title=lesson(number).title)
 
 
 # --- one lesson -------------------------------------------------------------------------------------------------------

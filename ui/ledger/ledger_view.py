@@ -49,7 +49,8 @@ def show(table: dp.Table) -> None:
     nav.check_link()
     if asked:
         downloads(table)
-    owner.show(table)
+    if not table.practice:
+        st.page_link(nav.page("data"), label=say("tables.about_own"), query_params={"table": table.name})
 
 
 def account(table: dp.Table) -> bool:

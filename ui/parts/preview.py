@@ -34,10 +34,6 @@ def _public(table: dp.Table, query: dp.Query) -> str:
     return canonical([query.describe(), facts.schema.as_json(), facts.relation, facts.unit.as_json(), facts.about])
 
 
-def fifty(table: dp.Table, query: dp.Query) -> list[float]:
-    return [value for value, _ in _rehearsed(_public(table, query), 50, table, query)]
-
-
 def show(table: dp.Table, query: dp.Query, key: str = "preview") -> None:
     """Dots for a number, bars or ranges for several, a tally for a choice."""
     title, alt = axis(query), say("preview.alt")

@@ -37,7 +37,6 @@ def show(table: dp.Table) -> None:
         _form(table)
     _earlier(table)
     st.page_link(nav.page("thesis"), label=say("publish_page.thesis"))
-    nav.synthetic_link(table.name)
 
 
 @st.fragment(run_every=0.3)

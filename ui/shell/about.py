@@ -9,7 +9,9 @@ from ui.shell import nav, tour
 from ui.words import gloss
 
 WORDS = {  # of a page: those that somebody who opens it for the first time will meet
-    "start": ("allowance", "range", "rehearsal"),
+    "start": ("allowance", "range", "noise"),
+    "tables": ("allowance", "declared", "seal"),
+    "more": ("allowance", "noise"),
     "data": ("neighbours", "unit", "declared", "epsilon"),
     "ask": ("allowance", "epsilon", "range", "rehearsal"),
     "synthetic": ("allowance", "epsilon", "range"),

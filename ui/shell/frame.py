@@ -67,6 +67,19 @@ def instead(sentence: str) -> None:
     st.session_state[_SLOT].html(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
 
 
+def nothing() -> None:
+    """No bar where no table, or each of several, is spoken of."""
+    st.session_state[_SLOT].html('<div class="meter"></div>')
+
+
+def small(meter: dp.Meter) -> str:
+    """A table's bar where several stand side by side."""
+    label = escape(say("meter.label", left=percent(1 - meter.used)))
+    return (
+        f'<div class="meter"><div class="bar" role="img" aria-label="{label}">{_part("gone", meter.used)}</div></div>'
+    )
+
+
 def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:
     try:
         meter = table.meter()

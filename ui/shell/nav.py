@@ -1,18 +1,40 @@
-"""The pages, as objects that links and switches share."""
+"""Where things stand: four places, the pages inside each, and links between them.
+
+A place opens its first page; its pages are listed in a row of their own on each of them. In a workshop the wall is a
+place too, before all others, and nobody brings a table.
+"""
 
 from __future__ import annotations
 
 from functools import cache
+from html import escape
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
+import dpengine as dp
 from dpengine.messages import say
 from ui.shell import room
+from ui.shell.language import in_address
 from ui.shell.state import ROOT
 
-NAMES = ("start", "wall", "data", "ask", "session", "publish", "train", "plan", "whatif", "ledger", "lessons")
-UNLISTED = ("overfitting", "audit", "glossary", "thesis", "trust", "synthetic")  # reached by a link on another page
+PLACES: dict[str, tuple[str, ...]] = {
+    "wall": ("wall",),
+    "tables": ("tables", "data"),
+    "ask": ("ask", "plan", "session", "more"),
+    "answers": ("ledger",),
+    "learn": ("lessons", "whatif", "trust", "audit", "glossary", "thesis"),
+}
+WITHIN = {
+    "publish": "more",
+    "synthetic": "more",
+    "train": "more",
+    "overfitting": "lessons",
+}  # reached from another page
+START = "start"
+NAMES = (START, *(name for pages in PLACES.values() for name in pages), *WITHIN)
+_OF_A_TABLE = ("ask", "plan", "session", "more", "ledger", "whatif", "trust")  # their links name the open table
 
 
 @cache
@@ -21,18 +43,9 @@ def _path(name: str) -> str:
 
 
 def pages() -> dict[str, Any]:
-    """Made anew on each run: Streamlit ties a Page to the run that made it. The wall belongs to a workshop, where
-    nobody brings data."""
-    unlisted = (*UNLISTED, "data" if room.on() else "wall")
+    """Made anew on each run: Streamlit ties a Page to the run that made it."""
     made = {
-        name: st.Page(
-            _path(name),
-            title=say(f"page.{name}"),
-            url_path=name,
-            default=name == "start",
-            visibility="hidden" if name in unlisted else "visible",
-        )
-        for name in (*NAMES, *UNLISTED)
+        name: st.Page(_path(name), title=say(f"page.{name}"), url_path=name, default=name == START) for name in NAMES
     }
     st.session_state["pages"] = made
     return made
@@ -40,6 +53,53 @@ def pages() -> dict[str, Any]:
 
 def page(name: str) -> Any:
     return st.session_state["pages"][name]
+
+
+def places() -> list[str]:
+    """As they stand in the head, from the first."""
+    return [place for place in PLACES if place != "wall" or room.on()]
+
+
+def rooms(place: str) -> list[str]:
+    """The pages that a place lists."""
+    return [name for name in PLACES[place] if name != "data" or not room.on()]
+
+
+def place_of(name: str) -> str | None:
+    """Where a page stands; Start stands before all of them."""
+    listed = WITHIN.get(name, name)
+    return next((place for place, pages in PLACES.items() if listed in pages), None)
+
+
+def address(name: str, table: str | None = None, **beside: str) -> str:
+    """A link to a page, fit for an HTML attribute, in the language that was chosen."""
+    told = ({"table": table} if table is not None else {}) | beside | in_address()
+    return escape(("./" if name == START else name) + (f"?{urlencode(told)}" if told else ""), quote=True)
+
+
+def head(name: str, table: dp.Table) -> None:
+    """The name of the app, which leads to Start, and the places."""
+    links = [_link(PLACES[place][0], say(f"place.{place}"), place == place_of(name), table) for place in places()]
+    brand = f'<a class="brand" href="{address(START)}" target="_self">{escape(say("place.name"))}</a>'
+    with st.container(key="places"):
+        st.html(f'<nav aria-label="{escape(say("place.label"))}">{brand}<ul>{"".join(links)}</ul></nav>')
+
+
+def inside(name: str, table: dp.Table) -> None:
+    """The pages of this place, the same row on each of them."""
+    place = place_of(name)
+    listed = rooms(place) if place else []
+    if place is None or len(listed) < 2:
+        return
+    links = [_link(one, say(f"room.{one}"), one == WITHIN.get(name, name), table) for one in listed]
+    with st.container(key="rooms"):
+        st.html(f'<nav aria-label="{escape(say(f"place.{place}"))}"><ul>{"".join(links)}</ul></nav>')
+
+
+def _link(name: str, label: str, here: bool, table: dp.Table) -> str:
+    told = address(name, table.name if name in _OF_A_TABLE else None)
+    mark = ' aria-current="page"' if here else ""
+    return f'<li><a href="{told}" target="_self"{mark}>{escape(label)}</a></li>'
 
 
 def check_link(**address: str) -> None:
@@ -50,13 +110,3 @@ def check_link(**address: str) -> None:
 def trust_link() -> None:
     """To the same question in other models of trust."""
     st.page_link(page("trust"), label=say("trust.link"))
-
-
-def synthetic_link(table: str) -> None:
-    """To made-up rows of the same table."""
-    st.page_link(page("synthetic"), label=say("synthetic_page.link"), query_params={"table": table})
-
-
-def train_link(table: str) -> None:
-    """To a model of the same table."""
-    st.page_link(page("train"), label=say("train_page.link"), query_params={"table": table})

@@ -12,16 +12,9 @@ BRING = """(() => {
     arrived.focus({preventScroll: true});
 })()"""
 
-FOLD = """(() => {
-    const menu = document.querySelector('[data-testid="stSidebar"][data-collapsed="false"]');
-    if (menu && window.innerWidth <= 768) {
-        menu.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
-    }
-})()"""
-
 
 def hash_of(script: str) -> str:
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
-ADMITTED = " ".join(map(hash_of, (BRING, FOLD)))
+ADMITTED = hash_of(BRING)

@@ -1,16 +1,15 @@
-"""The two things a page does to the browser that shows it: what was asked for comes into view, and the menu that lies
-over a phone's page closes once something was chosen in it.
+"""The one thing a page does to the browser that shows it: what was asked for comes into view.
 
-Each is one fixed script, admitted by its hash (`CONTENT_POLICY` in ui/shell/web.py): nothing else can run.
+It is a fixed script, admitted by its hash (`CONTENT_POLICY` in ui/shell/web.py): nothing else can run.
 """
 
 from __future__ import annotations
 
 import streamlit as st
 
-from ui.shell.scripts import BRING, FOLD
+from ui.shell.scripts import BRING
 
-_COMING, _PAGE, _TURN = "steer-coming", "steer-page", "steer-turn"
+_COMING, _TURN = "steer-coming", "steer-turn"
 
 
 def expect(request: str) -> None:
@@ -23,14 +22,6 @@ def arrived(request: str | None) -> None:
     if request is not None and st.session_state.get(_COMING) == request:
         del st.session_state[_COMING]
         _run(BRING, "arrived")
-
-
-def opened(page: str) -> None:
-    """Another page than before."""
-    before = st.session_state.get(_PAGE)
-    st.session_state[_PAGE] = page
-    if before not in (None, page):
-        _run(FOLD, "opened")
 
 
 def _run(script: str, name: str) -> None:

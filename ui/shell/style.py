@@ -1,4 +1,4 @@
-"""The look beyond Streamlit's theme: colours for light and dark, and the rules of style.css. Stable keys only."""
+"""The look beyond Streamlit's theme: colours for light and dark, and the rules of two stylesheets. Stable keys only."""
 
 from __future__ import annotations
 
@@ -72,4 +72,4 @@ def apply() -> None:
 
 @cache
 def _rules() -> str:
-    return (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
+    return "".join((Path(__file__).parent / f"{name}.css").read_text(encoding="utf-8") for name in ("style", "places"))

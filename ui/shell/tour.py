@@ -42,7 +42,7 @@ def first_visit() -> bool:
 
 
 def offer() -> None:
-    st.button(say("tour.offer"), key="tour-offer", on_click=_wish, args=("on",))
+    st.button(say("tour.offer"), key="tour-offer", type="tertiary", on_click=_wish, args=("on",))
 
 
 def again(page: str) -> None:
@@ -64,7 +64,7 @@ def show(page: str, table: dp.Table) -> None:
             f"<li{' aria-current=step' if place == here else ''}>{escape(say(f'tour.{name}'))}</li>"
             for place, name in enumerate(STEPS)
         )
-        answered = page != STEPS[-1] and "answer" in st.query_params
+        answered = page == STEPS[1] and "answer" in st.query_params
         told = say(f"tour.{page}.done" if answered else f"tour.{page}.do")
         name = escape(say("tour.title"))
         st.html(f'<section class="tour" aria-label="{name}"><ol>{steps}</ol><p>{escape(told)}</p></section>')

@@ -48,8 +48,8 @@ def instead_of_data() -> None:
 
 
 def refuse_data() -> None:
-    """The Data page has nothing to offer here; the workspace refuses a table too."""
-    if room.on():
+    """No table is added here; the workspace refuses one too. Those that are here can be looked at."""
+    if room.on() and not st.query_params.get("table"):
         st.html(f'<h1>{escape(say("page.data"))}</h1><p class="lead">{escape(say("workshop.no_tables"))}</p>')
         instead_of_data()
         st.stop()
@@ -66,5 +66,5 @@ def figure(value: float) -> int | float:
     return int(value) if value == int(value) else round(value, 1)
 
 
-def exhausted() -> str:
-    return say("workshop.exhausted" if room.on() else "start.exhausted")
+def nothing_left() -> str:
+    return say("workshop.exhausted" if room.on() else "ask.nothing_left")

@@ -29,9 +29,6 @@ SENTENCES: dict[str, str] = {
     "upload.gone": "The file you brought was let go when you left. What you said about it is kept; bring it again.",
     "upload.full": "There is no room for another file right now: too many, or too large ones, are being brought in. Nothing of it was kept; try again in a few minutes, or start over to let your earlier files go.",
     "data.file.large": "The file is larger than {most} MB; keep only the columns you want to ask about, and bring it again.",
-    "data.here.title": "Or open one that is here",
-    "data.here.open": "Open",
-    "data.here.declared": "What is declared",
     # Its columns
     "data.names.title": "Are these the columns?",
     "data.names.lead": "They were found in the first line of {file}. Names are public; what stands below them is not shown.",
@@ -309,7 +306,6 @@ SENTENCES: dict[str, str] = {
     "data.table.title": "What is declared of “{table}”",
     "data.table.lead": "This is all that questions rely on. Nothing of it was read off the rows, unless it was bought.",
     "data.table.ask": "Ask a question",
-    "data.table.all": "See all tables",
     "data.table.change": "Change what is declared",
     "data.fit.few": "Few rows do not fit, so the declaration can stay as it is.",
     "data.fit.many": "Many rows do not fit. Look first at how the file writes numbers and dates, then at ranges and lists, and "

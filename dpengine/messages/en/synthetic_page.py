@@ -6,7 +6,6 @@ SENTENCES: dict[str, str] = {
     "meter.short_synthetic": "<b>Privacy allowance</b> <b>{left}</b> left — not enough to make this table",
     "answer.made": "{rows} made-up {rows|row|rows}",
     "answer.made_within": "{promise}. Nobody in them is a real person.",
-    "synthetic_page.link": "Make a synthetic table",
     "synthetic_page.open": "Open the synthetic table",
     "synthetic_page.title": "Make a synthetic table",
     "synthetic_page.lead": "Made-up rows that answer a whole list of questions about as your table does. Pay once, then ask of them for free and give them to anybody.",

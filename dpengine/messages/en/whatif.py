@@ -41,7 +41,6 @@ SENTENCES: dict[str, str] = {
     "whatif.need_people": "Even all of ε = {epsilon} for one question does not reach that with {people} people; you would need about {needed} people.",
     "whatif.need_epsilon": "Even all of ε = {epsilon} for one question does not reach that; you would need ε = {needed}, or accept a larger error.",
     "whatif.need_less": "Even all of ε = {epsilon} for one question does not reach that, and neither more people nor more ε would; accept a larger error.",
-    "start.whatif": "What if?",
     "whatif.among": "among",
     "whatif.with_trait": "with some trait among",
     "whatif.of_number": "of a number among",

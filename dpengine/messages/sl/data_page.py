@@ -27,9 +27,6 @@ SENTENCES: dict[str, str] = {
     "upload.gone": "Datoteka, ki ste jo prinesli, je bila ob vašem odhodu odstranjena. Kar ste povedali o njej, je ohranjeno; prinesite jo znova.",
     "upload.full": "Trenutno ni prostora za še eno datoteko: v nalaganju jih je preveč ali pa so prevelike. Nič od nje ni shranjeno; poskusite znova čez nekaj minut ali začnite znova, da se prejšnje datoteke odstranijo.",
     "data.file.large": "Datoteka je večja od {most} MB; obdržite samo stolpce, po katerih želite spraševati, in jo prinesite znova.",
-    "data.here.title": "Ali odprite tabelo, ki je že tu",
-    "data.here.open": "Odpri",
-    "data.here.declared": "Kaj je opisano",
     # Njeni stolpci
     "data.names.title": "So to stolpci?",
     "data.names.lead": "Najdeni so v prvi vrstici datoteke {file}. Imena so javna; kar stoji pod njimi, se ne pokaže.",
@@ -288,7 +285,6 @@ SENTENCES: dict[str, str] = {
     "data.table.title": "Kaj je opisano o tabeli „{table}“",
     "data.table.lead": "To je vse, na kar se vprašanja opirajo. Nič od tega ni bilo prebrano iz vrstic, razen če je bilo kupljeno.",
     "data.table.ask": "Postavite vprašanje",
-    "data.table.all": "Poglejte vse tabele",
     "data.table.change": "Spremenite opis",
     "data.fit.few": "Malo vrstic se ne ujema, zato opis lahko ostane, kot je.",
     "data.fit.many": "Veliko vrstic se ne ujema. Najprej poglejte, kako datoteka zapisuje števila in datume, nato razpone in sezname, in spremenite opis. Nekaj vrednosti zunaj razpona ne škodi.",

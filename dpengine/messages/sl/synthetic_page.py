@@ -6,7 +6,6 @@ SENTENCES: dict[str, str] = {
     "meter.short_synthetic": "<b>Proračun zasebnosti</b> <b>{left}</b> ostane – premalo za to tabelo",
     "answer.made": "{rows} {rows|izmišljena vrstica|izmišljeni vrstici|izmišljene vrstice|izmišljenih vrstic}",
     "answer.made_within": "{promise}. Nihče v njih ni resnična oseba.",
-    "synthetic_page.link": "Naredite umetno tabelo",
     "synthetic_page.open": "Odpri umetno tabelo",
     "synthetic_page.title": "Naredite umetno tabelo",
     "synthetic_page.lead": "Izmišljene vrstice, ki na cel seznam vprašanj odgovorijo približno tako kot vaša tabela. Plačate enkrat, potem jih sprašujete zastonj in jih smete dati komur koli.",

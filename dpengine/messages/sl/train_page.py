@@ -20,7 +20,6 @@ SENTENCES: dict[str, str] = {
     "answer.excess_list": "Obljubljeno je bilo, da je v povprečju po šumu največ {error} % slabši od najboljšega modela te vrste; met kovanca je 100 % slabši od znanja.",
     "answer.excess_loss": "Obljubljeno je bilo, da je njegova izguba v povprečju po šumu največ {error} nad izgubo najboljšega modela te vrste.",
     "answer.model_stopped": "Ustavljeno je bilo pred zadnjim korakom, zato o njem ni obljubljeno nič.",
-    "train_page.link": "Napovejte en stolpec iz drugih",
     "train_page.title": "Napovejte en stolpec iz drugih",
     "train_page.lead": "Model se prilagodi vsem vrsticam v majhnih korakih, vsak ima svoj šum, zato iz njega ni mogoče prebrati nikogaršnje vrstice. Ko je plačan, so njegove napovedi zastonj.",
     "train_page.predict": "Napovej",

@@ -41,7 +41,6 @@ SENTENCES: dict[str, str] = {
     "whatif.need_people": "Niti ves ε = {epsilon} za eno vprašanje tega ne doseže ({people} {people|oseba|osebi|osebe|oseb}); potrebovali bi približno {needed} {needed|osebo|osebi|osebe|oseb}.",
     "whatif.need_epsilon": "Niti ves ε = {epsilon} za eno vprašanje tega ne doseže; potrebovali bi ε = {needed} ali pa sprejmite večjo napako.",
     "whatif.need_less": "Niti ves ε = {epsilon} za eno vprašanje tega ne doseže, ne več oseb ne več ε pa tudi ne bi; sprejmite večjo napako.",
-    "start.whatif": "Kaj če?",
     "whatif.among": "za",
     "whatif.with_trait": "z neko lastnostjo, za",
     "whatif.of_number": "nekega števila, za",

@@ -1,0 +1,105 @@
+"""All tables as cards: how much of each allowance is left, what was asked last, and the ways on.
+
+What stands on a card is public or was paid for: names, what was declared, the ledger's sums and released answers.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.statement import sentence_of
+from dpengine.core.printed import percent
+from dpengine.declared.schema import Schema
+from dpengine.messages import plain, say
+from dpengine.storage.samples import SAMPLES
+from ui.data import declare
+from ui.parts import history
+from ui.shell import frame, nav, room
+from ui.shell.state import open_table, table_labels, workspace
+
+LATEST = 3
+_NAMED = 6  # columns on a card
+_SEARCHED = 20  # charges of a budget that other tables spend too
+
+
+def show() -> None:
+    frame.nothing()  # each card has a bar of its own
+    st.html(f'<h1>{escape(say("tables.title"))}</h1><p class="lead">{escape(say("tables.lead"))}</p>')
+    labels = table_labels()
+    if not room.on():
+        own = [_card(record.name, labels[record.name]) for record in workspace().tables()]
+        _section("tables.own", own, _add(), say("tables.none"))
+    _section("tables.practice", [_sample(name) for name in SAMPLES], kind="tiles narrow")
+
+
+def _section(title: str, cards: list[str], first: str = "", none: str = "", kind: str = "tiles") -> None:
+    told = f'<p class="muted">{escape(none)}</p>' if none and not cards else ""
+    grid = "".join(cards)
+    st.html(
+        f'<section class="tables"><div class="over"><h2>{escape(say(title))}</h2>{first}</div>{told}'
+        f'<div class="{kind}">{grid}</div></section>'
+    )
+
+
+def _add() -> str:
+    """A new table, or the one that somebody was in the middle of."""
+    draft = declare.under_way()
+    label = say("tables.add") if draft is None else say("tables.go_on", file=draft.file)
+    return f'<a class="button" href="{nav.address("data")}" target="_self">{escape(label)}</a>'
+
+
+def _card(name: str, label: str) -> str:
+    try:
+        table = open_table(name)
+        meter = table.meter()
+    except dp.AllowanceError as complaint:  # its ledger is damaged or locked: the others can be used
+        return (
+            f'<article class="tile"><h3>{escape(label)}</h3><p class="refused">{escape(str(complaint))}</p></article>'
+        )
+    facts = f"{escape(say('tables.people', people=table.facts.about))} · {_columns(table.schema)}"
+    others = [one for one in table.sharing() if one != name] if meter.charges or not table.practice else []
+    shared = f" · {escape(say('tables.shared', tables=plain(others)))}" if others else ""
+    latest = _latest(table) if meter.charges else f'<p class="muted">{escape(say("tables.nothing"))}</p>'
+    ways = [] if table.closed else [(nav.address("ask", name), "tables.ask", "button")]
+    if meter.charges:
+        ways.append((nav.address(nav.PLACES["answers"][0], name), "tables.answers", ""))
+    ways.append((nav.address("data", name), "tables.about" if table.practice else "tables.about_own", ""))
+    links = "".join(
+        f'<a class="{kind}" href="{link}" target="_self">{escape(say(code))}</a>' for link, code, kind in ways
+    )
+    return (
+        f'<article class="tile"><h3>{escape(label)}</h3><p class="muted">{facts}</p>'
+        f'{frame.small(meter)}<p class="left">{say("tables.left", left=percent(1 - meter.used))}{shared}</p>'
+        f'{latest}<p class="ways">{links}</p></article>'
+    )
+
+
+def _sample(name: str) -> str:
+    """A made-up table; one that nobody opened yet is not read for its card."""
+    if workspace().here(name):
+        return _card(name, name)
+    link = f'<a class="button" href="{nav.address("ask", name)}" target="_self">{escape(say("tables.ask"))}</a>'
+    link += f'<a href="{nav.address("data", name)}" target="_self">{escape(say("tables.about"))}</a>'
+    return (
+        f'<article class="tile"><h3>{escape(name)}</h3><p class="muted">{_columns(SAMPLES[name].schema)}</p>'
+        f'<p class="muted">{escape(say("tables.nothing"))}</p><p class="ways">{link}</p></article>'
+    )
+
+
+def _columns(schema: Schema) -> str:
+    names = list(schema.columns)
+    told = plain(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    return escape(say("tables.columns", count=len(names), names=told))
+
+
+def _latest(table: dp.Table) -> str:
+    entries = [entry for entry in table.history(_SEARCHED) if entry.charge.table == table.name][:LATEST]
+    rows = "".join(
+        f'<li><a href="{history.answer_link(entry.charge)}" target="_self">{escape(sentence_of(entry.charge))}</a> '
+        f"<span>{escape(history.outcome(entry))}</span></li>"
+        for entry in entries
+    )
+    return f'<ul class="latest">{rows}</ul>'

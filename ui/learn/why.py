@@ -1,0 +1,53 @@
+"""The first lesson in three numbers, for Start: two counts, and what their difference gives away."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from demos.lessons import differencing as demo
+from dpengine.messages import plain, say
+from dpengine.messages.numbers import local
+from ui.shell import nav
+
+_SEEN = "why-private"  # the private answers this visitor drew, until they ask again
+
+
+def show() -> None:
+    person = demo.Settings().person
+    drawn: demo.Attack | None = st.session_state.get(_SEEN)
+    with st.container(key="card-why"):
+        first, second = demo.run(demo.Settings()).exact if drawn is None else drawn.pairs[-1]
+        has = say("why.has" if second > first else "why.has_not") if drawn is None else say("why.nobody")
+        boxes = (
+            ("", say("why.box", edge=person - 1), plain(first)),
+            ("", say("why.box", edge=person), plain(second)),
+            ("out" if drawn is None else "hidden", say("why.so", person=person), has),
+        )
+        told = "".join(
+            f'<div class="{kind}"><span>{escape(label)}</span><b>{out}</b></div>' for kind, label, out in boxes
+        )
+        lead = escape(say("why.exact" if drawn is None else "why.private"))
+        below = "" if drawn is None else f'<p class="muted">{escape(_chances(drawn))}</p>'
+        st.html(f'<p class="muted">{lead}</p><div class="why">{told}</div>{below}')
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(say("why.ask" if drawn is None else "why.again"), key="why-ask", on_click=_draw)
+            if drawn is not None:
+                st.button(say("why.back"), key="why-back", type="tertiary", on_click=_forget)
+                lesson = {"lesson": "1", "way": "noise"}
+                st.page_link(nav.page("lessons"), label=say("why.lesson"), query_params=lesson)
+
+
+def _chances(drawn: demo.Attack) -> str:
+    right = local(f"{100 * drawn.right:.1f}")
+    return say("why.chances", right=right)
+
+
+def _draw() -> None:
+    """By the real mechanism with the real coins; the patients are made up."""
+    st.session_state[_SEEN] = demo.run(demo.Settings("noise"))
+
+
+def _forget() -> None:
+    st.session_state.pop(_SEEN, None)

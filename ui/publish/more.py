@@ -1,0 +1,31 @@
+"""More than an answer: a table to give away, made-up people, a model, a curve; each with a page of its own."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.mechanisms import asked_on
+from dpengine.messages import say
+from ui.shell import frame, nav
+
+
+def show(table: dp.Table) -> None:
+    st.html(f'<h1>{escape(say("more.title"))}</h1><p class="lead">{escape(say("more.lead"))}</p>')
+    frame.pick_table(table, "more")
+    ways = {name: nav.address(name, table.name) for name in ("publish", "synthetic", "train")}
+    if table.schema.of_kind(dp.Number):
+        ways["curves"] = nav.address("ask", table.name, q=_curve())
+    cards = "".join(
+        f'<a class="tile" href="{link}" target="_self"><b>{escape(say(f"more.{name}"))}</b>'
+        f"<span>{escape(say(f'more.{name}.line'))}</span></a>"
+        for name, link in ways.items()
+    )
+    st.html(f'<div class="tiles">{cards}</div>')
+
+
+def _curve() -> str:
+    """The question on Ask that answers with a smooth curve."""
+    return next(key for key in asked_on("ask") if dp.catalogue[key].card.answer == "density")

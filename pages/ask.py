@@ -89,7 +89,7 @@ with right, st.container(key="card-preview"):
     lead = say("preview.lead" if query is not None else "preview.none")
     st.html(f'<p><b>{escape(say("preview.title"))}</b></p><p class="muted">{gloss.text(lead)}</p>')
     if query is not None:
-        preview.show(table, query)
+        preview.show(query)
 if asked is None:
     suggest.show(table)
 history.show(table)

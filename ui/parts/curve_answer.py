@@ -39,9 +39,7 @@ def show(answer: dp.Answer, key: str) -> None:
         st.html(f'<p class="muted">{escape(say("curve.free"))}</p>')
 
 
-def draw(
-    query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool = False, simulated: bool = False
-) -> None:
+def draw(query: dp.Query, value: dict[str, Any], interval: Any, key: str, smooth: bool = False) -> None:
     xs, heights, lows, highs = traced(query, value, interval)
     if smooth:
         heights, lows, highs = rising(heights, lows, highs)
@@ -55,7 +53,6 @@ def draw(
         alt(query, xs, heights, lows, highs),
         key,
         stairs=True,
-        simulated=simulated,
         limits=limits,
     )
 

@@ -88,7 +88,6 @@ def draw(
     heights: Floats,
     interval: Any,
     key: str,
-    simulated: bool = False,
     shares: bool = False,
 ) -> None:
     """`shares`: heights that add up to 1, whatever the released curve counted."""
@@ -104,15 +103,15 @@ def draw(
         "alpha": two_figures(reach(query)[0]),
     }
     if len(query.columns) == 2:
-        alt = say("density.preview_alt") if simulated else say("density.map_alt", **facts)
+        alt = say("density.map_alt", **facts)
         st.html(f'<p class="muted">{escape(told)}</p>')  # a colour bar's own title is cut off on a phone
         _map(grids, shown, query.columns, alt, key)
         return
     outer, inner = _bands(query, interval, shown, factor)
     ends = {"low": f"{shown[0]:.3g}", "high": f"{shown[-1]:.3g}"}
-    alt = say("density.preview_alt") if simulated else say("density.curve_alt", **facts, **ends)
+    alt = say("density.curve_alt", **facts, **ends)
     titles = (query.columns[0], told)
-    curve_charts.band(grids[0], shown.tolist(), outer, titles, alt, key, inner=inner, simulated=simulated)
+    curve_charts.band(grids[0], shown.tolist(), outer, titles, alt, key, inner=inner)
 
 
 def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple[Any, Any]:

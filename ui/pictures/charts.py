@@ -130,14 +130,13 @@ def bars(
     title: str,
     alt: str,
     key: str,
-    simulated: bool = False,
 ) -> None:
-    """Horizontal bars with whiskers, in the declared order; of very many the largest, of made-up ones the first. A bar
+    """Horizontal bars with whiskers, in the declared order; of very many the largest. A bar
     without a figure says so."""
     import plotly.graph_objects as go
 
-    colours, of, largest = palette(), len(values), not simulated
-    values, intervals = _few(values, intervals, largest)
+    colours, of = palette(), len(values)
+    values, intervals = _few(values, intervals, True)
     labels = _labels(values)
     numbers = list(values.values())
     told = _hover(values, intervals)
@@ -163,7 +162,7 @@ def bars(
             y=labels,
             x=numbers,
             orientation="h",
-            marker={"color": colours.muted if simulated else colours.left, "opacity": 0.55 if simulated else 0.85},
+            marker={"color": colours.left, "opacity": 0.85},
             customdata=told,
             hovertemplate="%{customdata}<extra></extra>",
             **whiskers,
@@ -173,7 +172,7 @@ def bars(
     figure.update_yaxes(autorange="reversed", showline=False, ticks="")
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
-    _show(figure, alt, key, many.words(len(values), of, largest))
+    _show(figure, alt, key, many.words(len(values), of, True))
 
 
 def ranges(
@@ -182,7 +181,6 @@ def ranges(
     title: str,
     alt: str,
     key: str,
-    simulated: bool = False,
 ) -> None:
     """One answer per line: a tick on its own range, as a soft band. For figures that do not start at zero.
     A range without a figure says so. Of very many the first are drawn."""
@@ -194,7 +192,7 @@ def ranges(
     form = None if any(isinstance(value, str) for value in values.values()) else ","  # days write themselves
     figure = _figure(max(120, 60 + 32 * len(labels)))
     span = told_span(values, intervals)
-    tick, band = (colours.muted, colours.line) if simulated else (colours.left, colours.left_soft)
+    tick, band = colours.left, colours.left_soft
     look = {"type": "rect", "fillcolor": band, "line": {"width": 0}, "layer": "below"}
     shapes, notes = [], []
     for place, (label, (low, high)) in enumerate(zip(labels, (intervals or {}).values(), strict=False)):

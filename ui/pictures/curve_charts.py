@@ -28,7 +28,6 @@ def band(
     inner: Edges | None = None,
     other: Sequence[float] | None = None,
     stairs: bool = False,
-    simulated: bool = False,
     limits: tuple[float, float] | None = None,
     height: int = 340,
 ) -> None:
@@ -40,7 +39,7 @@ def band(
     import plotly.graph_objects as go
 
     colours = palette()
-    stroke, soft = (colours.muted, colours.line) if simulated else (colours.left, colours.left_soft)
+    stroke, soft = colours.left, colours.left_soft
     shape = "hv" if stairs else "linear"
     figure = _figure(height)
     for edges, strength in ((outer, 0.55 if inner else 0.9), (inner, 1.0)):

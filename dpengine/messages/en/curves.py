@@ -17,7 +17,6 @@ SENTENCES: dict[str, str] = {
     "param.points.label": "Values in the synthetic column",
     "param.points.help": "More values follow the curve in finer steps but are harder to choose. Leave it empty for the usual number.",
     "curve.points": "Choose a whole number of values from 1 to {most}, or leave the field empty; more would only add error at this spend. “How many at or below each point” has no such limit.",
-    "preview.curve_long": "With so many values a rehearsal would take too long; the promise beside it says how far off it can be.",
     "rival.better": "Expected to be better here: this one. By formula it is right within {own} at every point, “{title}” within {its}.",
     "rival.worse": "Expected to be better here: “{title}”. By formula it is right within {its} at every point, this one within {own}.",
     "rival.equal": "By formula this one and “{title}” are equally good here: right within {own} at every point.",

@@ -37,7 +37,6 @@ SENTENCES: dict[str, str] = {
     "density.clipped": "Shown without its band: after cutting off, the band no longer says how far the picture can be from the truth.",
     "density.map_alt": "A map of heights over {columns}: highest near {at}, {height} {unit}; every height is within ±{alpha}.",
     "density.curve_alt": "A curve over {columns}: highest near {at}, {height} {unit}; from {low} to {high}; the whole curve is within ±{alpha}.",
-    "density.preview_alt": "A simulated example of such a picture, on a made-up table.",
     "density.sample": "Made-up values from the curve",
     "density.sample_lead": "Values drawn at random from this picture, cut off below zero. They stand for nobody, cost nothing and may be drawn as often as you like: only the released answer is used.",
     "density.sample_count": "How many values",

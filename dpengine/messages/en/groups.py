@@ -55,4 +55,11 @@ SENTENCES: dict[str, str] = {
     "form.op.year": "is in the year",
     "form.op.weekday": "is on a",
     "form.op.month_of_year": "is in, of any year,",
+    "preview.title": "How wide the error bar will be",
+    "preview.lead": "No answer yet, and nothing of your data: the grey means nothing. Only the width of the error bar is true.",
+    "preview.one": "One number, with an error bar so wide: {promise}.",
+    "preview.several": "{many} numbers, each with an error bar so wide: {promise}.",
+    "preview.more": "… and {more} more",
+    "preview.name": "A name, or several in order; how far behind the first it may be: {promise}.",
+    "preview.band": "A curve, in a band so wide: {promise}.",
 }

@@ -17,7 +17,6 @@ SENTENCES: dict[str, str] = {
     "param.points.label": "Vrednosti v izmišljenem stolpcu",
     "param.points.help": "Več vrednosti sledi krivulji v drobnejših korakih, a jih je težje izbrati. Pustite prazno za običajno število.",
     "curve.points": "Izberite celo število vrednosti od 1 do {most} ali pustite polje prazno; več bi jih pri tej porabi le povečalo napako. »Koliko do vsake točke« nima te meje.",
-    "preview.curve_long": "S toliko vrednostmi bi vaja trajala predolgo; kako daleč je lahko od resnice, pove obljuba ob njej.",
     "rival.better": "Tu bo predvidoma boljše to vprašanje. Po formuli je v vsaki točki pravilno na {own}, »{title}« na {its}.",
     "rival.worse": "Tu bo predvidoma boljše »{title}«. Po formuli je v vsaki točki pravilno na {its}, to vprašanje na {own}.",
     "rival.equal": "Po formuli sta to vprašanje in »{title}« tu enako dobri: v vsaki točki pravilni na {own}.",

@@ -37,7 +37,6 @@ SENTENCES: dict[str, str] = {
     "density.clipped": "Prikazano brez pasu: po rezanju pas ne pove več, kako daleč je lahko slika od resnice.",
     "density.map_alt": "Zemljevid višin za {columns}: najvišje blizu {at}, {height} {unit}; vsaka višina je točna na ±{alpha}.",
     "density.curve_alt": "Krivulja za {columns}: najvišja blizu {at}, {height} {unit}; od {low} do {high}; celotna krivulja je točna na ±{alpha}.",
-    "density.preview_alt": "Simuliran primer take slike na izmišljeni tabeli.",
     "density.sample": "Izmišljene vrednosti iz krivulje",
     "density.sample_lead": "Vrednosti, naključno izžrebane iz te slike, odrezane pod ničlo. Ne predstavljajo nikogar, nič ne stanejo in jih lahko izžrebate, kolikorkrat želite: uporabljen je le objavljeni odgovor.",
     "density.sample_count": "Koliko vrednosti",

@@ -1,0 +1,61 @@
+"""Before anything is asked the page shows how wide the error bar will be, and nothing that looks like a result."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from helpers_page import open_page
+
+import dpengine as dp
+from dpengine.audit.world import CASES, build, case_name
+from dpengine.mechanisms import asked_on
+from dpengine.messages.language import speaking
+from ui.parts import preview
+from ui.pictures import error_bar
+
+ASKED = [case for case in CASES if case[0] in asked_on("ask")]
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, query: dp.Query) -> str:
+    said: list[str] = []
+    monkeypatch.setattr(preview.st, "html", said.append)
+    preview.show(query)
+    return "".join(said)
+
+
+@pytest.mark.parametrize("case", ASKED, ids=case_name)
+def test_no_name_and_no_figure_of_the_table_is_in_the_picture(
+    case: tuple[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = build(*case, "replace", "1", about=1000)
+    for lang in ("en", "sl"):
+        with speaking(lang):
+            svg, words = drawn(monkeypatch, query).split("</svg>")
+            assert query.promise().short(query) in words.replace("&#x27;", "'")
+        assert not re.search(r">[^<]*\w[^<]*<", svg), "there is a text in the picture"
+
+
+def test_no_listed_value_is_on_the_page_before_it_is_asked(shared: dp.Workspace) -> None:
+    """“Mill” is a district of the town; the words around the picture are those of the promise."""
+    app = open_page("ask", table="town", q="histogram", column="district", epsilon="0.1")
+    (picture,) = [one.proto.body for one in app.get("html") if "error-bar" in one.proto.body]
+    labels = shared.table("town").schema.category("district").labels
+    assert "Mill" in labels
+    assert not [label for label in labels if re.search(rf"\b{re.escape(label)}\b", picture)]
+    assert not app.get("plotly_chart")
+
+
+def test_the_error_bar_is_as_wide_as_the_promise() -> None:
+    """Twice the promise is twice as wide; what runs out of the picture has no end in it."""
+
+    def width(share: float) -> float:
+        found = re.search(r'<g [^>]*><line x1="([\d.]+)" x2="([\d.]+)"', error_bar.bars(1, share, ""))
+        assert found
+        return float(found[2]) - float(found[1])
+
+    assert width(0.2) == pytest.approx(2 * width(0.1))
+    assert error_bar.bars(1, 0.2, "").count("<line") == 3
+    assert error_bar.bars(1, 5.0, "").count("<line") == 1
+    assert error_bar.bars(300, 0.2, "").count("<rect") == error_bar.MOST_BARS

@@ -37,14 +37,14 @@ def stated(query: Count) -> list[compare.Comparable]:
 
 def moved(one: compare.Comparable, raw: int) -> compare.Comparable:
     """The same answer, had it drawn something else: the range of a count moves with the count."""
-    away, here = raw - TRUTH, one.reached
-    return replace(one, reached=compare.Stated(here.value + away, here.low + away, here.high + away))
+    away, here = raw - TRUTH, one.stated
+    return replace(one, stated=compare.Stated(here.value + away, here.low + away, here.high + away))
 
 
 def failed(drawn: list[int], like: list[compare.Comparable]) -> bool:
     """The two answers that lie furthest apart are compared. Is the truth, no difference, outside their range?"""
     found = [moved(one, raw) for one, raw in zip(like, drawn, strict=True)]
-    most, least = (pick(found, key=lambda one: one.reached.value) for pick in (max, min))
+    most, least = (pick(found, key=lambda one: one.stated.value) for pick in (max, min))
     return compare.compare([most, least]).pairs[0].different
 
 

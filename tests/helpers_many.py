@@ -31,6 +31,7 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ask", {"answer": "bars"}),
     ("ask", {"answer": "means"}),
     ("ledger", {}),
+    ("answers", {}),
     ("data", {}),
     ("ask", {"q": "histogram", "column": "S"}),
     ("ask", {"q": "count", "by": "C"}),

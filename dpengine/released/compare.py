@@ -70,7 +70,7 @@ class Comparable:
     request: str
     table: str
     part: str  # "" where the answer is one figure
-    reached: Stated
+    stated: Stated
     unit: tuple[str, str, str]  # what it is told in, the column, the kind of answer
     tells: bool  # False: its range says nothing
     alone: bool  # True: its range was bought, and holds with the other parts of its answer alone
@@ -107,10 +107,10 @@ def figures(
         if figure is None or ranges.get(part) is None:
             continue
         low, high = ranges[part]
-        reached = _inside(query, _number(figure), _below(low), _above(high), part)
+        stated = _inside(query, _number(figure), _below(low), _above(high), part)
         tells, day = not query.mute((low, high), part), isinstance(figure, str)
         claim = query.beta if alone else beta
-        found.append(Comparable(request, table, part, reached, unit, tells, alone, day, claim))
+        found.append(Comparable(request, table, part, stated, unit, tells, alone, day, claim))
     return found
 
 
@@ -198,9 +198,9 @@ class Comparison:
     @property
     def largest(self) -> Comparable | None:
         """The one that is larger than all others for sure, where there is one."""
-        first = max(self.picks, key=lambda one: one.reached.low)
+        first = max(self.picks, key=lambda one: one.stated.low)
         others = [one for one in self.picks if one is not first]
-        return first if all(first.reached.low > one.reached.high for one in others) else None
+        return first if all(first.stated.low > one.stated.high for one in others) else None
 
 
 def compare(picks: Sequence[Comparable]) -> Comparison:
@@ -217,11 +217,11 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
         raise AllowanceError("compare.few_part" if silent[0] else "compare.few", part=silent[0])
     first, day = picks[0], picks[0].day
     pairs = tuple(_pair(first, other, day) for other in picks[1:])
-    added = total([one.reached for one in picks]) if first.adds and not day else None
+    added = total([one.stated for one in picks]) if first.adds and not day else None
     return Comparison(tuple(picks), pairs, added, first.alone, first.beta)
 
 
 def _pair(first: Comparable, second: Comparable, day: bool) -> Compared:
-    one, other = first.reached, second.reached
+    one, other = first.stated, second.stated
     times, percent = (None, None) if day else (ratio(one, other), change(one, other))
     return Compared(first, second, difference(one, other), times, percent)

@@ -291,6 +291,7 @@ PAGES = [
     "ask",
     "data",
     "ledger",
+    "answers",
     "plan",
     "whatif",
     "session",

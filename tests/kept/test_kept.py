@@ -19,6 +19,7 @@ from helpers_page import html_of, open_page, plain
 import dpengine as dp
 from dpengine.commands import verify
 from dpengine.workspace import Workspace
+from ui.answers.answers import PER_PAGE as CARDS
 from ui.ledger.ledger_view import PER_PAGE
 
 KEPT = Path(__file__).resolve().parent
@@ -177,6 +178,15 @@ def test_the_ledger_lists_every_old_answer(shown: Kept, name: str) -> None:
     assert hashes and all(f"<code>{hashed[:8]}</code>" in told for hashed in hashes)
     links = [unescape(link) for link in re.findall(r'href="([a-z]+\?[^"]+)"', told)]
     assert {link for link in shown.expected["links"][name] if not link.startswith("plan")} <= set(links)
+
+
+@older_alone
+def test_the_answers_page_shows_every_old_answer(shown: Kept, name: str = "rows replace") -> None:
+    charges = shown.home.table(name).meter().charges
+    pages = [open_page("answers", table=name, page=str(1 + page)) for page in range(-(-charges // CARDS))]
+    told = "\n".join(html_of(page) for page in pages)
+    hashes = [one["receipt"]["charge"]["hash"] for one in shown.expected["answers"].values() if one["table"] == name]
+    assert hashes and all(f"<code>{hashed[:8]}</code>" in told for hashed in hashes)
 
 
 def opened(link: str) -> tuple[dict[str, str], str]:

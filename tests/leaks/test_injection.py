@@ -75,6 +75,7 @@ def test_names_stay_text_on_every_page(table: dp.Table) -> None:
         ("data", name | {"change": "1"}),
         ("data", {}),
         ("ledger", name),
+        ("answers", name),
         ("session", name),
         ("start", {}),
         ("session", name | {"session": "s"}),

@@ -25,6 +25,7 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ask", {"q": "count", "by": "home"}),
     ("data", {}),
     ("ledger", {}),
+    ("answers", {}),
     ("start", {}),
     ("ask", {"q": "median", "column": "pay"}),
     ("ask", {"q": "histogram", "column": "likes"}),

@@ -15,6 +15,7 @@ ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
     ("start", {"answer": "no-such-answer"}),
     ("start", {"answer": "x" * 5000}),
     ("start", {"answer": "\n\0<script>"}),
+    ("answers", {"table": "\0<script>", "page": "minus"}),
     ("ledger", {"table": "\0<script>", "page": "minus"}),
     ("ledger", {"table": "x" * 5000, "page": "1e9"}),
     ("whatif", {"q": "DROP TABLE", "find": "truth", "from": "nowhere", "see": "<script>", "relation": "x"}),

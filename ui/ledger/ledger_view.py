@@ -213,7 +213,7 @@ def downloads(table: dp.Table) -> None:
         ("answers_json", f"answers-{name}.jsonl", "application/jsonl", lambda: "".join(table.answer_lines())),
         ("whole", "ledger.jsonl", "application/jsonl", lambda: "".join(export_lines(workspace().ledger))),
     ]
-    files.insert(0, ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *_now())))
+    files.insert(0, ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())))
     for_programs = [one for one in files if one[2] == "application/jsonl"]
     with st.container(horizontal=True):
         _buttons([one for one in files if one not in for_programs])
@@ -229,7 +229,7 @@ def _buttons(files: list[File]) -> None:
         )
 
 
-def _now() -> tuple[tuple[int, str], str]:
+def now() -> tuple[tuple[int, str], str]:
     """The chain's head, and when it was read."""
     return workspace().ledger.head(), datetime.now(UTC).isoformat(timespec="seconds")
 

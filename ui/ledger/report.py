@@ -22,8 +22,8 @@ from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import current
-from ui.parts import counted, curve_answer, fitting
-from ui.parts.answer import bars_alt, bars_table, speechless
+from ui.parts import card, counted, curve_answer
+from ui.parts.answer import bars_alt, bars_table, odds_words, speechless
 from ui.parts.history import when
 from ui.pictures import density_svg, many, svg
 from ui.session import session_said
@@ -112,13 +112,11 @@ def _section(number: int, answer: dp.Answer, share: str) -> str:
         figures = f"<details{shown}><summary>{escape(say('answer.figures'))}</summary>{rows}</details>"
     caveats = "".join(_p(text, "muted") for text in answer.query.card.caveat_texts)
     return (
-        f"<section><p class='question'>{number}. "
-        f"{escape(say('answer.of', sentence=answer.sentence, table=receipt['table']))}</p>"
-        f"<p class='headline'>{escape(headline(answer))}</p>{_p(range_words(answer))}"
-        f"{fitting.html(answer)}{counted.html(answer.query)}"
-        f"{picture(answer)}{figures}{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
+        f"<section>{card.words(answer, f'{number}. ')}{picture(answer)}{figures}"
+        f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
-        f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}</details>"
+        f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}"
+        f"{_p(odds_words(answer), 'muted')}</details>"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{escape(receipt['charge']['hash'])}</code></p>"
         "</section>"
     )

@@ -17,7 +17,7 @@ import streamlit as st
 from dpengine.core.printed import percent
 from dpengine.messages import say
 from dpengine.messages.numbers import local, marks
-from ui.pictures import many
+from ui.pictures import camera, many
 from ui.shell.style import palette
 from ui.words.figures import rounded
 
@@ -57,7 +57,7 @@ def _figure(height: int, **axes: Any) -> Any:
 
 
 def _show(figure: Any, alt: str, key: str, words: str = "") -> None:
-    st.plotly_chart(figure, config=_CONFIG, theme=None, alt=alt, key=key)
+    st.plotly_chart(figure, config=_CONFIG | camera.settings(figure), theme=None, alt=alt, key=key)
     if words:
         st.html(f'<p class="muted">{escape(words)}</p>')
 

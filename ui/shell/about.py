@@ -19,6 +19,7 @@ WORDS = {  # of a page: those that somebody who opens it for the first time will
     "train": ("noise", "range", "declared"),
     "plan": ("allowance", "epsilon", "range"),
     "whatif": ("epsilon", "delta", "neighbours"),
+    "answers": ("range", "allowance", "receipt"),
     "ledger": ("charge", "receipt", "seal", "epsilon"),
     "lessons": ("privacy", "epsilon", "noise"),
     "audit": ("neighbours", "noise", "epsilon"),

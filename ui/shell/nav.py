@@ -23,7 +23,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "wall": ("wall",),
     "tables": ("tables", "data"),
     "ask": ("ask", "plan", "session", "more"),
-    "answers": ("ledger",),
+    "answers": ("answers", "ledger"),
     "learn": ("lessons", "whatif", "trust", "audit", "glossary", "thesis"),
 }
 WITHIN = {
@@ -34,7 +34,16 @@ WITHIN = {
 }  # reached from another page
 START = "start"
 NAMES = (START, *(name for pages in PLACES.values() for name in pages), *WITHIN)
-_OF_A_TABLE = ("ask", "plan", "session", "more", "ledger", "whatif", "trust")  # their links name the open table
+_OF_A_TABLE = (
+    "ask",
+    "plan",
+    "session",
+    "more",
+    "answers",
+    "ledger",
+    "whatif",
+    "trust",
+)  # their links name the open table
 
 
 @cache

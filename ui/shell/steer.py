@@ -1,13 +1,14 @@
-"""The one thing a page does to the browser that shows it: what was asked for comes into view.
+"""The two things a page does to the browser that shows it: what was asked for comes into view, and a page is printed
+on wish.
 
-It is a fixed script, admitted by its hash (`CONTENT_POLICY` in ui/shell/web.py): nothing else can run.
+Each is a fixed script, admitted by its hash (`CONTENT_POLICY` in ui/shell/web.py): nothing else can run.
 """
 
 from __future__ import annotations
 
 import streamlit as st
 
-from ui.shell.scripts import BRING
+from ui.shell.scripts import BRING, PRINT
 
 _COMING, _TURN = "steer-coming", "steer-turn"
 
@@ -22,6 +23,10 @@ def arrived(request: str | None) -> None:
     if request is not None and st.session_state.get(_COMING) == request:
         del st.session_state[_COMING]
         _run(BRING, "arrived")
+
+
+def print_page() -> None:
+    _run(PRINT, "print")
 
 
 def _run(script: str, name: str) -> None:

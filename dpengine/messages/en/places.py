@@ -16,6 +16,8 @@ SENTENCES: dict[str, str] = {
     "room.plan": "Several at once",
     "room.session": "One after another",
     "room.more": "More than an answer",
+    "room.answers": "All answers",
+    "room.ledger": "Ledger",
     "room.lessons": "Lessons",
     "room.whatif": "What-if",
     "room.trust": "Whom do you trust?",

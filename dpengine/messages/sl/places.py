@@ -16,6 +16,8 @@ SENTENCES: dict[str, str] = {
     "room.plan": "Več hkrati",
     "room.session": "Drugo za drugim",
     "room.more": "Več kot odgovor",
+    "room.answers": "Vsi odgovori",
+    "room.ledger": "Knjiga",
     "room.lessons": "Lekcije",
     "room.whatif": "Kaj če",
     "room.trust": "Komu zaupate?",

@@ -39,13 +39,13 @@ def test_a_range_of_the_claim_fails_with_its_own_share_at_most(noise: str, place
     query = count_at("0.5").with_noise(noise)
     told = query.finish((1_000,))
     [one] = compare.figures(query, told.value, told.interval, (1_000,), place, "r", "people")
-    reach = int(one.reached.high - one.reached.value)
+    reach = int(one.stated.high - one.stated.value)
     law = Normal(0, query.variance) if noise else Laplace(0, query.scale)
     inside = sum((chance(law, z) for z in range(-reach, reach + 1)), Decimal(0))
     least = 1 - Decimal(share_of(BETA, place).numerator) / Decimal(share_of(BETA, place).denominator)
     assert inside >= least
     assert inside - chance(law, reach) * 2 < least + Decimal("0.02") * (1 - least) or noise  # and by hardly more
-    assert one.reached.high > told.interval[1]  # wider than the answer's own
+    assert one.stated.high > told.interval[1]  # wider than the answer's own
 
 
 def test_a_comparison_holds_whatever_was_picked() -> None:
@@ -115,7 +115,7 @@ def test_bars_of_one_answer_are_compared(table: dp.Table) -> None:
     assert pair.different and told.largest is eyes and not told.alone and told.beta == BETA
     assert (pair.difference.value, pair.ratio and pair.ratio.value, pair.change and pair.change.value) == (500, 2, 100)
     assert told.total is not None and told.total.value == 1_500
-    reach = eyes.reached.high - 1_000
+    reach = eyes.stated.high - 1_000
     assert (pair.difference.low, pair.difference.high) == (500 - 2 * reach, 500 + 2 * reach) and reach > 0
     again = compare.compare([heart, skin])
     assert not again.pairs[0].different and again.largest is None
@@ -128,7 +128,7 @@ def test_a_later_answer_changes_no_range(table: dp.Table) -> None:
     entry = table.history(1)[0]
     second = figures(table, "count", where=[["clinic", "in", ["skin"]]], epsilon="1")
     assert table.figures(entry) == first
-    assert second[0].reached.high - second[0].reached.low >= first[0].reached.high - first[0].reached.low
+    assert second[0].stated.high - second[0].stated.low >= first[0].stated.high - first[0].stated.low
     assert compare.compare([*first, *second]).total is not None
 
 
@@ -157,7 +157,7 @@ def test_bought_ranges_are_compared_inside_their_answer_alone(table: dp.Table) -
     entry = table.history(1)[0]
     assert told.alone and told.total is None and entry.outcome is not None
     low, high = entry.outcome.body["interval"]["eyes"]
-    assert (median[0].reached.low, median[0].reached.high) == (low, high)  # as it was bought
+    assert (median[0].stated.low, median[0].stated.high) == (low, high)  # as it was bought
 
 
 def test_names_and_curves_are_no_figures(table: dp.Table) -> None:
@@ -167,7 +167,7 @@ def test_names_and_curves_are_no_figures(table: dp.Table) -> None:
 
 def test_shares_are_cut_to_what_is_possible_and_held_by_exact_ends(table: dp.Table) -> None:
     [share] = drawn(table, (1_990,), "proportion", of=[["clinic", "in", ["eyes"]]], epsilon="0.5")
-    assert (share.reached.value, share.reached.high, share.unit[0]) == (Fraction("99.5"), 100, "percent")
-    exact = Fraction(199, 2) - (share.reached.value - share.reached.low)
+    assert (share.stated.value, share.stated.high, share.unit[0]) == (Fraction("99.5"), 100, "percent")
+    exact = Fraction(199, 2) - (share.stated.value - share.stated.low)
     reach = (Fraction(199, 2) - exact) * 20  # in people: a float was put one step further out, so a hair more
     assert 0 < reach - round(reach) < Fraction(1, 10**9)

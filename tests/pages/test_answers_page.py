@@ -1,0 +1,168 @@
+"""The Answers page without a browser: cards, comparisons, what is copied and taken away, and that it reads the ledger
+alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from helpers_page import html_of, plain
+from streamlit.testing.v1 import AppTest
+
+import dpengine as dp
+from dpengine.core.printed import percent
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+from dpengine.released.compare import compare
+from dpengine.workspace import Workspace
+from ui.answers import take_away
+from ui.answers.answers import PER_PAGE
+from ui.answers.compare_words import Words, printed
+from ui.ledger import report
+from ui.parts import card
+from ui.parts.history import when
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "R&D #1 <b>100%</b>"
+
+
+@pytest.fixture
+def clinic(home: Workspace) -> dp.Table:
+    return made(home)
+
+
+def made(home: Workspace) -> dp.Table:
+    frame = pd.DataFrame({"wait": [10, 20, 30, 40] * 250, "clinic": ["eyes", "heart", "eyes", "skin"] * 250})
+    schema = dp.Schema({"wait": dp.Number(0, 60), "clinic": dp.Category(["eyes", "heart", "skin"])})
+    return home.add_table(NAME, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+
+
+def bars(table: dp.Table) -> dp.Answer:
+    return table.ask(table.query("histogram", column="clinic", epsilon="1"))
+
+
+def opened(**address: str) -> AppTest:
+    page = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    page.run()
+    for name, value in ({"table": NAME} | address).items():
+        page.query_params[name] = value
+    page.switch_page("../pages/answers.py").run()
+    assert not page.exception
+    return page
+
+
+def pick(page: AppTest, place: int, *parts: str) -> AppTest:
+    """The pills of the card in this place."""
+    page.get("button_group")[place].set_value(list(parts)).run()
+    assert not page.exception
+    return page
+
+
+def test_every_answer_is_a_card_newest_first(clinic: dp.Table) -> None:
+    first, second = bars(clinic), clinic.ask(clinic.query("mean", column="wait", epsilon="1"))
+    told = html_of(opened())
+    for answer in (first, second):
+        assert card.words(answer, aside=_aside(clinic, answer)) in told
+        assert answer.receipt["charge"]["hash"][:8] in told
+    assert told.index(escape(second.sentence)) < told.index(escape(first.sentence))
+
+
+def _aside(table: dp.Table, answer: dp.Answer) -> str:
+    [entry] = [one for one in table.history() if one.charge.request == answer.request_id]
+    return say("answers.took", share=percent(table.took(entry)), at=when(answer.at))
+
+
+def test_an_empty_table_says_how_to_start(clinic: dp.Table) -> None:
+    page = opened()
+    assert escape(say("ledger.empty", table=NAME)) in html_of(page) and not page.get("button_group")
+
+
+def test_opening_it_reads_the_ledger_alone_and_costs_nothing(clinic: dp.Table, home: Workspace) -> None:
+    bars(clinic)
+    before = clinic.meter().used, home.ledger.head()
+    for folder in (home.folder / "tables").iterdir():
+        shutil.rmtree(folder)
+    pick(opened(), 0, "eyes", "heart")
+    assert (clinic.meter().used, home.ledger.head()) == before
+
+
+def test_many_answers_are_paged(clinic: dp.Table) -> None:
+    for _ in range(PER_PAGE + 1):
+        clinic.ask(clinic.query("count", where=[["clinic", "in", ["eyes"]]], epsilon="0.1"))
+    told = html_of(opened())
+    assert told.count("class='headline'") == PER_PAGE
+    assert say("answers.rows", first=1, last=PER_PAGE, charges=PER_PAGE + 1) in told
+    assert html_of(opened(page="2")).count("class='headline'") == 1
+
+
+def test_two_bars_are_compared_for_nothing(clinic: dp.Table) -> None:
+    bars(clinic)
+    page = pick(opened(), 0, "eyes", "heart")
+    figures = {one.part: one for one in clinic.figures(clinic.history(1)[0])}
+    words = Words(compare([figures["eyes"], figures["heart"]]), ["eyes", "heart"], NAME)
+    told = html_of(page)
+    assert escape(words.headline()) in told and words.table() in told and escape(words.claim()) in told
+    assert "not about the world" in words.claim() and "95 times in 100" in words.claim()
+    assert words.sentence() in [code.value for code in page.code]
+    page.button(key="compare-clear").click().run()
+    assert words.table() not in html_of(page)
+
+
+def test_figures_of_two_answers_are_told_apart_by_their_question(clinic: dp.Table) -> None:
+    for name in ("eyes", "skin"):
+        clinic.ask(clinic.query("count", where=[["clinic", "in", [name]]], epsilon="1"))
+    page = pick(pick(opened(), 0, ""), 1, "")
+    told = plain(html_of(page))
+    assert "clinic is skin is above" in told or "clinic is eyes is above" in told
+    assert say("compare.twice") in told
+
+
+def test_what_cannot_be_compared_gets_one_sentence(clinic: dp.Table) -> None:
+    bars(clinic)
+    clinic.ask(clinic.query("mean", column="wait", epsilon="1"))
+    page = pick(pick(opened(), 0, ""), 1, "eyes")
+    assert escape(say("compare.units")) in html_of(page)
+
+
+def test_a_bought_range_says_that_it_holds_alone(clinic: dp.Table) -> None:
+    clinic.ask(clinic.query("median", column="wait", by="clinic", epsilon="20"))
+    told = html_of(pick(opened(), 0, "heart", "skin"))
+    assert escape(say("compare.claim_alone", chance="95", table=NAME)) in told
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_printed_ranges_are_rounded_outwards(clinic: dp.Table, lang: str) -> None:
+    bars(clinic)
+    eyes, heart, *_ = clinic.figures(clinic.history(1)[0])
+    told = compare([eyes, heart]).pairs[0]
+    assert told.ratio is not None
+    with speaking(lang):
+        _, low, high = printed(told.ratio)
+    marks = str.maketrans({",": "." if lang == "sl" else "", ".": "" if lang == "sl" else "."})
+    assert float(low.translate(marks)) <= told.ratio.low <= told.ratio.high <= float(high.translate(marks))
+
+
+def test_a_card_is_the_same_in_the_report(clinic: dp.Table) -> None:
+    answer = bars(clinic)
+    told = report.html(clinic, (1, "0" * 64), "2026-11-15T10:00:00")
+    assert card.words(answer, "1. ") in told and "by itself" in plain(told).lower()
+
+
+def test_what_is_copied_has_its_range_and_its_receipt(clinic: dp.Table) -> None:
+    answer = clinic.ask(clinic.query("count", where=[["clinic", "in", ["eyes"]]], epsilon="1"))
+    told = card.sentence(answer)
+    assert "95 times in 100" in told and answer.receipt["charge"]["hash"][:8] in told and NAME in told
+    assert told in [code.value for code in opened().code]
+
+
+def test_all_answers_can_be_taken_away(clinic: dp.Table) -> None:
+    answer = bars(clinic)
+    written = {what: write() for what, _, _, write in take_away.files(clinic)}
+    rows = list(csv.DictReader(io.StringIO(written["csv"].lstrip("\ufeff"))))
+    assert {row["label"] for row in rows} == set(answer.value)
+    assert escape(answer.sentence) in written["report"]

@@ -1,0 +1,34 @@
+"""The whole account to print or to take away. Files are written when they are clicked, not before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.asking.statement import ANSWER_COLUMNS
+from dpengine.messages import say
+from ui.ledger import report
+from ui.ledger.ledger_view import now
+from ui.parts import exports
+from ui.shell import steer
+
+File = tuple[str, str, str, Callable[[], str]]  # what it is, its name, its kind, how it is written
+
+
+def show(table: dp.Table) -> None:
+    with st.container(key="take-away", width="content"), st.popover(say("answers.take_away")):
+        if st.button(say("answers.print"), key="answers-print"):
+            steer.print_page()
+        for what, name, mime, write in files(table):
+            st.download_button(say(f"answers.take.{what}"), write, name, mime, key=f"answers-{what}", on_click="ignore")
+
+
+def files(table: dp.Table) -> list[File]:
+    name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    return [
+        ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())),
+        ("csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
+    ]

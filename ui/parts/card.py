@@ -1,0 +1,32 @@
+"""An answer as a card: the same words on the Answers page, in the report and in what is copied."""
+
+from __future__ import annotations
+
+from html import escape
+
+import dpengine as dp
+from dpengine.messages import say
+from ui.parts import counted, fitting
+from ui.words.wording import headline, range_words
+
+
+def words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
+    """The question with what stands around it, the finding, how far the truth may be, and what was cut."""
+    told = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
+    beside = f' <span class="took">{escape(aside)}</span>' if aside else ""
+    return (
+        f"<p class='question'>{escape(before + told)}{beside}</p>"
+        f"<p class='headline'>{escape(headline(answer))}</p><p>{escape(range_words(answer))}</p>"
+        f"{fitting.html(answer)}{counted.html(answer.query)}"
+    )
+
+
+def sentence(answer: dp.Answer) -> str:
+    """The answer in one breath, with its range and what was cut, to be put into a letter."""
+    question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
+    told = say("answers.copied", question=question, finding=headline(answer), range=range_words(answer))
+    return " ".join(one for one in (told, *fitting.notes(answer), counted.words(answer.query), _source(answer)) if one)
+
+
+def _source(answer: dp.Answer) -> str:
+    return say("answers.source", day=answer.at[:10], receipt=answer.receipt["charge"]["hash"][:8])

@@ -1,0 +1,58 @@
+"""Pictures that can be taken as a PNG: by Plotly's own button, in the browser. What they are of stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from html import escape
+from textwrap import wrap
+from typing import Any
+
+from ui.shell.style import palette
+
+_WIDTH, _LINES, _LINE = 56, 3, 16  # of what a picture is of: signs, lines, pixels
+_AXIS, _BUTTON = 72, 24  # the room of an axis with its title, and of the button
+_taken: ContextVar[tuple[str, str] | None] = ContextVar("taken", default=None)
+
+
+@contextmanager
+def takes(file: str, source: str) -> Iterator[None]:
+    """Pictures drawn inside have the button; `source` is written below them."""
+    before = _taken.set((file, source))
+    try:
+        yield
+    finally:
+        _taken.reset(before)
+
+
+def settings(figure: Any) -> dict[str, Any]:
+    """Makes room in a figure for what it is of, and says how the button looks; nothing where there is none."""
+    taken = _taken.get()
+    if taken is None:
+        return {}
+    file, source = taken
+    lines = wrap(source, _WIDTH)[:_LINES]
+    below = _AXIS + _LINE * len(lines)
+    height = figure.layout.height + below + _BUTTON - 16
+    figure.update_layout(
+        height=height,
+        margin_t=_BUTTON,
+        margin_b=below,
+        paper_bgcolor=palette().card,
+        title={
+            "text": "<br>".join(escape(line, quote=False) for line in lines),
+            "font": {"size": 12, "color": palette().muted},
+            "x": 0,
+            "y": (_LINE * len(lines) + 6) / height,
+            "xanchor": "left",
+            "yanchor": "top",
+            "pad": {"l": 4},
+        },
+    )
+    return {
+        "displayModeBar": True,
+        "displaylogo": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": "png", "filename": file, "scale": 2},
+    }

@@ -31,8 +31,9 @@ def show(table: dp.Table, entry: dp.Entry) -> None:
             where = {"table": entry.charge.table, name: found.request_id}
             st.page_link(nav.page(page), label=say(f"{page}_page.open"), query_params=where)
         else:
-            source = say("answer.of", sentence=found.sentence, table=entry.charge.table)
-            with camera.takes(f"answer-{entry.charge.hash[:8]}", f"{source} · {entry.charge.hash[:8]}"):
+            short = entry.charge.hash[:8]
+            question = say("answer.of", sentence=found.sentence, table=entry.charge.table)
+            with camera.takes(f"answer-{short}", say("answers.picture", question=question, receipt=short)):
                 answer.picture(found, key)
         picked.pick(table, entry, found)
         with st.container(horizontal=True, vertical_alignment="center"):

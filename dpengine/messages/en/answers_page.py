@@ -10,6 +10,7 @@ SENTENCES: dict[str, str] = {
     "answers.copy": "Copy as a sentence",
     "answers.copied": "{question}: {finding}. {range}",
     "answers.source": "(Allowance, {day}, receipt {receipt}.)",
+    "answers.picture": "{question} (receipt {receipt})",
     "answers.pick": "Pick to compare",
     "answers.pick_one": "about {value}",
     "answers.pick_none": "none picked",

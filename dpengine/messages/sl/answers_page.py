@@ -10,6 +10,7 @@ SENTENCES: dict[str, str] = {
     "answers.copy": "Kopiraj kot poved",
     "answers.copied": "{question}: {finding}. {range}",
     "answers.source": "(Allowance, {day}, potrdilo {receipt}.)",
+    "answers.picture": "{question} (potrdilo {receipt})",
     "answers.pick": "Izberite za primerjavo",
     "answers.pick_one": "približno {value}",
     "answers.pick_none": "nič ni izbrano",

@@ -32,6 +32,7 @@ from dpengine.mechanisms.query import AnyQuery, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import cheapest, least_priced
+from dpengine.planning.levers import Lever, levers
 from dpengine.planning.suggestions import suggest
 from dpengine.planning.training_for_spend import trained
 from dpengine.released.compare import Comparable, figures
@@ -125,6 +126,16 @@ class Table:
     def least_priced(self, query: AnyQuery, wish: Fraction) -> AnyQuery | None:
         """The same question with the noise and the ε that take least now and promise as much as is wished, or None."""
         return least_priced(query, wish, self.budget.rule, self._standing().totals)
+
+    def levers(self, query: AnyQuery) -> list[Lever]:
+        """What would help a question that is mostly noise, the strongest first. From public facts; nothing is read."""
+        rule, totals = self.budget.rule, self._standing().totals
+
+        def share(changed: AnyQuery) -> Fraction | None:
+            price = cost(changed.loss(), rule.alpha)
+            return filter.share(rule, totals, price) if filter.admits(rule, totals.plus(price)) else None
+
+        return levers(query, share)
 
     def rehearse(self, query: AnyQuery, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""

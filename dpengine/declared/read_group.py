@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, timedelta
+from fractions import Fraction
 from itertools import pairwise
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, floor, read_number, text_of
-from dpengine.core.json_types import Json
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import WEEK, Grouped, Ref
 from dpengine.declared.schema import Number, Schema
@@ -42,6 +43,26 @@ def read_group(given: Json, schema: Schema) -> Grouped:
         (rule,) = rest
         return _of_steps(name, column, rest[rule]) if rule == "step" else _of_edges(name, column, rest[rule])
     raise AllowanceError("group.kind", column=name)
+
+
+_COARSER = {"month": ("quarter", "year"), "quarter": ("year",)}
+
+
+def coarser(group: Grouped, schema: Schema) -> list[JsonObject]:
+    """The same column in fewer groups, as JSON; those that make two groups at least, and fewer than these."""
+    column = schema[group.column]
+    found: list[JsonObject] = [{"column": group.column, "by": rule} for rule in _COARSER.get(group.rule, ())]
+    if group.rule == "step" and isinstance(column, Number):
+        step = Fraction(group.by[1][0])
+        found = [{"column": group.column, "step": text_of(step * times)} for times in (2, 5, 10)]
+    kept = []
+    for given in found:
+        try:
+            if 1 < read_group(given, schema).size < group.size:
+                kept.append(given)
+        except AllowanceError:  # all of it in one group
+            continue
+    return kept
 
 
 def _of_days(name: str, column: Date, rule: str) -> Grouped:

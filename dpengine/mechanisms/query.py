@@ -24,7 +24,7 @@ from dpengine.core.json_types import Ends, Figures, Json, JsonObject
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
-from dpengine.declared.read_group import read_ref
+from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
@@ -210,6 +210,15 @@ class Query(Answered, Generic[Statistic, Raw]):
     def groups(self) -> int:
         """How many answers `by` asks for."""
         return 1 if self.by is None else self.facts.schema.category(self.by).size
+
+    def fewer(self) -> list[tuple[str, JsonObject]]:
+        """The same with fewer groups, as keys and parameters: coarser ones, or none at all."""
+        if self.by is None:
+            return []
+        given = self.parameters()
+        whole = {name: part for name, part in given.items() if name != "by"}
+        steps = coarser(self.by, self.facts.schema) if isinstance(self.by, Grouped) else []
+        return [*((self.card.key, given | {"by": step}) for step in steps), (self.card.key, whole)]
 
     def for_each(self, epsilon: Fraction) -> Fraction:
         """What each group may spend. Groups are disjoint: one person is in one of them under add/remove, but under

@@ -59,3 +59,15 @@ def test_the_error_bar_is_as_wide_as_the_promise() -> None:
     assert error_bar.bars(1, 0.2, "").count("<line") == 3
     assert error_bar.bars(1, 5.0, "").count("<line") == 1
     assert error_bar.bars(300, 0.2, "").count("<rect") == error_bar.MOST_BARS
+
+
+def test_at_mostly_noise_each_lever_is_a_link_that_sets_the_form(shared: dp.Workspace) -> None:
+    app = open_page("ask", table="town", q="sum", column="monthly_income", by="district", epsilon="0.005")
+    table = shared.table("town")
+    levers = table.levers(table.cheapest(table.query("sum", column="monthly_income", by="district", epsilon="0.005")))
+    assert levers
+    told = [link.proto for link in app.get("page_link")]
+    dearer = [one for one in levers if one.kind == "spend"]
+    for one in dearer:
+        wanted = f"epsilon={preview.link(table, one.query)['epsilon']}"
+        assert [link for link in told if wanted in link.query_string], "more of the allowance is one click away"

@@ -16,7 +16,7 @@ from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent
 from dpengine.messages import say
 from dpengine.messages.numbers import local
-from ui.parts import counted, number_field
+from ui.parts import counted, levers, number_field
 from ui.words import gloss
 from ui.words.markup import unmarked
 
@@ -126,6 +126,8 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     if not price.useful:
         lines.append(f'<p class="warn">{gloss.text(_noise_words(table, query, price))}</p>')
     st.html("".join(lines))
+    if not price.useful:
+        levers.show(table, query)
 
 
 def _noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:

@@ -11,17 +11,18 @@ Cost        one scan.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
-from dpengine.declared.read_group import read_ref
+from dpengine.declared.read_group import coarser, read_ref
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.query import Fields
@@ -77,8 +78,24 @@ class Crosstab(Histogram):
             raise AllowanceError("crosstab.cells", cells=prod(sizes), most=MOST_CELLS)
         return {"columns": tuple(names), "column": names[0], "starts": tuple(range(prod(sizes)))}
 
+    def fewer(self) -> list[tuple[str, JsonObject]]:
+        """One column less, or one in coarser groups."""
+        given, names = self.parameters(), given_columns(self.columns)
+        found: list[tuple[str, JsonObject]] = []
+        for place, name in enumerate(self.columns):
+            steps = coarser(name, self.facts.schema) if isinstance(name, Grouped) else []
+            for step in steps:
+                found.append((self.card.key, given | {"columns": [*names[:place], step, *names[place + 1 :]]}))
+            rest = [*names[:place], *names[place + 1 :]]
+            if len(rest) > 1:
+                found.append((self.card.key, given | {"columns": rest}))
+            else:
+                alone = {part: one for part, one in given.items() if part != "columns"}
+                found.append((Histogram.card.key, alone | {"column": rest[0]}))
+        return found
+
     def own_json(self) -> JsonObject:
-        return {"columns": [ref_json(name) for name in self.columns]}
+        return {"columns": given_columns(self.columns)}
 
     def sentence(self) -> str:
         rows = self.facts.unit.id_column is not None
@@ -107,3 +124,7 @@ class Crosstab(Histogram):
     def need(self) -> CellCounts:
         sizes = tuple(self.facts.schema.category(name).size for name in self.columns)
         return CellCounts(self.columns, sizes, self.where)
+
+
+def given_columns(columns: Sequence[Ref]) -> list[Json]:
+    return [ref_json(name) for name in columns]

@@ -28,7 +28,7 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
-from dpengine.declared.read_group import read_ref
+from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, Column, ItemSet, Ordered
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
@@ -42,6 +42,7 @@ from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 USUAL_BINS = 10
 MOST_BINS = 1_000
+FEWER_BINS = (5, 3, 2)  # that are proposed where more would be mostly noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +170,15 @@ class Histogram(OfCounts):
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, len(self.starts)) / 4
+
+    def fewer(self) -> list[tuple[str, JsonObject]]:
+        given = self.parameters()
+        if isinstance(self.column, Grouped):
+            steps = coarser(self.column, self.facts.schema)
+            return [(self.card.key, given | {"column": step}) for step in steps]
+        if "bins" not in given:  # a list is as long as it is declared
+            return []
+        return [(self.card.key, given | {"bins": bins}) for bins in FEWER_BINS if bins < len(self.starts)]
 
     def told(self, each: list[Ends]) -> Released:
         bars = dict(zip(self.labels(), each, strict=True))

@@ -62,4 +62,8 @@ SENTENCES: dict[str, str] = {
     "preview.more": "… and {more} more",
     "preview.name": "A name, or several in order; how far behind the first it may be: {promise}.",
     "preview.band": "A curve, in a band so wide: {promise}.",
+    "lever.lead": "What would help, the strongest first:",
+    "lever.range": "If no {column} is beyond {after}, declare that instead of {before}: {now} becomes {then}.",
+    "lever.groups": "Fewer groups: {now} becomes {then}. ({question})",
+    "lever.spend": "More of the allowance, {share}: {now} becomes {then}.",
 }

@@ -1,0 +1,68 @@
+"""At “mostly noise”: what would help, each lever with the promise of the changed question, the strongest first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import dpengine as dp
+from dpengine.declared.facts import Facts
+from dpengine.declared.unit import Unit
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.query import Query
+from dpengine.planning.levers import Lever, levers
+
+SCHEMA = dp.Schema(
+    {
+        "cost": dp.Number(0, 2000),
+        "cold": dp.Number(-40, 10),
+        "day": dp.Date("2024-01-01", "2025-12-31"),
+        "town": dp.Category([f"t{place}" for place in range(30)]),
+    }
+)
+
+
+def built(key: str, epsilon: str = "0.01", people: int = 1000, **given: object) -> Query:
+    return catalogue[key].build(Facts("t", SCHEMA, Unit.rows(), "replace", people), {"epsilon": epsilon} | given)
+
+
+def found(query: Query, most: Fraction = Fraction(100)) -> list[Lever]:
+    return levers(query, lambda one: one.epsilon if one.epsilon <= most else None)
+
+
+def test_a_narrower_range_is_told_with_its_promise() -> None:
+    query = built("sum", column="cost")
+    (lever,) = [one for one in found(query) if one.kind == "range"]
+    assert lever.ends is not None and (lever.ends[1].lower, lever.ends[1].upper) == (0, 400)
+    assert lever.query.promise().amount * 5 == pytest.approx(float(query.promise().amount), rel=0.02)
+    (cold,) = [one for one in found(built("sum", column="cold")) if one.kind == "range"]
+    assert cold.ends is not None and (cold.ends[1].lower, cold.ends[1].upper) == (0, 10)
+
+
+def test_fewer_groups_are_coarser_ones_or_none() -> None:
+    by = {"column": "day", "by": "month"}
+    for key, more in (("count", {"by": by}), ("histogram", {"column": by}), ("crosstab", {"columns": ["town", by]})):
+        query = built(key, "0.05", **more)
+        (lever,) = [one for one in found(query) if one.kind == "groups"]
+        fewer, many = lever.query.labels(), query.labels()
+        assert len(fewer) < len(many)
+        assert lever.noise == lever.query.promise().amount / lever.query.coarse()
+
+
+def test_more_of_the_allowance_is_told_only_where_it_fits() -> None:
+    query = built("count", where=[["town", "in", ["t1"]]], people=200)
+    (lever,) = [one for one in found(query) if one.kind == "spend"]
+    assert lever.noise <= 1 and lever.query.epsilon > query.epsilon
+    (poorer,) = [one for one in found(query, lever.query.epsilon * 3 / 4) if one.kind == "spend"]
+    assert poorer.query.epsilon < lever.query.epsilon and poorer.noise > 1
+    assert not [one for one in found(query, query.epsilon) if one.kind == "spend"]
+
+
+@pytest.mark.parametrize("key", ["sum", "mean"])
+def test_the_strongest_comes_first_and_every_one_helps(key: str) -> None:
+    query = built(key, "0.2", people=2000, by="town", column="cost")
+    told = found(query)
+    assert {one.kind for one in told} == {"range", "groups", "spend"}
+    assert [one.noise for one in told] == sorted(one.noise for one in told)
+    assert all(one.noise < query.promise().amount / query.coarse() for one in told)

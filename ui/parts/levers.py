@@ -1,0 +1,39 @@
+"""What would help where an answer would be mostly noise, each with its figures and one click away; strongest first."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.printed import percent
+from dpengine.messages import plain, say
+from dpengine.planning.levers import Lever
+from ui.parts import preview
+from ui.shell import nav
+from ui.words.markup import unmarked
+
+
+def show(table: dp.Table, query: dp.Query) -> None:
+    found = table.levers(query)
+    if not found:
+        return
+    st.html(f'<p class="muted">{say("lever.lead")}</p>')
+    for one in found:
+        words = unmarked(_words(table, query, one))
+        if one.ends is None:
+            st.page_link(nav.page("ask"), label=words, query_params=preview.link(table, one.query))
+        elif not table.practice:
+            st.page_link(nav.page("data"), label=words, query_params={"table": table.name, "change": "1"})
+        else:
+            st.html(f'<p class="muted">{words}</p>')
+
+
+def _words(table: dp.Table, query: dp.Query, lever: Lever) -> str:
+    told = {"now": query.promise().short(query), "then": lever.query.promise().short(lever.query)}
+    if lever.ends is not None:
+        before, after = (f"{plain(one.lower)}–{plain(one.upper)}" for one in lever.ends)
+        return say("lever.range", column=query.answer_column, before=before, after=after, **told)
+    if lever.kind == "groups":
+        return say("lever.groups", question=lever.query.sentence(), **told)
+    (share,) = table.shares([lever.query])
+    return say("lever.spend", share=percent(share), **told)

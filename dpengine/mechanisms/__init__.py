@@ -1,7 +1,7 @@
 """The catalogue: every question, by its key.
 
-A question is found by standing in a file of one of the folders here: every class that says how it is tried (`trial`) is
-one, in the order that its card names. That puts it on its pages, into the audit and under the whole battery of tests.
+Every class with a `trial` (how it is tested) in a file of one of the folders here is a question; `order` on its card
+sorts them. That alone puts it on its pages, into the audit and under all common tests.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dpengine.mechanisms.query import AnyQuery
 
 def _questions() -> list[type[AnyQuery]]:
     modules = [import_module(module.name) for module in walk_packages(__path__, f"{__name__}.") if not module.ispkg]
-    classes = {each for module in modules for each in vars(module).values() if isinstance(each, type)}
+    classes = {item for module in modules for item in vars(module).values() if isinstance(item, type)}
     return sorted(
-        (each for each in classes if "trial" in vars(each)), key=lambda each: (each.card.order, each.card.key)
+        (item for item in classes if "trial" in vars(item)), key=lambda item: (item.card.order, item.card.key)
     )
 
 

@@ -1,5 +1,5 @@
-"""What a question says about its answer: what it is, in which unit, between which limits it lies, and when it says
-nothing. All of it follows from public facts, the promise and what was released."""
+"""What a question says about its answer: its kind, its unit, its limits, and when it is too noisy to say anything. All
+of it follows from public facts, the promise and what was released."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Answered(ABC):
 
     @property
     def answer_column(self) -> str:
-        """The column an answer lies on or is in the unit of; "" where there is none."""
+        """The column whose values or unit the answer has; "" where there is none."""
         return str(base(getattr(self, "column", "")))
 
     @property
     def counts_rows(self) -> bool:
-        """Are rows counted rather than people? Where a person may have several, unless the question says otherwise; of
-        sets the people who hold an item are counted."""
+        """Are rows counted rather than people? Yes where a person may have several rows, unless the question says
+        otherwise; for sets, the people who hold an item are counted."""
         column = self.facts.schema.columns.get(self.answer_column)
         people = getattr(self, "people", False) or isinstance(column, ItemSet)
         return self.facts.unit.id_column is not None and not people
@@ -53,22 +53,22 @@ class Answered(ABC):
 
     @property
     def unit(self) -> str:
-        """What a figure of the answer is told in: "people", "rows", "percent" or "column"."""
+        """The unit of the answer's figures: "people", "rows", "percent" or "column"."""
         return "column" if self.answer_kind in ON_COLUMN else self.promise().told_in(self)
 
     @property
     def wanted_places(self) -> tuple[Fraction, ...]:
-        """Which places of an ordering are asked for, as shares of people; none where it is about something else."""
+        """The ranks that are asked for, as shares of people (½ for a median); none for other questions."""
         return ()
 
     @property
     def goal(self) -> Goal | None:
-        """What a model is to predict; None where the answer is no model."""
+        """What the model predicts; None where the answer is not a model."""
         return None
 
     def limits(self, part: str = "") -> Ends | None:
-        """Between which numbers an answer, or a part of it, lies by declaration; the declared number of people stands
-        for one that is not public. None where it is no number."""
+        """The numbers between which an answer, or a part of it, lies by declaration; where the number of people is not
+        public, the declared one is used. None where the answer is not a number."""
         match self.answer_kind:
             case "count":
                 return 0, self.most
@@ -82,25 +82,26 @@ class Answered(ABC):
 
     @property
     def most(self) -> int:
-        """How many people or rows can be counted; about so many where that is not public."""
+        """How many people or rows can be counted at most; an approximate number where that is not public."""
         return self.facts.about * self.facts.unit.at_most
 
     def sure(self, part: str = "") -> Ends:
-        """Beyond which numbers the truth cannot be, whatever the table holds; None where nothing is sure."""
+        """The numbers between which the true answer lies for certain, whatever the table holds; None for an end that is
+        unknown."""
         least, most = self.limits(part) or (None, None)
         return least, None if self.answer_kind == "count" and self.facts.people is None else most
 
     def mute(self, interval: Json, part: str = "") -> bool:
-        """Does a figure with this range say nothing?"""
+        """Is this range so wide that the figure says nothing?"""
         limits = self.limits(part)
         return limits is not None and interval is not None and fills(interval[0], interval[1], *limits)
 
     def off(self) -> Fraction:
-        """How far every figure that is shown may be off, all at once."""
+        """How far the figures shown may be off, all at once."""
         return self.promise().amount
 
     def verdict(self, interval: Json) -> str:
-        """What an answer with this range says of the declaration, where that was asked: a word of `data.fit`."""
+        """For questions about the declaration: whether it fits, judged by this range, as a word of `data.fit`."""
         return ""
 
     def finding(self, value: Json, interval: Json) -> str:
@@ -108,16 +109,16 @@ class Answered(ABC):
         return ""
 
     def holds_none(self, interval: Json) -> bool:
-        """Is none at all possible, of something that is better not there?"""
+        """Is 0 possible, in a count of something unwanted such as misfits?"""
         return False
 
     def unseen(self) -> Fraction | None:
-        """What the answer leaves out is held by fewer than so many; None where it leaves nothing out."""
+        """Values that the answer leaves out are held by fewer than this many; None where it leaves nothing out."""
         return None
 
     @property
     def compared(self) -> bool:
-        """Are the parts of an answer of one kind, so that one of them may be the largest?"""
+        """Are the parts of the answer figures of the same kind, so that one of them can be called the largest?"""
         return self.by is not None
 
     @property
@@ -127,10 +128,10 @@ class Answered(ABC):
         return self.answer_kind in FIGURES and self.unseen() is None
 
     def state(self, value: Json, interval: Json) -> str:
-        """In which of its card's states an answer says nothing; "" where it tells."""
+        """The reason why the answer says nothing, one of the card's `states`; "" where it does say something."""
         if not isinstance(interval, dict):
             return FEW if self.mute(interval) else ""
-        telling = [one for part, one in interval.items() if not self.mute(one, part)]
+        telling = [part_interval for part, part_interval in interval.items() if not self.mute(part_interval, part)]
         if interval and not telling:
             return FEW
         return APART if self.compared and len(telling) > 1 and alike(telling) else ""

@@ -1,4 +1,4 @@
-"""What a question says about itself before anything is built: its form and its card."""
+"""What a question says about itself before one is built: the fields of its form, and its card."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dpengine.declared.unit import RELATIONS, Relation
 from dpengine.messages import say
 
-# What an answer is. Its limits, its unit, its words and how it is drawn follow from this.
+# What kind of thing an answer is. Its limits, unit, words and chart follow from this.
 AnswerKind = Literal[
     "count",  # a number of people or rows, or several
     "share",  # of people or rows, in percent
@@ -18,7 +18,7 @@ AnswerKind = Literal[
     "amount",  # in a column's unit, whatever its range: a total
     "label",  # a name, or several in order
     "curve",  # numbers along a column that never fall
-    "column",  # made-up values of a column, told as the curve of their shares
+    "column",  # made-up values of a column, shown as their cumulative curve
     "density",  # a smooth curve over a column, or a map over two
     "range",  # two ends in a column of the file
     "check",  # how good a model is, in several figures
@@ -29,8 +29,8 @@ AnswerKind = Literal[
 ]
 WHOLE: tuple[AnswerKind, ...] = ("table", "file", "model")  # no figure: each has a page of its own
 CURVES: tuple[AnswerKind, ...] = ("curve", "column")
-ON_COLUMN: tuple[AnswerKind, ...] = ("place", "distance", "amount")  # told in the unit of one column
-FIGURES: tuple[AnswerKind, ...] = ("count", "share", *ON_COLUMN)  # numbers that may be set beside each other
+ON_COLUMN: tuple[AnswerKind, ...] = ("place", "distance", "amount")  # in the unit of one column
+FIGURES: tuple[AnswerKind, ...] = ("count", "share", *ON_COLUMN)  # numbers that may be compared with each other
 ADDED: tuple[AnswerKind, ...] = ("count", "amount")  # numbers that add up
 ALL = Fraction(100)  # every share, in percent
 
@@ -43,7 +43,7 @@ class Parameter:
     kind: str  # column.number, .ordered, .category, .listed (or sets), .any, .file, share, bins, where, epsilon, …
     default: Any = None
     required: bool = False
-    words: str = ""  # where the form's words around it are not the usual ones: form.of.<words>, form.for.<words>
+    words: str = ""  # selects other words around the field than the usual ones: form.of.<words>, form.for.<words>
 
     def around(self, code: str) -> str:
         """What the form says beside this field."""
@@ -65,10 +65,10 @@ class Card:
     key: str
     version: int
     asked_on: tuple[str, ...]  # the pages that ask it: ask, whatif, data, session, publish, synthetic, train, trust
-    order: int  # among the questions of a page, in the audit's report and in the catalogue
+    order: int  # its place among the questions of a page, in the audit's report and in the catalogue
     parameters: tuple[Parameter, ...]
     answer: AnswerKind
-    states: tuple[str, ...]  # those of `telling` in which its answer says nothing
+    states: tuple[str, ...]  # the reasons of `telling` for which its answer may say nothing
     trust: str = "central"
     relations: tuple[Relation, ...] = RELATIONS
     several: bool = True  # may a person have several rows?
@@ -76,7 +76,7 @@ class Card:
 
     @property
     def noun(self) -> str:
-        """What it asks for, inside a sentence: “the [spread] of [age]”."""
+        """Its name inside a sentence: “the [spread] of [age]”."""
         return say(f"card.{self.key}.noun")
 
     @property

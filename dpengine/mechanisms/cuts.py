@@ -1,12 +1,15 @@
-"""What an answer does not count as the file has it, from public facts: so that “the truth” is said of the right table.
+"""In which ways the declaration changes the file before a question is answered, so that people know which table an
+answer is about.
 
-A declaration cuts: of a person's rows at most m count, numbers and days beyond their range count as its ends, a cell
-outside a list counts where the list says, and an empty one where the declaration fills it. Answers are about the table
-after that. Whether any cell was cut is private, so what is told depends on the declaration and the question alone.
+A declaration changes cells: of a person's rows at most m count, numbers and days beyond their range count as its ends,
+a cell outside a list counts as the list says, and an empty cell as what the declaration fills in. Answers are about the
+table after that. Whether any cell was changed is private, so what is said depends on the declaration and the question
+alone.
 
-Of a column whose values enter an answer all that is cut is told. Of one in a condition, what can change who meets it:
-“amount > 200” holds of 350 and of the 300 it counts as, so a range that ends at 300 changes nothing; it does change
-“amount = 300”, “≤ 300” and “> 300”. A condition must say of all values beyond an end what it says of the end itself.
+For a column whose values enter an answer, every such rule is listed. For a column in a condition, only the rules that
+can change who meets it: “amount > 200” holds for 350 and for the 300 it counts as, so a range that ends at 300 changes
+nothing there; it does change “amount = 300”, “≤ 300” and “> 300”. A rule at an end of the range is left out if the
+condition says the same about all values beyond the end as about the end itself.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ _YEARS = range(1000, 3000)
 
 @dataclass(frozen=True)
 class Cut:
-    """One thing that is cut, as a code of the catalogue with public facts; all of them JSON."""
+    """One such rule, as a code of the message catalogue with public facts; all of them JSON."""
 
     code: str
     facts: tuple[tuple[str, Json], ...]
@@ -41,19 +44,19 @@ class Cut:
     def words(self) -> str:
         """Part of a sentence, in the reader's language."""
         days = self.code.startswith("cut.days")
-        told = dict(self.facts)
-        for name in {LOWER, UPPER, "value"} & told.keys():
-            told[name] = day(told[name]) if days else _figure(told[name])
-        return say(self.code, **told)
+        facts = dict(self.facts)
+        for name in {LOWER, UPPER, "value"} & facts.keys():
+            facts[name] = day(facts[name]) if days else _figure(facts[name])
+        return say(self.code, **facts)
 
     def as_json(self) -> JsonObject:
         return {"code": self.code} | dict(self.facts)
 
 
 def sentence(cuts: Iterable[Cut]) -> str:
-    """All of it as one sentence; nothing where nothing is cut."""
-    told = [cut.words() for cut in cuts]
-    return say("cut.all", parts="; ".join(told)) if told else ""
+    """All rules as one sentence; empty where there are none."""
+    parts = [cut.words() for cut in cuts]
+    return say("cut.all", parts="; ".join(parts)) if parts else ""
 
 
 def cut(code: str, **facts: Json) -> Cut:
@@ -63,30 +66,30 @@ def cut(code: str, **facts: Json) -> Cut:
 def of_question(
     facts: Facts, need: AnyNeed | RawNeed, valued: set[str], conditions: Iterable[Predicate]
 ) -> tuple[Cut, ...]:
-    """All of it; of rows nothing where the statistic reads every one."""
-    unit, every = facts.unit, getattr(need, "every_row", False)
-    found = [] if unit.id_column is None or every else [cut("rows", column=unit.id_column, most=unit.at_most)]
-    return *found, *of_columns(facts, valued, conditions)
+    """All rules for a question. The limit on rows per person is left out where the statistic reads every row."""
+    unit, reads_all = facts.unit, getattr(need, "every_row", False)
+    cuts = [] if unit.id_column is None or reads_all else [cut("rows", column=unit.id_column, most=unit.at_most)]
+    return *cuts, *of_columns(facts, valued, conditions)
 
 
 def of_columns(facts: Facts, valued: Iterable[str], conditions: Iterable[Predicate]) -> list[Cut]:
-    """What is cut of the columns whose values enter an answer, and of those that only decide who counts."""
-    found: dict[str, set[str]] = {name: _all(facts.schema[name]) for name in valued}
+    """The rules for the columns whose values enter an answer, and for those that only decide who counts."""
+    kinds_of: dict[str, set[str]] = {name: _all(facts.schema[name]) for name in valued}
     for predicate in conditions:
         for name, kinds in _changed(facts, predicate.rows):
-            found.setdefault(name, set()).update(kinds)
-    told: list[Cut] = []
-    places: dict[tuple[str, str], list[str]] = {}  # columns whose cells count as the same label, together
-    for name in sorted(found):
+            kinds_of.setdefault(name, set()).update(kinds)
+    cuts: list[Cut] = []
+    places: dict[tuple[str, str], list[str]] = {}  # columns whose cells count as the same label are named together
+    for name in sorted(kinds_of):
         column = facts.schema[name]
         if isinstance(column, (Number, Date)):
-            told += _of_ordered(name, column, found[name])
+            cuts += _of_ordered(name, column, kinds_of[name])
         elif isinstance(column, Category):
-            for code, label in _of_list(column, found[name]):
+            for code, label in _of_list(column, kinds_of[name]):
                 places.setdefault((code, label), []).append(name)
-        elif ITEMS in found[name]:
-            told.append(cut("items", column=name))
-    return told + [cut(code, columns=names, label=label) for (code, label), names in places.items()]
+        elif ITEMS in kinds_of[name]:
+            cuts.append(cut("items", column=name))
+    return cuts + [cut(code, columns=names, label=label) for (code, label), names in places.items()]
 
 
 def _all(column: Column) -> set[str]:
@@ -99,18 +102,18 @@ def _all(column: Column) -> set[str]:
 
 def _of_ordered(name: str, column: Ordered, kinds: set[str]) -> Iterator[Cut]:
     ends = {LOWER: column.text(0), UPPER: column.text(column.size - 1)}
-    told = {end: text for end, text in ends.items() if end in kinds}
+    ends_cut = {end: text for end, text in ends.items() if end in kinds}
     code = "days" if isinstance(column, Date) else "range"
-    if len(told) == 2:
-        yield cut(code, column=name, **told)
-    elif told:
-        yield cut(f"{code}.{next(iter(told))}", column=name, **told)
+    if len(ends_cut) == 2:
+        yield cut(code, column=name, **ends_cut)
+    elif ends_cut:
+        yield cut(f"{code}.{next(iter(ends_cut))}", column=name, **ends_cut)
     if isinstance(column, Number) and column.missing is not None and FILLED in kinds:
         yield cut("filled", column=name, value=text_of(column.missing))
 
 
 def _of_list(column: Category, kinds: set[str]) -> Iterator[tuple[str, str]]:
-    """Where cells outside the list go, and empty ones where they count as one of its values."""
+    """What cells outside the list count as, and empty ones if they count as a listed value."""
     outside = OUTSIDE in kinds
     empty = EMPTY in kinds and column.missing in column.values
     if outside and empty and column.unknown == column.missing:
@@ -123,7 +126,7 @@ def _of_list(column: Category, kinds: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _changed(facts: Facts, rows: Iterable[Json]) -> Iterator[tuple[str, set[str]]]:
-    """For each simple condition its column, and which cuts can change whether it holds."""
+    """For each simple condition its column, and the rules that can change whether it holds."""
     for row in rows:
         if row[0] == "any":
             yield from _changed(facts, row[1])
@@ -168,7 +171,7 @@ def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
         low = column.place(operand)
 
     if low is not None and high is not None and low > high:
-        return set()  # nobody, whatever counts as what
+        return set()  # nobody meets it, whatever cells count as
 
     def holds(place: int) -> bool:
         above = low is None or place > low or (place == low and op != ">")
@@ -177,7 +180,7 @@ def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
 
     kinds: set[str] = set()
     beyond = {high is None and (low is None or low <= last), not (high is not None and high <= last)}
-    if beyond != {holds(last)}:  # not all values above the end say the same, or not what the end says
+    if beyond != {holds(last)}:  # the condition differs among values above the end, or from what it says of the end
         kinds.add(UPPER)
     beyond = {low is None and (high is None or high >= 0), not (low is not None and low >= 0)}
     if beyond != {holds(0)}:

@@ -17,7 +17,7 @@ def least_epsilon(query: AnyQuery, wish: Fraction, most: Fraction = MOST_EPSILON
     def enough(epsilon: int) -> bool:
         try:
             return query.at(Fraction(epsilon, grain)).promise().amount <= wish
-        except AllowanceError:  # some questions have no answer at so small a spend
+        except AllowanceError:  # some questions cannot be answered at so small an ε
             return False
 
     if not enough(high):

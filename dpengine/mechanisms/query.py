@@ -1,7 +1,7 @@
 """The contract every mechanism obeys: public facts → loss and promise → statistic → draw → answer.
 
-A query is a frozen dataclass built from public facts and parameters; it validates itself at birth. Everything
-up to `draw` is a function of public facts: forms, prices and promises touch no data. `draw` is the only random
+A query is a frozen dataclass built from public facts and parameters; it validates itself when it is made. Everything
+up to `draw` is a function of public facts: forms, prices and promises use no data. `draw` is the only random
 step, a pure function of the statistic and the coins; `finish` is post-processing.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -35,10 +35,10 @@ from dpengine.noise.laws import Law
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
 
-Statistic = TypeVar("Statistic")  # what is read of the data
-Raw = TypeVar("Raw")  # what is drawn
+Statistic = TypeVar("Statistic")  # what is computed on the data
+Raw = TypeVar("Raw")  # what is drawn from it with noise
 Fields = JsonObject  # what a question is made with, by name
-Told = Callable[[int, int], None]  # so many of so many
+Progress = Callable[[int, int], None]  # called with (done, total); both numbers are public
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,13 @@ class Sensitivity:
 
     norm: str  # "l1", "linf", or "l2sq": then the bound is on the squared ℓ2 norm
     bound: int
-    attained: bool = True  # False: it is claimed for more statistics than the first, which need not reach it
+    attained: bool = True  # False: the bound is for all steps, and the first statistic need not attain it
 
 
 @dataclass(frozen=True)
 class Released:
-    """An answer in plain Python: a number, a label, or a mapping from label to number; the interval has its shape."""
+    """An answer in plain Python: a number, a label, or a mapping from label to number; the interval has the same
+    shape."""
 
     value: Json
     interval: Json = None
@@ -63,18 +64,18 @@ class Released:
 
 @dataclass(frozen=True)
 class ReleaseTools:
-    """What a release works with once it is charged."""
+    """What a release uses once it is charged."""
 
     read: Callable[[AnyNeed | RawNeed], Any]
     coins: Coins
-    progress: Told  # both numbers are public
-    stopped: Callable[[], bool]  # has somebody asked it to end after the step under way?
+    progress: Progress  # both numbers are public
+    stopped: Callable[[], bool]  # has somebody asked it to end after the current step?
     file: Path  # where a published table is written
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query(Answered, Generic[Statistic, Raw]):
-    """One question with all its parameters. Subclasses add their own fields and read like their theorem."""
+    """One question with all its parameters. Subclasses add their own fields."""
 
     trial: ClassVar[Trial]  # a class that has one of its own is in the catalogue
 
@@ -82,12 +83,12 @@ class Query(Answered, Generic[Statistic, Raw]):
     where: Predicate = EVERYONE
     noise: str = ""  # one of `noises`, "" for the usual one
 
-    declares: ClassVar[str] = ""  # “range” or “list”: what of a declaration its answer may become
+    declares: ClassVar[str] = ""  # “range” or “list”, if its answer may be used in a declaration
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
 
     @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:
-        """From public facts and the JSON of a form; refuses in one sentence what it cannot use."""
+        """Make the query from public facts and the JSON of a form; refuses in one sentence what it cannot use."""
         given = dict(parameters)
         known = {parameter.name for parameter in cls.card.parameters} | {"beta"} | ({"noise"} if cls.noises else set())
         strange = sorted(given.keys() - known)
@@ -123,7 +124,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @classmethod
     def known_of_everyone(cls, facts: Facts) -> bool:
-        """Is the answer public already where no condition is set?"""
+        """Is the answer already public when no condition is set?"""
         return False
 
     @abstractmethod
@@ -147,18 +148,20 @@ class Query(Answered, Generic[Statistic, Raw]):
     @abstractmethod
     def loss(self) -> Loss: ...
 
-    def promised_before(self) -> list[JsonObject]:  # as earlier versions wrote it, so that their receipts hold
+    def promised_before(
+        self,
+    ) -> list[JsonObject]:  # promises as earlier versions stored them, so that their receipts stay valid
         return []
 
     @abstractmethod
     def coarse(self) -> Fraction:
-        """A promise above this says little: a quarter of what the question can show, from public facts."""
+        """A promised error above this is called coarse: a quarter of the answer's possible range, from public facts."""
 
     @abstractmethod
     def draw(self, value: Statistic, coins: Coins) -> Raw: ...
 
-    def drawn(self, value: Statistic, coins: Coins, told: Told) -> Raw:
-        """`draw`, by a question that takes long enough to tell how far it has come; both numbers are public."""
+    def drawn(self, value: Statistic, coins: Coins, progress: Progress) -> Raw:
+        """`draw` with progress, for a question that takes long."""
         return self.draw(value, coins)
 
     @abstractmethod
@@ -166,9 +169,9 @@ class Query(Answered, Generic[Statistic, Raw]):
         """The exact law of `draw`."""
 
     def truth(self, rows: Sequence[Row]) -> Json:
-        """The plain answer over coded rows of a made-up table, all of which count, as one group: a number, a pair
-        between which every number is right, or one by label. The tests hold the ranges of drawn answers against it;
-        a question that has none names a test of its own (`Trial.covered`)."""
+        """The true answer for the coded rows of a made-up table, without groups: a number, a pair between which every
+        number is correct, or one of these by label. Tests check that the ranges of drawn answers contain it; a question
+        without `truth` names a test of its own (`Trial.covered`)."""
         raise NotImplementedError
 
     @abstractmethod
@@ -179,15 +182,15 @@ class Query(Answered, Generic[Statistic, Raw]):
         single: list[Ref | None] = [getattr(self, "column", None), self.by]
         return {base(name) for name in [*single, *getattr(self, "columns", ())] if name is not None}
 
-    def conditions(self) -> tuple[Predicate, ...]:  # whatever decides which rows count, or for what
+    def conditions(self) -> tuple[Predicate, ...]:  # all conditions that decide which rows count, or where
         return self.where, getattr(self, "of", EVERYONE)
 
     def used(self) -> set[str]:
-        """The columns a question speaks of: their public bounds go into its receipt."""
-        return self.valued().union(*(one.columns() for one in self.conditions()))
+        """The columns that a question uses: their public bounds go into its receipt."""
+        return self.valued().union(*(condition.columns() for condition in self.conditions()))
 
     def cuts(self) -> tuple[Cut, ...]:
-        """What of the file does not count as it stands there, by declaration: told wherever the answer is read."""
+        """How the declaration changes the file's cells before they count; shown wherever the answer is shown."""
         return of_question(self.facts, self.need(), self.valued(), self.conditions())
 
     def labels(self) -> list[str]:
@@ -195,11 +198,11 @@ class Query(Answered, Generic[Statistic, Raw]):
         return [] if self.by is None else list(self.facts.schema.category(self.by).labels)
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """For a file with a column for each: what the parts are told apart by, and the cells of each label in turn."""
+        """For an exported file: the columns that identify the answer's parts, and the cells of each part in order."""
         return ("label",), [(label,) for label in self.labels()]
 
     def shown(self) -> dict[str, str]:
-        """Stored names of parts, which are English, as the reader writes them; those that stay are left out."""
+        """Stored names of parts, which are English, in the reader's language; names that stay the same are left out."""
         return self.by.shown() if isinstance(self.by, Grouped) else {}
 
     def listed(self, value: JsonObject) -> list[str]:
@@ -221,27 +224,30 @@ class Query(Answered, Generic[Statistic, Raw]):
         return [*((self.card.key, given | {"by": step}) for step in steps), (self.card.key, whole)]
 
     def for_each(self, epsilon: Fraction) -> Fraction:
-        """What each group may spend. Groups are disjoint: one person is in one of them under add/remove, but under
-        replace-one may leave one and enter another, so two groups pay."""
+        """The ε that each group may spend. Groups are disjoint: under add/remove a person is in one of them, but under
+        replace-one may leave one and enter another, so that two groups change."""
         return epsilon / 2 if self.by is not None and self.facts.relation == "replace" else epsilon
 
     def of_groups(self, part: Loss) -> Loss:
-        """The loss of all groups from that of one, which was given `for_each` of ε."""
+        """The loss of all groups together, from that of one group at `for_each` of ε."""
         return Together((part, part)) if self.by is not None and self.facts.relation == "replace" else part
 
-    def told(self, each: list[Ends]) -> Released:
-        """One (value, interval) as it is; one for each group, by label."""
-        if self.by is None:
-            return Released(*each[0])
-        pairs = dict(zip(self.labels(), each, strict=True))
-        return Released({name: one[0] for name, one in pairs.items()}, {name: one[1] for name, one in pairs.items()})
+    def told(self, answers: list[Ends]) -> Released:
+        """The answer for everyone, or one for each group by label."""
+        return Released(*answers[0]) if self.by is None else self.by_label(answers)
+
+    def by_label(self, answers: Iterable[Ends]) -> Released:
+        """One (value, interval) for each of `labels`."""
+        pairs = dict(zip(self.labels(), answers, strict=True))
+        values, intervals = ({name: pair[place] for name, pair in pairs.items()} for place in (0, 1))
+        return Released(values, intervals)
 
     def first_statistic(self, read: Callable[[AnyNeed | RawNeed], Statistic]) -> Statistic | None:
         """What is read before the draw."""
         return read(self.need())
 
     def carry(self, value: Statistic, tools: ReleaseTools) -> JsonObject:
-        """Draw, and say what the ledger keeps of it."""
+        """Draw, and return what the ledger stores."""
         return self.stored(self.drawn(value, tools.coins, tools.progress))
 
     def stored(self, raw: Raw) -> JsonObject:
@@ -251,7 +257,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return self.finish(self.draw(value, coins))
 
     def parameters(self) -> JsonObject:
-        """The form's JSON, from which `build` makes this very query again."""
+        """The form's JSON, from which `build` makes an equal query."""
         given: JsonObject = {"epsilon": text_of(self.epsilon)} | self.own_json()
         if self.by is not None:
             given["by"] = ref_json(self.by)
@@ -267,12 +273,12 @@ class Query(Answered, Generic[Statistic, Raw]):
         return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
 
     def digest(self, without_epsilon: bool = False) -> str:
-        """A name for this very question, from public facts only, whatever noise it is answered with."""
-        told = self.describe()
-        told["parameters"].pop("noise", None)
+        """A hash that identifies this question, whatever noise it is answered with; from public facts only."""
+        description = self.describe()
+        description["parameters"].pop("noise", None)
         if without_epsilon:
-            told["parameters"].pop("epsilon")
-        return hashlib.sha256(canonical(told).encode()).hexdigest()
+            description["parameters"].pop("epsilon")
+        return hashlib.sha256(canonical(description).encode()).hexdigest()
 
     def at(self, epsilon: Fraction) -> Self:
         return replace(self, epsilon=epsilon)
@@ -282,7 +288,7 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     @property
     def theorem(self) -> str:
-        """Why it is private, for the noise it is answered with."""
+        """The theorem that makes it private, for the noise it is answered with."""
         return say(f"noise.{self.noise}.theorem") if self.noise else self.card.theorem
 
 
@@ -291,16 +297,15 @@ AnyQuery = Query[Any, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Query[Statistic, Figures]):
-    """A question whose `draw` adds noise to integers: several draws are worth their mean, and the ledger keeps
-    them."""
+    """A question whose `draw` adds noise to integers: several draws can be averaged, so the ledger stores them."""
 
     @abstractmethod
     def around(self, raw: Figures, looks: int) -> Released:
-        """What the mean of `repeated_answers` independent draws says, with a range that holds except with chance β."""
+        """The answer from the mean of `looks` independent draws, with a range that fails with probability at most β."""
 
     def finish(self, raw: Figures) -> Released:
         return self.around(raw, 1)
 
     def stored(self, raw: Figures) -> JsonObject:
-        """The draw itself is what the charge paid for, so it may be kept too."""
+        """The draw itself was paid for by the charge, so it may be stored too."""
         return super().stored(raw) | {"raw": list(raw)}

@@ -1,4 +1,4 @@
-"""A question that reads, draws, and reads again where the draw led it, and the way it went."""
+"""A question in several steps, each computed on the data at the point that the last draw led to, and its path."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.mechanisms.query import Query, Raw, Released, ReleaseTools, Statistic, Told
+from dpengine.mechanisms.query import Progress, Query, Raw, Released, ReleaseTools, Statistic
 from dpengine.noise.coins import Coins
 from dpengine.statistics.need import AnyNeed
+
+Reader = Callable[[AnyNeed], Any]  # computes a need on the data
 
 
 @dataclass(frozen=True)
 class Path:
-    """How a training went: every point of it was drawn with noise that was paid for. Integers on the public
-    lattice."""
+    """The path of a training. It is public: every point of it was drawn with noise that was paid for. Integers on the
+    public lattice."""
 
     steps: int  # done
     of: int
@@ -39,18 +41,19 @@ class Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Stepwise(Query[Statistic, Raw]):
-    """A question that reads, draws, and reads again where the draw led it. The whole loss is charged before the first
-    step; whoever stops it early gets what was drawn so far. `need` and `draw` are those of its first step."""
+    """A question that computes a statistic, draws, and goes on from what it drew. The whole loss is charged before the
+    first step; if it is stopped early, the result is what was drawn so far. `need` and `draw` are those of its first
+    step."""
 
     @abstractmethod
-    def descend(self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]) -> Path:
-        """All steps, or those done when `stopped` first said so; both numbers told are public."""
+    def descend(self, read: Reader, coins: Coins, progress: Progress, stopped: Callable[[], bool]) -> Path:
+        """All steps, or those done before `stopped` returned True."""
 
     @abstractmethod
     def ended(self, path: Path) -> Released: ...
 
-    def first_statistic(self, read: Callable[[AnyNeed], Any]) -> None:
-        """Nothing: it reads as it goes."""
+    def first_statistic(self, read: Reader) -> None:
+        """Nothing: every step computes its own statistic."""
 
     def carry(self, value: Json, tools: ReleaseTools) -> JsonObject:
         path = self.descend(tools.read, tools.coins, tools.progress, tools.stopped)

@@ -1,7 +1,8 @@
-"""When an answer says nothing. Decided from the promise, public facts and the released answer alone: it costs nothing.
+"""When an answer is too noisy to say anything. Decided from the promise, public facts and the released answer alone, so
+it costs nothing.
 
-A figure    says nothing where its range holds nine tenths of all that it can be by declaration.
-Groups      cannot be told apart where one figure lies in the ranges of all of them.
+A figure    says nothing if its range covers nine tenths of the values that it can have by declaration.
+Groups      cannot be told apart if some figure lies in the ranges of all of them.
 A name      is drawn from |R| candidates, with a promised gap g to the best. If n rows share |R| values the best one has
             at least n/|R| of them. Where g is at most a tenth of that the chosen one has at least nine tenths of what
             the best one has; elsewhere the name alone says little. How many rows a condition leaves is not public, so
@@ -17,10 +18,10 @@ from fractions import Fraction
 
 from dpengine.core.json_types import Ends, Json
 
-FEW = "few"  # too few to tell
-APART = "apart"  # cannot be told apart
-FOUND = "found"  # nothing stands out
-SHAPE = "shape"  # a flat one fits as well
+FEW = "few"  # too few people for this noise
+APART = "apart"  # the groups cannot be told apart
+FOUND = "found"  # nothing stands out of the noise
+SHAPE = "shape"  # a flat curve would fit as well
 NOISE = "noise"  # rows or a model that are mostly noise
 STATES = (FEW, APART, FOUND, SHAPE, NOISE)
 
@@ -29,8 +30,8 @@ DOUBT = 1e-6  # far above the rounding of a few operations on floats
 
 
 def fills(low: Json, high: Json, least: Json, most: Json) -> bool:
-    """Does [low, high] hold nearly all of [least, most]? Exact where a float leaves a doubt: an answer may have very
-    many ranges."""
+    """Does [low, high] cover nearly all of [least, most]? Decided in floats, because an answer may have very many
+    ranges, and exactly where a float is too close to call."""
     first, last, bottom, top = float(low), float(high), float(least), float(most)
     wide = top - bottom
     if wide > DOUBT * max(abs(bottom), abs(top)):
@@ -42,7 +43,7 @@ def fills(low: Json, high: Json, least: Json, most: Json) -> bool:
 
 
 def alike(ranges: Iterable[Ends]) -> bool:
-    """Is there a figure that all of these ranges hold? Ends are numbers, or days as ISO writes them."""
+    """Do all of these ranges have a figure in common? Ends are numbers, or days in ISO form."""
     lows, highs = zip(*ranges, strict=True)
     return bool(max(lows) <= min(highs))
 

@@ -1,9 +1,9 @@
-"""How a question is tried, said beside the question: named cases for the audit and the tests, an example and its broken
-twins for the page “Check it yourself”, and what holds its ranges against the truth.
+"""How a question is tested, stated beside the question: named cases for the audit and the tests, an example and its
+broken twins for the page “Check it yourself”, and which test compares its ranges with the true answer.
 
-Cases are about the small world (`WORLD`), of which every table and every neighbour is listed (`dpengine.audit.world`);
-the example is about the made-up club (`CLUB`), in which one person, Ana, matters (`demos.neighbours`). All of it is
-public: nobody is in these tables.
+Cases are about the small world (`WORLD`), of which every table and every neighbour can be listed
+(`dpengine.audit.world`); the example is about a made-up club (`CLUB`), in which one person, Ana, makes a difference
+(`demos.neighbours`). All of it is public and made up.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ NORTH: list[Json] = [["town", "in", ["North"]]]
 
 @dataclass(frozen=True)
 class Example:
-    """A question about the club in which Ana matters. `others` are those beside whom she matters most (“usual”,
-    “alike”, “even”), `instead` who stands in her place on the other table (“far” from her, or “near”)."""
+    """A question about the club for which Ana makes a difference. `others` says what the other members are like
+    (“usual”, “alike”, “even”), `instead` who replaces her in the other table (“far” from her, or “near”)."""
 
     given: Given
     others: str = "usual"
@@ -55,9 +55,9 @@ class Example:
 
 @dataclass(frozen=True)
 class Trial:
-    """`twins` are broken in a way that `demos.twins` names: “half” of the noise of a number, “quarter” of that of a
-    choice, and others. `covered` names the test that holds its ranges or its promise against the truth; where it is
-    empty the common one does, with the question's own `truth`."""
+    """`twins` are deliberately broken versions, by their names in `demos.twins`: “half” the noise of a number, a
+    “quarter” of that of a choice, and others. `covered` names the test that compares its ranges or its promise with the
+    true answer; where it is empty, the common test does, with the question's own `truth`."""
 
     cases: Mapping[str, Given]
     example: Example
@@ -65,17 +65,18 @@ class Trial:
     covered: str = ""
     with_noise: Mapping[str, Example] = field(default_factory=dict)  # further examples, by name: with its other noise
     data_support: str = ""  # the test of its laws, where δ pays for a support that depends on the data
-    large: Given = field(default_factory=dict)  # for a large table, where no case is made to learn much
+    large: Given = field(default_factory=dict)  # parameters for a large table, where no case suits one
 
 
 def model(
     schema: Schema, target: str, feature: str, yes: tuple[int, ...], no: tuple[int, ...], *weights: int
 ) -> JsonObject:
-    """A released model, as a question about it is given it: of yes and no where `yes` is named, else of a number."""
+    """A released model, in the form in which a question about it receives it: of yes and no if `yes` is given, else of
+    a number."""
     columns = {name: [name, schema[name].as_json()] for name in (target, feature)}
     sides = {"kind": "logistic", "yes": list(yes), "no": list(no)} if yes else {"kind": "linear"}
     return {"features": [columns[feature]], "target": columns[target], "bits": 24, "weights": list(weights)} | sides
 
 
-HALF = 11_863_283  # a weight that adds ½ to what a model of one list says
-ONE_STEP = {"steps": 1, "clip": "0.5", "lattice": 3}  # of a training; coarse, so that its law can be summed
+HALF = 11_863_283  # a weight that adds ½ to the prediction of a model with one list
+ONE_STEP = {"steps": 1, "clip": "0.5", "lattice": 3}  # of a training; a coarse lattice, so that its law can be listed

@@ -68,7 +68,7 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
         return {"column": self.column}
 
     def valued(self) -> set[str]:
-        """No declared bound enters."""
+        """None: no declared bound is used."""
         return set()
 
     def sentence(self) -> str:
@@ -101,7 +101,7 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
 
     @property
     def reach(self) -> int:
-        """t: what all noises stay within at once."""
+        """t: all noise terms stay within it at once, except with probability β."""
         return laplace_reach(self.scale, self.beta / BANDS)
 
     def promise(self) -> Within:

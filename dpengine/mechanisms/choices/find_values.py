@@ -92,7 +92,7 @@ class FindValues(Query[Found, Found]):
         return {"column": self.column, "delta": text_of(self.delta)}
 
     def valued(self) -> set[str]:
-        """No declared bound enters."""
+        """None: no declared bound is used."""
         return set()
 
     def sentence(self) -> str:
@@ -105,7 +105,7 @@ class FindValues(Query[Found, Found]):
         return Values(self.column)
 
     def measured(self, value: Found) -> tuple[int, ...]:
-        """Of the present values alone: which ones is private."""
+        """The counts of the values that occur; which ones occur is private."""
         return tuple(count for _, count in value)
 
     def sensitivity(self) -> Sensitivity:
@@ -127,7 +127,7 @@ class FindValues(Query[Found, Found]):
 
     @property
     def reach(self) -> int:
-        """t: what the noise of so many values stays within at once, as if every row held a value of its own."""
+        """t: the noise of all values stays within it at once, even if every row held a different value."""
         return laplace_reach(self.scale, self.beta / (self.facts.about * self.facts.unit.at_most))
 
     def promise(self) -> Within:
@@ -135,7 +135,7 @@ class FindValues(Query[Found, Found]):
         return Within(Fraction(self.threshold + self.reach), most, self.beta, Fraction(0), nominal=guess)
 
     def off(self) -> Fraction:
-        """A figure that is shown; what is not shown may be off by T more."""
+        """The error of the figures shown; for a value that is not shown it may be larger by T."""
         return Fraction(self.reach)
 
     def unseen(self) -> Fraction | None:
@@ -146,7 +146,7 @@ class FindValues(Query[Found, Found]):
         return True
 
     def state(self, value: Json, interval: Json) -> str:
-        """Every value that is found is held by somebody: that tells."""
+        """An answer always says something: every value found is held by somebody."""
         return "" if value else FOUND
 
     def coarse(self) -> Fraction:
@@ -155,8 +155,8 @@ class FindValues(Query[Found, Found]):
     def draw(self, value: Found, coins: Coins) -> Found:
         noisy = coins.laplace([count for _, count in value], self.scale) if value else []
         least = self.threshold
-        told = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
-        return tuple(sorted(told, key=lambda one: (-one[1], one[0]))[:MOST_FOUND])
+        released = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
+        return tuple(sorted(released, key=lambda named: (-named[1], named[0]))[:MOST_FOUND])
 
     def law(self, value: Found) -> None:
         """Its support depends on the data; `tests/engine/mechanisms/test_find_values.py` computes it exactly and checks

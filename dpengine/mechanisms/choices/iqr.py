@@ -76,34 +76,34 @@ class Iqr(Quantile):
         return say("sentence.iqr", column=self.column, who=who(self.where, self.by))
 
     def labels(self) -> list[str]:
-        return []  # two quartiles are drawn, and one distance is told
+        return []  # two quartiles are drawn, but one distance is released
 
     def shown(self) -> dict[str, str]:
         return {}
 
     def promise(self) -> Rank:
-        return replace(super().promise(), floor=Fraction(0))  # of distances no bound from below is known
+        return replace(super().promise(), floor=Fraction(0))  # no lower bound is known for distances
 
     def mute(self, interval: Json, part: str = "") -> bool:
-        """Nearly any distance is possible, or the ends are drawn from beyond all people there are."""
+        """Is nearly any distance possible, or are the range's ends drawn at ranks beyond all people?"""
         most = None if self.facts.people is None else self.facts.people * self.facts.unit.at_most
         lost = most is not None and any(self.shift(share) >= max(share, 1 - share) * most for share in self.shares)
         return lost or AnyQuery.mute(self, interval, part)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        """From the six draws; a range is widened to hold all three of its quartile, which keeps its promise."""
+        """From the six draws; a quartile's range is widened to contain its three draws, which keeps its promise."""
         last = self.facts.schema[self.column].size - 1
         codes = [min(max(code, 0), last) for code in raw]  # a sentinel is the declared bound
         lower, upper = codes[:3], codes[3:]
         least, most = min(upper) - max(lower), max(upper) - min(lower)
-        told = (self._distance(steps) for steps in (upper[0] - lower[0], least, most))
-        value, low, high = told
+        distances = (self._distance(steps) for steps in (upper[0] - lower[0], least, most))
+        value, low, high = distances
         return Released(value, (low, high))
 
     def _distance(self, steps: int) -> int | float:
-        """So many steps of the grid, in the column's unit."""
-        found = max(steps, 0) * self.facts.schema.number(self.column).step
-        return int(found) if found.denominator == 1 else float(found)
+        """A number of grid steps in the column's unit."""
+        distance = max(steps, 0) * self.facts.schema.number(self.column).step
+        return int(distance) if distance.denominator == 1 else float(distance)
 
     def truth(self, rows: Sequence[Row]) -> tuple[float, float]:
         """The least and the greatest distance between a lower and an upper quartile: there may be several of each."""

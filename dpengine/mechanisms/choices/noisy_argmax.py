@@ -69,7 +69,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         listed = given["options"]
         if not isinstance(listed, (list, tuple)) or not 2 <= len(listed) <= MOST_OPTIONS:
             raise AllowanceError("options.many", most=MOST_OPTIONS)
-        options = tuple(read_predicate(one, facts.schema) for one in listed)
+        options = tuple(read_predicate(option, facts.schema) for option in listed)
         names = {conditions(option) for option in options}
         if any(option.everyone for option in options) or len(names) < len(options):
             raise AllowanceError("options.different")
@@ -82,7 +82,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         return *super().conditions(), *self.options
 
     def names(self) -> list[str]:
-        """As they are stored."""
+        """The names of the options as they are stored."""
         with stored():
             return self._conditions()
 

@@ -119,8 +119,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
 
     def sentence(self) -> str:
         code = "sentence.quantile" if len(self.shares) == 1 else "sentence.quantiles"
-        told = [plain(share * 100) for share in self.shares]
-        return say(code, shares=told, share=told[0], column=self.column, who=who(self.where, self.by))
+        percents = [plain(share * 100) for share in self.shares]
+        return say(code, shares=percents, share=percents[0], column=self.column, who=who(self.where, self.by))
 
     def labels(self) -> list[str]:
         if self.by is not None or len(self.shares) == 1:
@@ -205,7 +205,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
         return self._padded(Blocks(firsts, lengths, np.maximum(0, np.maximum(over, under))))
 
     def _padded(self, blocks: Blocks) -> Blocks:
-        """With empty blocks up to a public number of them, so that the work does not tell how many values occur."""
+        """Adds empty blocks up to a public number, so that the running time does not reveal how many values occur."""
         size = self.facts.schema[self.column].size
         most = size if self.facts.people is None else min(size, self.facts.people * self.facts.unit.at_most)
         room = 2 * min(most, MOST_PADDED) + 2 - len(blocks.firsts)
@@ -249,8 +249,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
 
     def mute(self, interval: Json, part: str = "") -> bool:
-        """Nearly the whole grid, or a range whose ends are both drawn from beyond all people there are; where no range
-        was bought, a place that may be nearly anywhere."""
+        """Does the range cover nearly the whole grid, or are both its ends drawn at ranks beyond all people? Without a
+        range: may the rank be nearly anywhere?"""
         share = self.shares[self.labels().index(part)] if part and self.by is None else self.shares[0]
         if interval is None:
             away = self.promise().share
@@ -267,7 +267,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
         return super().state(value, interval)
 
     def coarse(self) -> Fraction:
-        """A quarter of the farthest a rank can be off, as a share of the people."""
+        """A quarter of the largest possible rank error, as a share of the people."""
         return max(max(share, 1 - share) for share in self.shares) / 4
 
     def draw(self, value: Spread | tuple[Spread, ...], coins: Coins) -> tuple[int, ...]:
@@ -293,28 +293,28 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
         )
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        """A range is widened to hold all three draws, which keeps its promise; a sentinel is the declared bound."""
+        """A range is widened to contain all three draws, which keeps its promise; a sentinel becomes the declared
+        bound."""
         column = self.facts.schema.ordered(self.column)
         width = len(self.sides)
-        told: list[Ends] = []
+        answers: list[Ends] = []
         for first in range(0, len(raw), width):
             held = [min(max(code, 0), column.size - 1) for code in raw[first : first + width]]
             ends = (column.value(min(held)), column.value(max(held))) if self.with_range else None
-            told.append((column.value(held[0]), ends))
-        if len(told) == 1:
-            return Released(*told[0])
-        pairs = dict(zip(self.labels(), told, strict=True))
-        ranges = {label: one[1] for label, one in pairs.items()} if self.with_range else None
-        return Released({label: one[0] for label, one in pairs.items()}, ranges)
+            answers.append((column.value(held[0]), ends))
+        if len(answers) == 1:
+            return Released(*answers[0])
+        released = self.by_label(answers)
+        return released if self.with_range else Released(released.value)
 
 
 def read_shares(given: Json) -> tuple[Fraction, ...]:
     """One share or several, rising; each with at most three decimals."""
     listed = given if isinstance(given, (list, tuple)) else [given]
-    shares = tuple(read_number(one, "share") for one in listed)
-    if not 1 <= len(shares) <= MOST_SHARES or any(not 0 < one < 1 for one in shares):
+    shares = tuple(read_number(share, "share") for share in listed)
+    if not 1 <= len(shares) <= MOST_SHARES or any(not 0 < share < 1 for share in shares):
         raise AllowanceError("share.range")
-    if any((one * FINEST_SHARE).denominator != 1 for one in shares) or sorted(set(shares)) != list(shares):
+    if any((share * FINEST_SHARE).denominator != 1 for share in shares) or sorted(set(shares)) != list(shares):
         raise AllowanceError("share.range")
     return shares
 

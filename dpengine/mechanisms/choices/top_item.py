@@ -121,7 +121,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     @property
     def each(self) -> int:
-        """How many rows of a person can hold the same value."""
+        """How many rows of one person can hold the same value."""
         return 1 if isinstance(self.facts.schema.listed(self.column), ItemSet) else self.facts.unit.at_most
 
     def need(self) -> BinCounts | CellCounts | ItemCounts:
@@ -144,8 +144,8 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return self.epsilon / self.how_many / (moves * self.sensitivity().bound)
 
     def loss(self) -> Loss:
-        each = self.epsilon / self.how_many
-        part: Loss = Pure(each) if self.noise else Exponential(each)
+        epsilon = self.epsilon / self.how_many
+        part: Loss = Pure(epsilon) if self.noise else Exponential(epsilon)
         return Together((part,) * self.how_many) if self.how_many > 1 else part
 
     def promise(self) -> NearBest:
@@ -159,7 +159,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return "" if certain else APART
 
     def coarse(self) -> Fraction:
-        """An even share of the people: with a larger gap almost any item could win."""
+        """An equal share of the people per item: with a larger gap almost any item could win."""
         return Fraction(self.facts.about, len(self.candidates))
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:

@@ -60,18 +60,18 @@ class FitCheck(OfCounts):
         name = given.get("column")
         if name in (None, ""):
             return {"column": None}
-        facts.schema[str(name)]  # refuses one that is not declared
+        facts.schema[str(name)]  # refuses a column that is not declared
         return {"column": str(name)}
 
     def own_json(self) -> JsonObject:
         return {} if self.column is None else {"column": self.column}
 
     def used(self) -> set[str]:
-        """What does not fit depends on everything that was declared."""
+        """All columns: what counts as a misfit depends on the whole declaration."""
         return set(self.facts.schema.columns) if self.column is None else {self.column}
 
     def valued(self) -> set[str]:
-        """A misfit is told from the cell as it stands in the file."""
+        """None: a misfit is recognised from the cell as the file has it."""
         return set()
 
     def sentence(self) -> str:

@@ -106,7 +106,7 @@ class Histogram(OfCounts):
 
     def sentence(self) -> str:
         sets = isinstance(self.values, ItemSet)
-        rows = self.facts.unit.id_column is not None and not sets  # of sets the people who hold an item are counted
+        rows = self.facts.unit.id_column is not None and not sets  # for sets, people who hold an item are counted
         code = "sentence.histogram_rows" if rows else "sentence.histogram"
         return say(code, column=self.column, who=who(self.where, rows=rows))
 
@@ -139,8 +139,8 @@ class Histogram(OfCounts):
         return column.at_most if isinstance(column, ItemSet) else None
 
     def cuts(self) -> tuple[Cut, ...]:
-        found, most = super().cuts(), self.set_size
-        return found if most is None else (*found, cut("set", column=self.column, most=most))
+        cuts, most = super().cuts(), self.set_size
+        return cuts if most is None else (*cuts, cut("set", column=self.column, most=most))
 
     def truth(self, rows: Sequence[Row]) -> dict[str, int]:
         return dict(zip(self.labels(), self.need().of(rows), strict=True))
@@ -180,9 +180,8 @@ class Histogram(OfCounts):
             return []
         return [(self.card.key, given | {"bins": bins}) for bins in FEWER_BINS if bins < len(self.starts)]
 
-    def told(self, each: list[Ends]) -> Released:
-        bars = dict(zip(self.labels(), each, strict=True))
-        return Released({label: one[0] for label, one in bars.items()}, {label: one[1] for label, one in bars.items()})
+    def told(self, answers: list[Ends]) -> Released:
+        return self.by_label(answers)
 
 
 def _span(low: str, high: str) -> str:

@@ -1,4 +1,4 @@
-"""What the questions answered by noisy counts share: the noise, its loss, its promise and its law.
+"""What all questions answered by noisy counts have in common: the noise, its loss, its promise and its law.
 
 Statistic   a vector of counts. What one person changes falls into a sides, each of L1 norm at most b: all of it is at
             most ab in L1 and ab² in squared L2. Under replace-one the sides are what is left and what is entered.
@@ -27,7 +27,9 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
 
-MOST_PARTS = 100  # of one loss in the ledger; beyond it, one part of ε, which is dearer and as true
+MOST_PARTS = (
+    100  # of one loss in the ledger; beyond it a single part of ε is charged, which costs more and is equally valid
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +39,11 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
     @property
     @abstractmethod
     def moves(self) -> tuple[int, int]:
-        """(a, b): how many sides the change of one person has, and the L1 norm of each at most."""
+        """(a, b): how many sides one person's change has, and the largest L1 norm of a side."""
 
     @property
     def numbers(self) -> int:
-        """How many counts."""
+        """The number of counts."""
         return self.groups
 
     def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
@@ -69,16 +71,15 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
         if self.noise:
             return Gaussian(self.rho)
         parts = self.moves[0]
-        each = Pure(self.epsilon / parts)
-        return Together((each,) * parts) if 1 < parts <= MOST_PARTS else Pure(self.epsilon)
+        part = Pure(self.epsilon / parts)
+        return Together((part,) * parts) if 1 < parts <= MOST_PARTS else Pure(self.epsilon)
 
     def reach(self, looks: int = 1) -> int | Fraction:
-        """How far the mean of `repeated_answers` draws of each count can be off, all of them at once, except with
-        chance β."""
-        each = self.beta / self.numbers
+        """How far the mean of `looks` draws of each count can be off, all counts at once, except with probability β."""
+        beta = self.beta / self.numbers
         if self.noise:
-            return gaussian_mean_reach(self.variance, looks, each)
-        return mean_reach(self.scale, looks, each)
+            return gaussian_mean_reach(self.variance, looks, beta)
+        return mean_reach(self.scale, looks, beta)
 
     @property
     def most(self) -> int:
@@ -92,7 +93,7 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
         return 0, None if self.facts.people is None else self.most
 
     def promise(self) -> Within:
-        # Gaussian noise has no ε, so no bound from below is known.
+        # Gaussian noise has no finite ε, so no lower bound is known.
         least = Fraction(0) if self.noise else least_count_error(self.epsilon, self.beta)
         return Within(Fraction(self.reach()), self.numbers, self.beta, least)
 

@@ -129,7 +129,7 @@ class Proportion(Averaged[tuple[int, ...]]):
         return 100 * sum(self.of.holds(row) for row in rows) / len(rows)
 
     def around(self, raw: Figures, looks: int) -> Released:
-        """Of several draws hits and misses are averaged, not their ratios."""
+        """For several draws, hits and misses are averaged, not their ratios."""
         if self.known is not None:
             low, high = ratio_range(100 * raw[0], 100 * self._reach(looks), self.known, 0, NOBODY, ALL)
             return Released(float(ratio(100 * raw[0], self.known, NOBODY, ALL)), (float(low), float(high)))

@@ -1,4 +1,4 @@
-"""How many sequences lie in a wide band, between two integers, in floats.
+"""Bounds on how many sequences lie in a wide band, computed in floats.
 
 Statement   The numbers w of `bands` over M!, v(M) = w(M)/M!, follow v′(M) = Σ_P v(P)·r^(M−P)/(M−P)!: sums of products
             of positive numbers, so nothing cancels. Every number is a float in [1/2, 1) and an exponent of its own, so
@@ -24,13 +24,13 @@ from dpengine.mechanisms.curves import bands
 from dpengine.mechanisms.curves.bands import Reached
 
 Floats = NDArray[np.float64]
-WIDE = 12  # narrower bands are counted exactly, as quickly
+WIDE = 12  # narrower bands are counted exactly, which is as fast
 SLACK = 30  # bits that the bounds agree in
-_NEVER = -(2**40)  # the exponent of nothing
+_NEVER = -(2**40)  # the exponent that stands for 0
 
 
 def between(held: Reached, grid: int, points: int, band: int) -> tuple[int, int]:
-    """Integers around W(t), the same where it is counted."""
+    """Integers below and above W(t); equal where it is counted exactly."""
     steps = bands.strides(held, grid, points, band)
     if max(run.high - run.low for run in steps) < WIDE:
         exact = bands.last_of(bands.along(steps, points))

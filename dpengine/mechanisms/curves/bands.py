@@ -67,7 +67,7 @@ def runs(held: Reached, grid: int, points: int, band: int) -> list[BandRun]:
     """The band over the grid, as runs of cells with the same integer ends. No row at all: everything is in the band.
 
     The lower end ⌈(m·C − t·m)/n⌉ becomes M where C reaches t + ⌊(M−1)·n/m⌋ + 1, the upper end ⌊(m·C + t·m)/n⌋ where C
-    reaches ⌈M·n/m⌉ − t: of all levels only those where one of the 2m does are looked at.
+    reaches ⌈M·n/m⌉ − t; so only the levels at which one of these 2m changes happens are looked at.
     """
     n = held.rows
     if n == 0:
@@ -80,26 +80,26 @@ def runs(held: Reached, grid: int, points: int, band: int) -> list[BandRun]:
     lows = np.maximum(-((band - levels) * points // n), 0)
     highs = np.minimum((levels + band) * points // n, points)
     firsts = starts.tolist()
-    found = [
+    result = [
         BandRun(first, end - first, low, high)
         for first, end, low, high in zip(firsts, [*firsts[1:], grid], lows.tolist(), highs.tolist(), strict=True)
     ]
-    last = found.pop()  # after the last cell all points are there: M = m, which the band of C = n holds
+    last = result.pop()  # after the last cell all points are there: M = m, which the band of C = n holds
     if last.cells > 1:
-        found.append(BandRun(last.first, last.cells - 1, last.low, last.high))
-    return [*found, BandRun(grid - 1, 1, points, points)]
+        result.append(BandRun(last.first, last.cells - 1, last.low, last.high))
+    return [*result, BandRun(grid - 1, 1, points, points)]
 
 
 def strides(held: Reached, grid: int, points: int, band: int) -> list[BandRun]:
-    """The runs as steps: where the lower end rises, the first cell of a run is one of its own."""
-    found, entered = [], 0
+    """The runs as steps: where the lower end rises, the first cell of a run becomes a step of its own."""
+    steps, entered = [], 0
     for run in runs(held, grid, points, band):
         alone = 1 if run.low > entered else 0
         entered = run.low
-        found += [BandRun(run.first, 1, run.low, run.high)] * alone
+        steps += [BandRun(run.first, 1, run.low, run.high)] * alone
         if run.cells > alone:
-            found.append(BandRun(run.first + alone, run.cells - alone, run.low, run.high))
-    return found
+            steps.append(BandRun(run.first + alone, run.cells - alone, run.low, run.high))
+    return steps
 
 
 def forward(held: Reached, grid: int, points: int, band: int) -> list[BandStep] | None:
@@ -138,7 +138,7 @@ def _step(low: int, ways: tuple[int, ...], run: BandRun, triangle: Triangle) -> 
 
 @lru_cache(maxsize=4)
 def _triangle(points: int) -> Triangle:
-    """C(M, 0), …, C(M, M) for M up to m. Of public numbers, so it is kept."""
+    """C(M, 0), …, C(M, M) for M up to m. They depend on public numbers only, so they may be cached."""
     rows: list[tuple[int, ...]] = [(1,)]
     for _ in range(points):
         rows.append((1, *(a + b for a, b in pairwise(rows[-1])), 1))
@@ -185,7 +185,7 @@ def _before(low: int, ways: tuple[int, ...], cells: int, total: int, row: tuple[
 
 
 def gap_of(value: Spread, points: Integers) -> int:
-    """⌈max_j |m·C_j − n·M_j|/m⌉: the band that a sequence just lies in."""
+    """⌈max_j |m·C_j − n·M_j|/m⌉: the narrowest band that contains a sequence."""
     m, n = len(points), int(value.counts.sum())
     edges = np.unique(np.concatenate([value.codes, points]))
     below = np.concatenate([[0], np.cumsum(value.counts)])[np.searchsorted(value.codes, edges, side="right")]

@@ -1,4 +1,4 @@
-"""A whole distribution at once: a made-up column of m values whose shares below every point are near the table's.
+"""A whole distribution at once: a synthetic column of m values whose cumulative shares are close to the table's.
 
 Guarantee   ε-DP under both relations, in one ε-bounded-range part.
 Theorem     small databases for threshold queries: Blum, Ligett, Roth 2008, Thm 3.1, by the exponential mechanism
@@ -85,7 +85,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
     )
 
     column: str
-    given_points: int | None = None  # m; None: the usual number for so many people
+    given_points: int | None = None  # m; None: the usual number for this many people
 
     def __post_init__(self) -> None:
         if self.given_points is not None and not 1 <= self.given_points <= self.most_points:
@@ -129,13 +129,13 @@ class Cdf(Query[Spread, tuple[int, ...]]):
 
     def _listed(self, value: Spread) -> dict[tuple[int, ...], tuple[int, int]]:
         """Every multiset of points with its gap and the number of sequences that hold it."""
-        found = {}
+        multisets = {}
         for chosen in combinations_with_replacement(range(self.size), self.points):
             ways = factorial(self.points)
             for times in Counter(chosen).values():
                 ways //= factorial(times)
-            found[chosen] = bands.gap_of(value, np.array(chosen, dtype=np.int64)), ways
-        return found
+            multisets[chosen] = bands.gap_of(value, np.array(chosen, dtype=np.int64)), ways
+        return multisets
 
     def sensitivity(self) -> Sensitivity:
         return Sensitivity("linf", self.facts.unit.at_most)
@@ -148,7 +148,8 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return Exponential(self.epsilon)
 
     def off_of(self, rows: int) -> int:
-        """How many of so many rows the synthetic column can be off by, at all points at once, but for chance β."""
+        """By how many of `rows` rows the synthetic column can be off, at all points at once, except with probability
+        β."""
         return -(-rows // (2 * self.points)) + choice_gap(self.rate, self.size**self.points, self.beta)
 
     @property
@@ -213,10 +214,10 @@ class Cdf(Query[Spread, tuple[int, ...]]):
 
     def made_up(self, value: dict[str, float]) -> list[str]:
         """The synthetic column behind an answer, in rising order."""
-        found: list[str] = []
+        column: list[str] = []
         for name in self.listed(value):
-            found += [name] * (round(Fraction(value[name]) * self.points / ALL) - len(found))
-        return found
+            column += [name] * (round(Fraction(value[name]) * self.points / ALL) - len(column))
+        return column
 
 
 def _read_points(value: Json) -> int | None:

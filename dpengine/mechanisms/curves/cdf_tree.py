@@ -110,7 +110,7 @@ class CdfTree(OfCounts):
 
     @property
     def variance(self) -> Fraction:
-        """In squared L2 a side is L·k², not (L·k)²: a row is once in each level."""
+        """In squared L2 a side is L·k², not (L·k)², because a row is counted once in each level."""
         return self.moves[0] * self.levels * self.facts.unit.at_most**2 / (2 * self.rho)
 
     def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
@@ -129,11 +129,11 @@ class CdfTree(OfCounts):
 
     def reach(self, looks: int = 1) -> int | Fraction:
         """How far the number at or below a cell can be off, all cells at once: a sum of `longest` means."""
-        each, noises = self.beta / self.leaves, self.longest * looks
+        beta, noises = self.beta / self.leaves, self.longest * looks
         if self.noise:
-            total = int(gaussian_mean_reach(self.variance, noises, each) * noises)  # a whole number by its definition
+            total = int(gaussian_mean_reach(self.variance, noises, beta) * noises)  # a whole number by its definition
         else:
-            total = (sum_reach if noises <= EXACT_SUMS else total_reach)(self.scale, noises, each)
+            total = (sum_reach if noises <= EXACT_SUMS else total_reach)(self.scale, noises, beta)
         return total if looks == 1 else Fraction(total, looks)
 
     @property
@@ -148,7 +148,7 @@ class CdfTree(OfCounts):
         return self.facts.about * self.facts.unit.at_most
 
     def state(self, value: Json, interval: Json) -> str:
-        """Does the band hold nearly every curve?"""
+        """Does the band contain nearly every curve?"""
         return FEW if max(high - low for low, high in interval.values()) >= NEARLY * self.most else ""
 
     def coarse(self) -> Fraction:
@@ -170,25 +170,26 @@ class CdfTree(OfCounts):
 @lru_cache(maxsize=64)
 def _shape(leaves: int) -> tuple[int, int]:
     """(B, L): branches and levels, for the least noise in a sum of about L(B−1) nodes of scale ∝ L."""
-    found = []
+    options = []
     for branches in range(2, max(leaves, 2) + 1):
         levels, reached = 1, branches
         while reached < leaves:
             levels, reached = levels + 1, reached * branches
-        found.append((levels**3 * (branches - 1), branches, levels))
-    _, branches, levels = min(found)
+        options.append((levels**3 * (branches - 1), branches, levels))
+    _, branches, levels = min(options)
     return branches, levels
 
 
 @lru_cache(maxsize=64)
 def _sums(leaves: int) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """For every cell, which nodes make up all that is at or below it: stretches [first, end) of `measured`."""
+    """For every cell, the nodes whose counts add up to all that is at or below it: ranges [first, end) of
+    `measured`."""
     branches, levels = _shape(leaves)
     begins, width = [0], leaves
     for _ in range(levels):
         begins.append(begins[-1] + width)
         width = -(-width // branches)
-    found = []
+    sums = []
     for cells in range(1, leaves + 1):
         parts, place = [], cells
         for level in range(levels):
@@ -197,8 +198,8 @@ def _sums(leaves: int) -> tuple[tuple[tuple[int, int], ...], ...]:
             first = begins[level] + (0 if level == levels - 1 else place * branches)
             if left:
                 parts.append((first, first + left))
-        found.append(tuple(parts))
-    return tuple(found)
+        sums.append(tuple(parts))
+    return tuple(sums)
 
 
 @lru_cache(maxsize=64)

@@ -58,7 +58,7 @@ from dpengine.statistics.need import Spread
 
 USUAL_POINTS = 100
 MOST_POINTS = {1: 200, 2: 100}
-USUAL_WIDTH = 20  # the range is so many bandwidths wide
+USUAL_WIDTH = 20  # bandwidths in the range, by default
 _PARTS = {1: 2**8, 2: 2**6}  # M
 _CLOSE = 5  # bits beyond those of the number of rows: then rounding is far below the noise
 _ROOM = 57  # bits of σ: a sampler's integers have 63
@@ -108,10 +108,10 @@ class Density(Query[Spread, tuple[int, ...]]):
         columns = [facts.schema.number(name) for name in names]
         points = _points(given.get("resolution"), len(names))
         asked = given.get("bandwidth")
-        each = list(asked) if isinstance(asked, (list, tuple)) else [asked] * len(names)
-        if len(each) != len(names):
+        bandwidths = list(asked) if isinstance(asked, (list, tuple)) else [asked] * len(names)
+        if len(bandwidths) != len(names):
             raise AllowanceError("density.bandwidths", columns=list(names))
-        widths = tuple(_width(*one, points) for one in zip(names, columns, each, strict=True))
+        widths = tuple(_width(*given_width, points) for given_width in zip(names, columns, bandwidths, strict=True))
         return {"columns": tuple(names), "widths": widths, "points": points}
 
     def own_json(self) -> JsonObject:
@@ -124,8 +124,8 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     def sentence(self) -> str:
         rows = self.facts.unit.id_column is not None
-        told = {"columns": say("who.and").join(self.columns), "who": who(self.where, rows=rows)}
-        return say("sentence.density_two" if len(self.columns) > 1 else "sentence.density", **told)
+        words = {"columns": say("who.and").join(self.columns), "who": who(self.where, rows=rows)}
+        return say("sentence.density_two" if len(self.columns) > 1 else "sentence.density", **words)
 
     # Public facts -----------------------------------------------------------------------------------------------------
 
@@ -135,12 +135,12 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @property
     def column(self) -> str:
-        """The one that lies."""
+        """The column along the horizontal axis."""
         return self.columns[0]
 
     @property
     def rows(self) -> int:
-        """How many rows count at most; under add/remove about so many."""
+        """The most rows that can count; under add/remove an approximate number."""
         return self.facts.about * self.facts.unit.at_most
 
     @property
@@ -173,7 +173,7 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     @cached_property
     def tables(self) -> tuple[density_table.DensityTable, ...]:
-        """Kept by the question itself: what is summed, what is bounded and what is noised is one table."""
+        """Computed once per question, so that the sums, the sensitivity and the noise all use the same table."""
         return tuple(density_table.table(axis) for axis in self.axes)
 
     @property
@@ -199,11 +199,11 @@ class Density(Query[Spread, tuple[int, ...]]):
         return density_table.coefficients(self.tables, density_table.binned(self.tables, tuple(codes), value.counts))
 
     def sensitivity(self) -> Sensitivity:
-        found = density_table.longest_of(self.tables)
+        longest = density_table.longest_of(self.tables)
         if self.facts.relation == "replace":
             apart = density_table.farthest_of(self.tables)
-            found = apart if self.people is not None else max(apart, found)
-        return Sensitivity("l2sq", found * (self.facts.unit.at_most * self.scale) ** 2)
+            longest = apart if self.people is not None else max(apart, longest)
+        return Sensitivity("l2sq", longest * (self.facts.unit.at_most * self.scale) ** 2)
 
     @property
     def rho(self) -> Fraction:
@@ -221,13 +221,13 @@ class Density(Query[Spread, tuple[int, ...]]):
         return tuple(coins.wide_gaussian(self.measured(value), self.variance))
 
     def law(self, value: Spread) -> Independent:
-        return Independent(tuple(Normal(one, self.variance) for one in self.measured(value)))
+        return Independent(tuple(Normal(coefficient, self.variance) for coefficient in self.measured(value)))
 
     # What it is worth -------------------------------------------------------------------------------------------------
 
     @property
     def _most_move(self) -> float:
-        """A bound on what one row moves, from `density_table.Axis`: of kernels of height 1."""
+        """A bound on how far one row moves the curve, from `density_table.Axis`, for kernels of height 1."""
         longest, several = prod(axis.most_long for axis in self.axes), len(self.axes) > 1
         if self.facts.relation == "add_remove":
             return longest
@@ -245,7 +245,7 @@ class Density(Query[Spread, tuple[int, ...]]):
         bias = prod(1 + axis.bias for axis in self.axes) - 1
         rows = self.people or self.rows
         off = self.height * (noise + rows * bias) / (self.people or 1)
-        return _rounded_up(off * 1.001)  # and what the told figures are rounded by
+        return _rounded_up(off * 1.001)  # includes the rounding of the released figures
 
     def promise(self) -> Band:
         return Band(
@@ -268,7 +268,7 @@ class Density(Query[Spread, tuple[int, ...]]):
 
     def labels(self) -> list[str]:
         texts = [_texts(grid) for grid in self.grids()]
-        return texts[0] if len(texts) == 1 else [f"{one} × {other}" for one in texts[0] for other in texts[1]]
+        return texts[0] if len(texts) == 1 else [f"{x} × {y}" for x in texts[0] for y in texts[1]]
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         return self.columns, list(product(*(_texts(grid) for grid in self.grids())))
@@ -276,12 +276,9 @@ class Density(Query[Spread, tuple[int, ...]]):
     def finish(self, raw: tuple[int, ...]) -> Released:
         reach = float(self.promise().alpha)
         places = 3 - math.floor(math.log10(reach))
-        found = density_table.curve(self.tables, raw).ravel() * (self.height / (self.people or 1))
-        told = [round(float(one), places) for one in found]
-        each = dict(zip(self.labels(), told, strict=True))
-        return Released(
-            each, {label: (round(one - reach, places), round(one + reach, places)) for label, one in each.items()}
-        )
+        heights = density_table.curve(self.tables, raw).ravel() * (self.height / (self.people or 1))
+        rounded = [round(float(height), places) for height in heights]
+        return self.by_label((at, (round(at - reach, places), round(at + reach, places))) for at in rounded)
 
 
 def _points(asked: Json, columns: int) -> int:
@@ -294,24 +291,24 @@ def _points(asked: Json, columns: int) -> int:
 
 def _width(name: str, column: Number, asked: Json, points: int) -> Fraction:
     least = column.diameter / (2 * (points - 1))
-    told = min(_rounded_up(float_above(least)), column.diameter)  # a decimal, as it is kept and read again
+    narrowest = min(_rounded_up(float_above(least)), column.diameter)  # a decimal, as it is kept and read again
     if asked in (None, ""):
-        return max(column.diameter / USUAL_WIDTH, told)
+        return max(column.diameter / USUAL_WIDTH, narrowest)
     width = read_number(asked, say("param.bandwidth.label"))
     if not 0 < width <= column.diameter:
         raise AllowanceError("density.bandwidth", column=name, most=column.diameter)
     if width < least:
-        raise AllowanceError("density.narrow", least=told)
+        raise AllowanceError("density.narrow", least=narrowest)
     return width
 
 
 def _rounded_up(value: float) -> Fraction:
-    """To four figures, so that machines that round differently say the same."""
+    """To four digits, so that machines with slightly different floats agree."""
     grain = Fraction(10) ** (3 - math.floor(math.log10(value)))
     return ceiling(Fraction(value) * grain) / grain
 
 
 def _texts(grid: tuple[Fraction, ...]) -> list[str]:
-    """Grid points with a digit more than tells them apart."""
+    """Grid points with one digit more than is needed to tell them apart."""
     places = max(0, 2 - math.floor(math.log10(float_above(grid[1] - grid[0]))))
-    return [f"{float(one):.{places}f}" for one in grid]
+    return [f"{float(point):.{places}f}" for point in grid]

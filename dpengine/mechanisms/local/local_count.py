@@ -87,11 +87,11 @@ class LocalCount(OfBits):
         return Within(Fraction(ceiling(self.reach())), 1, self.beta, Fraction(0))
 
     def draw(self, value: int, coins: Coins) -> int:
-        told = shuffle_model.answer_locally(shuffle_model.holders(value, self.facts.about), self.row.chance, coins)
-        return int(np.count_nonzero(told))
+        bits = shuffle_model.answer_locally(shuffle_model.holders(value, self.facts.about), self.row.chance, coins)
+        return int(np.count_nonzero(bits))
 
     def law(self, value: int) -> Finite | None:
-        """The sum of two independent binomials: of those with a one, and of the others."""
+        """The sum of two independent binomials: one for people whose bit is 1, one for the others."""
         ones = sums_of_coins(value, self.row.truth)
         zeros = sums_of_coins(self.facts.about - value, self.row.chance)
         if ones is None or zeros is None:

@@ -1,5 +1,5 @@
-"""What the questions without a trusted curator share: they reveal how many people take part, and one row is one
-person."""
+"""What all questions without a trusted curator have in common: they reveal how many people take part, and one row is
+one person."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpengine.noise import binomial
 from dpengine.statistics.counts import RowCount
 
 MOST_PEOPLE = 10_000_000  # messages are held in memory
-MOST_LISTED = 400  # people, for a law that is written out
+MOST_LISTED = 400  # people, for a law whose outcomes are listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ def check_people(query: AnyQuery) -> None:
 
 
 def too_few(epsilon: Fraction, delta: Fraction, sums: int = 1) -> AllowanceError:
-    """Even coins of ½ do not keep (ε, δ): how many people would."""
+    """The refusal where even coins of ½ do not give (ε, δ); it says how many people would be enough."""
     least = binomial.least_people(epsilon, delta, sums, MOST_PEOPLE)
     if least is None:
         return AllowanceError("shuffle.never", most=MOST_PEOPLE)
@@ -51,7 +51,7 @@ def too_few(epsilon: Fraction, delta: Fraction, sums: int = 1) -> AllowanceError
 
 
 def sums_of_coins(people: int, chance: Fraction) -> list[Decimal] | None:
-    """The law of Bin(people, chance), or None where it is long."""
+    """The law of Bin(people, chance), or None where it has too many outcomes."""
     if people > MOST_LISTED:
         return None
     p, q = decimal_of(chance), decimal_of(1 - chance)

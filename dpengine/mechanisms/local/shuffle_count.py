@@ -79,24 +79,24 @@ class ShuffleCount(OfBits):
         return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given)}
 
     def own_json(self) -> JsonObject:
-        told = {"delta": text_of(self.delta)}
-        return told if self.calibration == "tight" else told | {"calibration": self.calibration}
+        data = {"delta": text_of(self.delta)}
+        return data if self.calibration == "tight" else data | {"calibration": self.calibration}
 
     def sentence(self) -> str:
         return say("sentence.shuffle_count", who=who(self.where))
 
     @cached_property
     def chance(self) -> Fraction:
-        """p: with which every person's coin comes up."""
+        """p: the probability that a person's coin is 1."""
         n = self.facts.about
         if self.calibration == "lecture":
             if not binomial.lecture_holds(n, self.epsilon, self.delta):
                 raise AllowanceError("shuffle.lecture", people=n)
             return binomial.lecture_chance(n, self.epsilon, self.delta)
-        found = binomial.least_chance(n, self.epsilon, self.delta)
-        if found is None:
+        chance = binomial.least_chance(n, self.epsilon, self.delta)
+        if chance is None:
             raise too_few(self.epsilon, self.delta)
-        return found
+        return chance
 
     @property
     def theorem(self) -> str:
@@ -134,7 +134,7 @@ def read_shuffle_delta(value: Json) -> Fraction:
 
 
 def read_calibration(given: JsonObject) -> str:
-    found = str(given.get("calibration") or "tight")
-    if found not in CALIBRATIONS:
+    calibration = str(given.get("calibration") or "tight")
+    if calibration not in CALIBRATIONS:
         raise AllowanceError("shuffle.calibration", calibrations=list(CALIBRATIONS))
-    return found
+    return calibration

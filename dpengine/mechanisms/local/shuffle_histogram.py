@@ -6,13 +6,13 @@ Theorem     lecture 8, first and second solution. A person leaves one value and 
             *halved*: each sum by itself at (ε/2, δ/2), as the lecture has it. *lecture*: so, and with the lecture's p.
 Statistic   the number of people with each value.
 Draw        for value after value: everybody's messages, shuffled, and how many of them are ones.
-            first   the bit and a coin: true number + Bin(n, p); told minus np, without bias.
-            second  the opposite bit and a coin. A sum of n or more is told as 0: a value that nobody holds is
+            first   the bit and a coin: true number + Bin(n, p); reported minus np, without bias.
+            second  the opposite bit and a coin. A sum of n or more is reported as 0: a value that nobody holds is
                     reported 0 with certainty. That biases rare values; a reported 0 comes with [0, u], where a value
-                    held by more than u people would be told as 0 with chance at most β/(2|D|): with the low end of
+                    held by more than u people would be reported as 0 with chance at most β/(2|D|): with the low end of
                     the other range at β/(2|D|) too, any one value's range fails with chance at most β/|D|. Otherwise
-                    told is n + np − sum. (The source has the sign reversed.) Both solutions see the same up to
-                    reflection: one proof.
+                    n + np − sum is reported. (The source has the sign reversed.) The messages of both solutions are the
+                    same up to reflection, so one proof covers both.
 Accuracy    exact binomial tails, all values at once by a union bound.
 Cost        2n messages for each value, value by value.
 """
@@ -109,9 +109,9 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         return {"column": name, "delta": delta, "solution": solution, "calibration": calibration}
 
     def own_json(self) -> JsonObject:
-        told = {"column": ref_json(self.column), "delta": text_of(self.delta)}
-        told |= {} if self.solution == "first" else {"solution": self.solution}
-        return told | ({} if self.calibration == "joint" else {"calibration": self.calibration})
+        data = {"column": ref_json(self.column), "delta": text_of(self.delta)}
+        data |= {} if self.solution == "first" else {"solution": self.solution}
+        return data | ({} if self.calibration == "joint" else {"calibration": self.calibration})
 
     def sentence(self) -> str:
         return say("sentence.shuffle_histogram", column=self.column, who=who(self.where))
@@ -128,10 +128,10 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
                 raise AllowanceError("shuffle.lecture", people=n)
             return binomial.lecture_chance(n, half, part)
         asked = (half, part, 1) if self.calibration == "halved" else (self.epsilon, self.delta, 2)
-        found = binomial.least_chance(n, *asked)
-        if found is None:
+        chance = binomial.least_chance(n, *asked)
+        if chance is None:
             raise too_few(*asked)
-        return found
+        return chance
 
     @property
     def theorem(self) -> str:
@@ -156,7 +156,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
 
     @property
     def rare(self) -> int:
-        """u: a value held by more people is told as 0 with chance at most β/(2|D|)."""
+        """u: a value held by more people is reported as 0 with chance at most β/(2|D|)."""
         return binomial.rare(self.facts.about, self.chance, self.beta / (2 * self.size)) - 1
 
     def promise(self) -> Within:
@@ -197,8 +197,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         return self.column.shown() if isinstance(self.column, Grouped) else {}
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        told = dict(zip(self.labels(), (self._told(one) for one in raw), strict=True))
-        return Released({name: one[0] for name, one in told.items()}, {name: one[1] for name, one in told.items()})
+        return self.by_label(self._told(count) for count in raw)
 
     def _told(self, ones: int) -> tuple[float, tuple[int, int]]:
         n, (low, high) = self.facts.about, self.reach()

@@ -1,4 +1,4 @@
-"""How good a model of yes and no is: how often it is right, and whether what it calls a chance is one.
+"""How good a model of yes and no is: how often it is right, and whether its predicted chances are calibrated.
 
 Guarantee   ε-DP under replace-one and under add/remove; ρ-zCDP with Gaussian noise.
 Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
@@ -54,14 +54,14 @@ class CheckChances(OfModel, OfCounts):
 
     def spans(self) -> list[str]:
         ends = [Fraction(100 * place, self.parts) for place in range(self.parts + 1)]
-        told = [say("check_model.chances", low=a, high=b) for a, b in pairwise(ends)]
-        return [say("check_model.accuracy"), *told]
+        bins = [say("check_model.chances", low=a, high=b) for a, b in pairwise(ends)]
+        return [say("check_model.accuracy"), *bins]
 
     @cached_property
     def edges(self) -> tuple[int, ...]:
         """The least margin of each bin but the first."""
         odds = [Fraction(place, self.parts - place) for place in range(1, self.parts)]
-        return tuple(0 if one == 1 else ceiling(ln_above(one) * ONE) for one in odds)
+        return tuple(0 if odd == 1 else ceiling(ln_above(odd) * ONE) for odd in odds)
 
     def need(self) -> HitsByMargin:
         return HitsByMargin(self.model.layout, self.model.weights, self.edges, self.where)
@@ -89,7 +89,7 @@ class CheckChances(OfModel, OfCounts):
 
     @property
     def _shares(self) -> tuple[Fraction, Fraction]:
-        """Of β: for a sum of cells, of which there is one or two, and for one cell of the curve."""
+        """The shares of β: for each sum of cells, of which there are one or two, and for one cell of the curve."""
         return self.beta / (2 if self.known is not None else 4), self.beta / (2 * self.numbers)
 
     def _sum_reach(self, draws: int, beta: Fraction, exact: bool = True) -> int | Fraction:
@@ -98,10 +98,10 @@ class CheckChances(OfModel, OfCounts):
         return of_sums(self.scale, draws, beta) if exact else total_reach(self.scale, draws, beta)
 
     def around(self, raw: Figures, looks: int) -> Released:
-        """Of several draws the cells are averaged, not their ratios."""
+        """For several draws, the cells are averaged, not their ratios."""
         cells = list(zip(raw[0::2], raw[1::2], strict=True))
         reach = _each(self, looks)
-        return self.named([self._right(cells, looks), *(share_told(yes, no, reach) for yes, no in cells)])
+        return self.by_label([self._right(cells, looks), *(share_told(yes, no, reach) for yes, no in cells)])
 
     def _right(self, cells: list[Ends], looks: int) -> tuple[float, tuple[float, float]]:
         half = self.parts // 2

@@ -1,4 +1,4 @@
-"""How far off a model of a number is: its typical error, whether it leans to one side, and where.
+"""How far off a model of a number is: its typical error, its bias, and the bias in each part of the range.
 
 Guarantee   ε-DP under replace-one and under add/remove.
 Theorem     discrete Laplace mechanism on the vector of the sums below: Dwork et al. 2006, Prop. 1.
@@ -53,10 +53,10 @@ class CheckErrors(OfModel):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        found = super().read(facts, given)
-        width = facts.schema.number(found["model"].layout.target).diameter
-        told = {"halved": _halved(given.get("most_error"), width), "steps": _steps(given.get("error_steps"))}
-        return found | told
+        fields = super().read(facts, given)
+        width = facts.schema.number(fields["model"].layout.target).diameter
+        own = {"halved": _halved(given.get("most_error"), width), "steps": _steps(given.get("error_steps"))}
+        return fields | own
 
     def own_json(self) -> JsonObject:
         return super().own_json() | {"most_error": text_of(self.bound), "error_steps": self.steps}
@@ -70,24 +70,24 @@ class CheckErrors(OfModel):
         return *super().cuts(), cut("errors", column=self.model.layout.target, value=text_of(self.bound))
 
     def limits(self, part: str = "") -> Ends | None:
-        """The first figure, the typical error, has no sign."""
+        """The first figure, the typical error, is never negative."""
         return (Fraction(0) if part == self.labels()[0] else -self.bound), self.bound
 
     def spans(self) -> list[str]:
         column = self.facts.schema.number(self.model.layout.target)
         ends = [column.lower + column.diameter * place / self.parts for place in range(self.parts + 1)]
-        told = [say("check_model.values", low=a, high=b) for a, b in pairwise(ends)]
-        return [say("check_model.typical"), say("check_model.mean"), *told]
+        bins = [say("check_model.values", low=a, high=b) for a, b in pairwise(ends)]
+        return [say("check_model.typical"), say("check_model.mean"), *bins]
 
     def need(self) -> ErrorSums:
         edges = tuple(2 * ONE * place // self.parts - ONE for place in range(1, self.parts))
-        shift = (2 * ONE // 2**self.halved // self.steps).bit_length() - 1  # powers of two all
+        shift = (2 * ONE // 2**self.halved // self.steps).bit_length() - 1  # all are powers of two
         layout, weights = self.model.layout, self.model.weights
         return ErrorSums(layout, weights, edges, shift, self.steps, self.where)
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Of Q, and of N and R in every bin: one row moves each by as much."""
+        """The weights of Q, and of N and R in every bin; with them one row moves each by the same amount."""
         return 1, *(self.steps**2, self.steps) * self.parts
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
@@ -122,15 +122,15 @@ class CheckErrors(OfModel):
         beta, (squares, counts) = self.beta / 6, self.scales[:2]
         people = Fraction(self.facts.about)
         wide = 0 if self.known is not None else total_reach(counts, self.parts, beta)
-        told = self._typical(people * self.steps**2 / 16, mean_reach(squares, 1, beta), people, wide)
-        alpha = Fraction(max(told[1][1] - told[0], told[0] - told[1][0])).limit_denominator(10**9)
+        typical = self._typical(people * self.steps**2 / 16, mean_reach(squares, 1, beta), people, wide)
+        alpha = Fraction(max(typical[1][1] - typical[0], typical[0] - typical[1][0])).limit_denominator(10**9)
         return Within(min(alpha, self.bound), 1, self.beta, Fraction(0), self.model.layout.target, nominal=True)
 
     def coarse(self) -> Fraction:
         return self.bound / 8
 
     def around(self, raw: Figures, looks: int) -> Released:
-        """Of several draws the sums are averaged, not their ratios."""
+        """For several draws, the sums are averaged, not their ratios."""
         squares, counts, sums = self.scales[:3]
         third, cell = self.beta / 6, self.beta / (4 * self.parts)
         bins, draws = list(zip(raw[1::2], raw[2::2], strict=True)), self.parts * looks
@@ -138,7 +138,7 @@ class CheckErrors(OfModel):
         wide = 0 if self.known is not None else Fraction(of_sums(counts, draws, third), looks)
         leaning = Fraction(of_sums(sums, draws, third), looks)
         reach_n, reach_r = (Fraction(of_sums(scale, looks, cell), looks) for scale in (counts, sums))
-        return self.named(
+        return self.by_label(
             [
                 self._typical(raw[0], Fraction(of_sums(squares, looks, third), looks), people, wide),
                 self._mean(sum(r for _, r in bins), leaning, people, wide),

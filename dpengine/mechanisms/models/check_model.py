@@ -15,7 +15,7 @@ from dpengine.statistics.features import LINEAR
 
 
 class CheckModel(OfModel):
-    """What the catalogue holds; questions are of one of the two kinds."""
+    """The entry in the catalogue; `build` returns a question of one of the two kinds."""
 
     trial: ClassVar[Trial] = Trial(
         cases={

@@ -1,4 +1,5 @@
-"""How far a model trained with noise may be from the best one, before anything is spent: bounds with every constant.
+"""How far a model trained with noise may be from the best one, known before anything is spent: bounds with all
+constants.
 
 L is the average loss over n rows, convex, with gradients of norm at most G and Hessian at most β (1 for half the
 squared error, 1/4 for the log-loss; clipping a residual makes it Huber's loss, to which the same applies). w₁ = 0,
@@ -10,8 +11,8 @@ the noise is independent of w_t, so summing over t, for the average of the w_t:
 
     E[L(ŵ)] − L(w*) ≤ R²/(2ηT) + (η/2)(G² + V)        = R·√((G²+V)/T) at η = R/√(T(G²+V)); RG/√T without noise.
 
-A model is the average of w₂ … w_{T+1}, as w₁ = 0 knows nothing: the sum of one step more, its first term left out, has
-(T+1)/T times (η/2)(G² + V).
+The released model is the average of w₂ … w_{T+1}, because w₁ = 0 has learned nothing: the sum of one more step, without
+its first term, has (T+1)/T times (η/2)(G² + V).
 
 **Smooth.** The same with L(w_{t+1}) ≤ L(w_t) + ⟨∇L, w_{t+1} − w_t⟩ + (β/2)‖w_{t+1} − w_t‖² in place of G: what is
 left of the noise is ⟨ξ, w_t − w_{t+1}⟩ − (1/η − β)‖w_{t+1} − w_t‖²/2 + a term of mean 0 ≤ ηV/(2(1−ηβ)), so for η <
@@ -29,8 +30,8 @@ be the mean of E[L] over the last k+1 iterates and g = (η/2)(G² + V). The lect
 place of w*, says E[L(w_{T−k})] ≥ S_k − g; so k·S_{k−1} = (k+1)·S_k − E[L(w_{T−k})] ≤ k·S_k + g,
 S_0 ≤ S_{T−1} + g·H_{T−1}, and S_{T−1} is the lecture's average.
 
-The least that applies is told. V = d·variance/n². All of it is arithmetic on public numbers, in floats: it promises an
-average, and no admission hangs on it.
+The smallest bound that applies is shown. V = d·variance/n². All of it is arithmetic on public numbers, in floats: it
+promises an average, and no charge is admitted or refused because of it.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class TrainingSetting:
 
     @property
     def each(self) -> float:
-        """V for one step in one: the variance grows with the number of steps."""
+        """V divided by the number of steps, with which it grows."""
         worst = self.sides * self.clip / (self.epsilon * self.people)
         if self.calibration == GAUSSIAN:
             return self.width * worst**2
@@ -75,57 +76,58 @@ class TrainingSetting:
         return self.steps * self.each
 
 
-def risk(one: TrainingSetting, rate: float, noise: float | None = None) -> float:
+def risk(setting: TrainingSetting, rate: float, noise: float | None = None) -> float:
     """The least of the bounds that apply, at this step size."""
-    found = one.noise if noise is None else noise
-    start, steps = one.radius**2, float(one.steps)
-    bounds = [2 * one.radius * one.clip]
-    if one.iterate == LAST:
-        return min(*bounds, start / (2 * rate * steps) + rate / 2 * (one.clip**2 + found) * (2 + math.log(steps)))
-    if one.iterate == TAIL and one.steps > 1:
-        if rate * one.smooth > 2:
+    variance = setting.noise if noise is None else noise
+    start, steps = setting.radius**2, float(setting.steps)
+    bounds = [2 * setting.radius * setting.clip]
+    if setting.iterate == LAST:
+        last = start / (2 * rate * steps) + rate / 2 * (setting.clip**2 + variance) * (2 + math.log(steps))
+        return min(*bounds, last)
+    if setting.iterate == TAIL and setting.steps > 1:
+        if rate * setting.smooth > 2:
             return bounds[0]
-        start, steps = start + steps * rate**2 * found / 2, steps / 2
-    bounds.append(start / (2 * rate * steps) + rate / 2 * (one.clip**2 + found) * (1 + 1 / steps))
-    room = 1 - rate * one.smooth
-    if room > 0 or (room == 0 and not found):
-        bounds.append(start / (2 * rate * steps) + (rate * found / (2 * room) if found else 0.0))
+        start, steps = start + steps * rate**2 * variance / 2, steps / 2
+    bounds.append(start / (2 * rate * steps) + rate / 2 * (setting.clip**2 + variance) * (1 + 1 / steps))
+    room = 1 - rate * setting.smooth
+    if room > 0 or (room == 0 and not variance):
+        bounds.append(start / (2 * rate * steps) + (rate * variance / (2 * room) if variance else 0.0))
     return min(bounds)
 
 
-def best_rate(one: TrainingSetting) -> float:
+def best_rate(setting: TrainingSetting) -> float:
     """The step size with the least bound: the lecture's or the smooth one's."""
-    lecture = one.radius / math.sqrt(one.steps * (one.clip**2 + one.noise))
-    smooth = 1 / (one.smooth + math.sqrt(one.noise * one.steps) / one.radius)
-    return min((lecture, smooth), key=lambda rate: risk(one, rate))
+    lecture = setting.radius / math.sqrt(setting.steps * (setting.clip**2 + setting.noise))
+    smooth = 1 / (setting.smooth + math.sqrt(setting.noise * setting.steps) / setting.radius)
+    return min((lecture, smooth), key=lambda rate: risk(setting, rate))
 
 
-def plain(one: TrainingSetting) -> float:
+def plain(setting: TrainingSetting) -> float:
     """The bound that is left without noise, each at its own best step size."""
-    bare = replace(one, epsilon=math.inf)
+    bare = replace(setting, epsilon=math.inf)
     return risk(bare, best_rate(bare))
 
 
-def limit(one: TrainingSetting) -> float:
+def limit(setting: TrainingSetting) -> float:
     """RG/√T: the lecture's bound without noise."""
-    return one.radius * one.clip / math.sqrt(one.steps)
+    return setting.radius * setting.clip / math.sqrt(setting.steps)
 
 
-def along_steps(one: TrainingSetting, steps: Sequence[int]) -> dict[str, list[tuple[float, float]]]:
+def along_steps(setting: TrainingSetting, steps: Sequence[int]) -> dict[str, list[tuple[float, float]]]:
     """The bound against the number of steps, for every calibration, and without noise."""
-    return _along([(float(many), replace(one, steps=many)) for many in steps])
+    return _along([(float(many), replace(setting, steps=many)) for many in steps])
 
 
-def along_epsilon(one: TrainingSetting, epsilons: Sequence[float]) -> dict[str, list[tuple[float, float]]]:
+def along_epsilon(setting: TrainingSetting, epsilons: Sequence[float]) -> dict[str, list[tuple[float, float]]]:
     """The bound against ε."""
-    return _along([(epsilon, replace(one, epsilon=epsilon)) for epsilon in epsilons])
+    return _along([(epsilon, replace(setting, epsilon=epsilon)) for epsilon in epsilons])
 
 
 def _along(settings: Sequence[tuple[float, TrainingSetting]]) -> dict[str, list[tuple[float, float]]]:
-    told: dict[str, list[tuple[float, float]]] = {}
+    curves: dict[str, list[tuple[float, float]]] = {}
     for name in CALIBRATIONS:
-        each = [(x, replace(one, calibration=name)) for x, one in settings]
-        told[name] = [(x, risk(one, best_rate(one))) for x, one in each]
-    told["plain"] = [(x, plain(one)) for x, one in settings]
-    told["limit"] = [(x, limit(one)) for x, one in settings]
-    return told
+        of_calibration = [(x, replace(setting, calibration=name)) for x, setting in settings]
+        curves[name] = [(x, risk(setting, best_rate(setting))) for x, setting in of_calibration]
+    curves["plain"] = [(x, plain(setting)) for x, setting in settings]
+    curves["limit"] = [(x, limit(setting)) for x, setting in settings]
+    return curves

@@ -1,4 +1,4 @@
-"""How far a training with noise ends from the same training without.
+"""How far the result of a training with noise can be from that of the same training without noise.
 
 Let w_t be the iterates and w'_t those of the same descent without noise and without
 rounding, D_t = w_t − w'_t. L is convex with Hessian between 0 and β, so ∇L(w) − ∇L(w') = H(w − w') with 0 ≼ H ≼ β

@@ -1,9 +1,9 @@
-"""Training by noisy projected gradient descent: what linear and logistic regression share (lecture 10).
+"""Training by noisy projected gradient descent: the common part of linear and logistic regression (lecture 10).
 
 Guarantee   all T noisy gradients together, hence every iterate and the model, lose no more than was charged before the
             first: under replace-one and under add/remove, a person with up to m rows.
 Theorem     adaptive composition of T releases whose loss was fixed beforehand (accountant/filter.py). Where a step
-            goes depends on earlier draws alone, so its sensitivity is bounded for *every* weight vector.
+            starts depends on earlier draws alone, so its sensitivity is bounded for *every* weight vector.
 Statistic   a step's sum of gradients r·x over rows (GradientSum): integers in units of 2^-lattice. ‖x‖ ≤ 1 by
             public scaling (features.py), |r| ≤ G by clipping, everything cut toward zero: a row adds a vector of norm
             at most G. One person changes the sum by Δ₂ = mG under add/remove, 2mG under replace-one (a row leaves,
@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import isqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.errors import AllowanceError
@@ -47,15 +47,14 @@ from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.noise_carried import farthest, gaussian_square, laplace_square
 from dpengine.mechanisms.promises import Excess, Goal
-from dpengine.mechanisms.query import Fields, Released, Sensitivity, Told
-from dpengine.mechanisms.stepwise import Path, Stepwise
+from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
+from dpengine.mechanisms.stepwise import Path, Reader, Stepwise
 from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.statistics.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
 from dpengine.statistics.gradient import GradientSum
-from dpengine.statistics.need import AnyNeed
 
 BALL, BOX = REGIONS = ("ball", "box")
 MOST_STEPS = 1_000
@@ -84,7 +83,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
     smooth: ClassVar[Fraction]  # β: the loss of a row has at most this second derivative in the margin
     usual_clip: ClassVar[Fraction]
     usual_reach: ClassVar[int]
-    blank: ClassVar[Fraction]  # the loss of the model that knows nothing, at most
+    blank: ClassVar[Fraction]  # an upper bound on the loss of the model with all weights 0
 
     target: str
     features: tuple[str, ...]
@@ -114,38 +113,38 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         ):
             if not getattr(self, name):
                 object.__setattr__(self, name, usual())
-            if name == "clip" and not self.units * layout.most >> ROW_BITS:  # the usual one too: all would be cut to 0
+            if name == "clip" and not self.units * layout.most >> ROW_BITS:  # all would be truncated to 0
                 raise AllowanceError("train.coarse")
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        found: JsonObject = {"target": str(given["target"]), "features": read_features(facts, given)}
-        if found["target"] in found["features"]:
-            raise AllowanceError("train.target_feature", column=found["target"])
+        fields: JsonObject = {"target": str(given["target"]), "features": read_features(facts, given)}
+        if fields["target"] in fields["features"]:
+            raise AllowanceError("train.target_feature", column=fields["target"])
         choices = (("calibration", CALIBRATIONS), ("region", REGIONS), ("iterate", ITERATES))
         for name, known in choices:
             if given.get(name) not in (None, ""):
                 if given[name] not in known:
                     raise AllowanceError(f"train.{name}", known=list(known))
-                found[name] = given[name]
+                fields[name] = given[name]
         for name, least, most in (("steps", 1, MOST_STEPS), ("lattice", 1, MOST_LATTICE)):
             if given.get(name) not in (None, ""):
                 amount = read_number(given[name], name)
                 if amount.denominator != 1 or not least <= amount <= most:
                     raise AllowanceError(f"train.{name}", most=most)
-                found[name] = int(amount)
+                fields[name] = int(amount)
         for name, highest in (("rate", MOST_RATE), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
             if given.get(name) not in (None, ""):
                 amount = read_number(given[name], name)
                 if not Fraction(1, GRAIN) <= amount <= highest or (amount * GRAIN).denominator != 1:
                     raise AllowanceError(f"train.{name}", most=highest)
-                found[name] = amount
-        return found
+                fields[name] = amount
+        return fields
 
     def own_json(self) -> JsonObject:
-        told: JsonObject = {"target": self.target, "features": list(self.features)}
-        told |= {name: getattr(self, name) for name in ("calibration", "steps", "region", "iterate", "lattice")}
-        return told | {name: text_of(getattr(self, name)) for name in ("rate", "radius", "clip")}
+        data: JsonObject = {"target": self.target, "features": list(self.features)}
+        data |= {name: getattr(self, name) for name in ("calibration", "steps", "region", "iterate", "lattice")}
+        return data | {name: text_of(getattr(self, name)) for name in ("rate", "radius", "clip")}
 
     def valued(self) -> set[str]:
         return {self.target, *self.features}
@@ -193,7 +192,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
 
     @property
     def reach(self) -> float:
-        """R in the Euclidean norm: a box is as wide as its corner is far."""
+        """R in the Euclidean norm; for a box, the distance of its corners."""
         return float(self.radius) * (math.sqrt(self.width) if self.region == BOX else 1)
 
     @property
@@ -213,26 +212,26 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         )
 
     def _usual_radius(self) -> Fraction:
-        """So much for every column on its own scale: a coordinate of a row is at most 1/√(p+1)."""
+        """The same amount for every column on its own scale: a coordinate of a row is at most 1/√(p+1)."""
         return round(self.usual_reach * Fraction(math.sqrt(len(self.features) + 1)), 2)
 
     def _usual_clip(self) -> Fraction:
         return self.usual_clip
 
     def _usual_steps(self) -> int:
-        """As many as it takes until the noise, not the number of steps, limits the bound."""
+        """As many steps as it takes until the noise, and not their number, limits the accuracy."""
         object.__setattr__(self, "steps", 1)
-        one = self.setting
-        return max(min(math.ceil(one.radius * one.smooth / math.sqrt(one.each)), USUAL_STEPS), 1)
+        wanted = self.setting.radius * self.setting.smooth / math.sqrt(self.setting.each)
+        return max(min(math.ceil(wanted), USUAL_STEPS), 1)
 
     def _usual_rate(self) -> Fraction:
-        """One that can be given, too: a stored question is read again by the same rules."""
+        """A rate that a form would accept too, because a stored question is read again by the same rules."""
         best = Fraction(round(excess.best_rate(self.setting) * GRAIN), GRAIN)
         return min(max(best, Fraction(1, GRAIN)), Fraction(MOST_RATE))
 
     @property
     def diverges(self) -> bool:
-        """Steps so large that they may overshoot; every iterate is put back into the region."""
+        """Are steps so large that they may overshoot? Every iterate is still projected back into the region."""
         return self.rate * self.smooth * self.facts.unit.at_most > 2
 
     # Noise and loss
@@ -255,7 +254,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
 
     @cached_property
     def amount(self) -> Fraction:
-        """Of the noise on a coordinate: the variance of the Gaussian law, the scale of the Laplace law."""
+        """The noise on a coordinate: the variance of a Gaussian, the scale of a Laplace law."""
         if self.calibration == GAUSSIAN:
             return self.change**2 * self.steps / self.epsilon**2
         if self.calibration == COORDINATE:
@@ -269,8 +268,8 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         return Gaussian(self.epsilon**2 / 2)
 
     def promise(self) -> Excess:
-        one = self.setting
-        bounds = excess.risk(one, float(self.rate)), excess.plain(one), excess.limit(one)
+        setting = self.setting
+        bounds = excess.risk(setting, float(self.rate)), excess.plain(setting), excess.limit(setting)
         risk, plain, limit = (up(Fraction(bound), 10**9) for bound in bounds)
         return Excess(risk, plain, limit, self.beta, Fraction(0), self.nominal)
 
@@ -279,7 +278,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
     def goal(self) -> Goal: ...
 
     def coarse(self) -> Fraction:
-        """Half of what the model that knows nothing loses at most."""
+        """Half of the bound on the loss of the model with all weights 0."""
         return self.blank / 2
 
     def state(self, value: Json, interval: Json) -> str:
@@ -302,46 +301,46 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
 
     def law(self, value: tuple[int, ...]) -> Independent:
         kind = Normal if self.calibration == GAUSSIAN else Laplace
-        return Independent(tuple(kind(one, self.amount) for one in value))
+        return Independent(tuple(kind(coordinate, self.amount) for coordinate in value))
 
     def moved(self, weights: Weights, noisy: tuple[int, ...]) -> Weights:
-        """One step against the noisy gradient, put back into the region: post-processing, on the public lattice."""
+        """One step against the noisy gradient, projected into the region: post-processing, on the public lattice."""
         factor = float(self.rate) * 2.0 ** (WEIGHT_BITS - self.lattice) / self.people
-        there = [weight - factor * one for weight, one in zip(weights, noisy, strict=True)]
+        there = [weight - factor * slope for weight, slope in zip(weights, noisy, strict=True)]
         edge = floor(self.radius * 2**WEIGHT_BITS)
         if self.region == BOX:
-            return tuple(max(min(int(one), edge), -edge) for one in there)
+            return tuple(max(min(int(weight), edge), -edge) for weight in there)
         norm = math.hypot(*there)
         shrink = edge / norm if norm > edge else 1.0
-        found = tuple(int(one * shrink) for one in there)
-        while sum(one * one for one in found) > edge * edge:  # a float's error above the edge
-            found = tuple(one - (one > 0) + (one < 0) for one in found)
-        return found
+        shrunk = tuple(int(weight * shrink) for weight in there)
+        while sum(weight * weight for weight in shrunk) > edge * edge:  # beyond the edge by a float's error
+            shrunk = tuple(weight - (weight > 0) + (weight < 0) for weight in shrunk)
+        return shrunk
 
     # All steps
 
-    def descend(self, read: Callable[[AnyNeed], Any], coins: Coins, told: Told, stopped: Callable[[], bool]) -> Path:
+    def descend(self, read: Reader, coins: Coins, progress: Progress, stopped: Callable[[], bool]) -> Path:
         walk = [(0,) * self.width]
         for step in range(1, self.steps + 1):
             walk.append(self.moved(walk[-1], self.draw(read(self.need_at(walk[-1])), coins)))
-            told(step, self.steps)
+            progress(step, self.steps)
             if stopped():
                 break
         return self.path(walk)
 
     def path(self, walk: list[Weights]) -> Path:
-        """The model of these iterates, from the first one, 0, on; and so many of them as are kept."""
+        """The model that these iterates (the first is 0) give, and those of them that are stored."""
         done = len(walk) - 1
         first = {LAST: done, TAIL: done // 2 + 1}.get(self.iterate, 1)
-        kept = walk[first:]
-        sums = [sum(one) for one in zip(*kept, strict=True)]
-        weights = tuple(total // len(kept) if total >= 0 else -(-total // len(kept)) for total in sums)
+        averaged = walk[first:]
+        sums = [sum(coordinate) for coordinate in zip(*averaged, strict=True)]
+        weights = tuple(total // len(averaged) if total >= 0 else -(-total // len(averaged)) for total in sums)
         last = min(MOST_POINTS - 1, done)
         places = [round(place * done / last) for place in range(last + 1)]
         return Path(done, self.steps, weights, tuple((place, walk[place]) for place in places))
 
     def finish(self, raw: tuple[int, ...]) -> Released:
-        """Of a training of one step."""
+        """The answer of a training with one step."""
         start = (0,) * self.width
         return self.ended(self.path([start, self.moved(start, raw)]))
 
@@ -352,7 +351,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         if away is None:
             return Released(value)
         reach = {label: math.hypot(*line) * away for label, (_, line) in model.slopes()}
-        return Released(value, {label: (one - reach[label], one + reach[label]) for label, one in value.items()})
+        return Released(value, {label: (at - reach[label], at + reach[label]) for label, at in value.items()})
 
     def model(self, weights: Weights) -> Model:
         return Model(self.layout, weights)
@@ -372,8 +371,8 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         return "train.interval.rate" if self.diverges else None
 
     def away(self, steps: int) -> float | None:
-        """No iterate up to this one, nor an average of them, is further from its noiseless twin, but for chance β;
-        in units of the weights' lattice (noise_carried.py)."""
+        """A bound, except with probability β, on how far any iterate up to this one, or an average of them, is from the
+        same training without noise; in units of the weights' lattice (noise_carried.py)."""
         if self.interval_reason() is not None:
             return None
         if self.calibration == GAUSSIAN:

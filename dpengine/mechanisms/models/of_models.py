@@ -1,11 +1,12 @@
-"""What the checks of a trained model share: reading the model, its public bins, and how many rows it can be divided by.
+"""What the checks of a trained model have in common: reading the model, its public bins, and the number of rows to
+divide by.
 
-The model was released, so it is public, and it comes with the question: which columns, how they were declared, integer
-weights on the lattice of `features.py`. It must fit this table's schema as it stands. What it says of a row is a
-function of that row's codes, so counts and cut sums over rows have the sensitivity that any such function's have.
+The model was released, so it is public, and it is part of the question: its columns, how they were declared, integer
+weights on the lattice of `features.py`. It must fit this table's present schema. Its prediction for a row is a function
+of that row's codes, so counts and clipped sums over rows have the usual sensitivity.
 
-Checked on the rows it learned from, a model is flattered. Its ranges are about the table; `validity.flattery` bounds
-what is to be taken off for the population.
+A model checked on the rows it was trained on looks better than it is. The ranges are about the table;
+`validity.flattery` bounds how much worse it may be for the population.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.query import Averaged, Fields, Released
+from dpengine.mechanisms.query import Averaged, Fields
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -69,12 +70,12 @@ class OfModel(Averaged[tuple[int, ...]]):
 
     def sentence(self) -> str:
         layout, rows = self.model.layout, self.facts.unit.id_column is not None
-        told = {"target": layout.target, "columns": list(layout.names), "who": who(self.where, rows=rows)}
-        return say(f"sentence.check_model.{self.model.kind}", **told)
+        words = {"target": layout.target, "columns": list(layout.names), "who": who(self.where, rows=rows)}
+        return say(f"sentence.check_model.{self.model.kind}", **words)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Those it speaks of: their public bounds go into its receipt."""
+        """The columns it uses: their public bounds go into its receipt."""
         return *self.model.layout.names, self.model.layout.target
 
     @property
@@ -83,14 +84,14 @@ class OfModel(Averaged[tuple[int, ...]]):
 
     @property
     def known(self) -> int | None:
-        """The number of rows that count, where it may be divided by: no row can be on neither side either."""
+        """The number of rows that count, where it is public; for yes and no, only if no row can be on neither side."""
         goal, sides = self.model.layout.goal, {*self.model.layout.yes, *self.model.layout.no}
         if isinstance(goal, Category) and len(sides) < goal.size:
             return None
         return self.facts.countable(self.where, *self.columns)
 
     def state(self, value: Json, interval: Json) -> str:
-        """By its first figure, the one that is promised."""
+        """Decided by its first figure, the one that is promised."""
         first = self.labels()[0]
         return FEW if self.mute(interval[first], first) else ""
 
@@ -104,10 +105,6 @@ class OfModel(Averaged[tuple[int, ...]]):
 
     def shown(self) -> dict[str, str]:
         return dict(zip(self.labels(), self.spans(), strict=True))
-
-    def named(self, each: list[tuple[float, tuple[float, float]]]) -> Released:
-        pairs = dict(zip(self.labels(), each, strict=True))
-        return Released({name: one[0] for name, one in pairs.items()}, {name: one[1] for name, one in pairs.items()})
 
 
 def of_sums(scale: Fraction, draws: int, beta: Fraction) -> int:
@@ -134,7 +131,7 @@ def read_model(given: Json, facts: Facts) -> Model:
     weights = given.get("weights") if isinstance(given, Mapping) else None
     if not isinstance(weights, (list, tuple)):
         raise AllowanceError("check_model.model")
-    if not all(type(one) is int and abs(one) <= MOST_WEIGHT for one in weights):
+    if not all(type(weight) is int and abs(weight) <= MOST_WEIGHT for weight in weights):
         raise AllowanceError("check_model.weights")
     try:
         model = model_from_json(given)

@@ -62,9 +62,9 @@ class TrainLinear(OfGradients):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        found = super().read(facts, given)
-        facts.schema.number(found["target"])
-        return found
+        fields = super().read(facts, given)
+        facts.schema.number(fields["target"])
+        return fields
 
     @cached_property
     def layout(self) -> Layout:

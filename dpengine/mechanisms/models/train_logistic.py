@@ -70,10 +70,10 @@ class TrainLogistic(OfGradients):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        found = super().read(facts, given)
-        goal = facts.schema.category(found["target"])
+        fields = super().read(facts, given)
+        goal = facts.schema.category(fields["target"])
         if len(goal.values) < 2:
-            raise AllowanceError("train.target_one", column=found["target"])
+            raise AllowanceError("train.target_one", column=fields["target"])
         positive = _labels(goal, given.get("positive"))
         if not positive:
             positive = ("yes",) if "yes" in goal.values else goal.values[:1]
@@ -82,7 +82,7 @@ class TrainLogistic(OfGradients):
             negative = tuple(value for value in goal.values if value not in positive)
         if not negative or set(positive) & set(negative):
             raise AllowanceError("train.sides")
-        return found | {"positive": positive, "negative": negative}
+        return fields | {"positive": positive, "negative": negative}
 
     def own_json(self) -> JsonObject:
         return super().own_json() | {"positive": list(self.positive), "negative": list(self.negative)}
@@ -93,7 +93,7 @@ class TrainLogistic(OfGradients):
 
     @property
     def nominal(self) -> bool:
-        """Also where a row may be on neither side: it counts for nothing, and how many do is private."""
+        """Also where a row may be on neither side: such rows are left out, and their number is private."""
         return super().nominal or len({*self.layout.yes, *self.layout.no}) < self.layout.goal.size
 
     @cached_property
@@ -108,10 +108,10 @@ def _labels(goal: Category, given: Json) -> tuple[str, ...]:
     if given in (None, ""):
         return ()
     given = [given] if isinstance(given, str) else given
-    if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) for one in given):
+    if not isinstance(given, (list, tuple)) or not all(isinstance(label, str) for label in given):
         raise AllowanceError("train.sides")
     try:
-        codes = sorted({goal.code(one) for one in given})
+        codes = sorted({goal.code(label) for label in given})
     except KeyError:
         raise AllowanceError("train.sides") from None
     return tuple(goal.labels[code] for code in codes)

@@ -1,4 +1,4 @@
-"""What an answer will be worth, before it is drawn: one class for each kind of promise."""
+"""How accurate an answer will be, stated before it is drawn: one class for each kind of promise."""
 
 from dpengine.mechanisms.promises.of_figures import NearBest as NearBest
 from dpengine.mechanisms.promises.of_figures import Rank as Rank

@@ -1,4 +1,4 @@
-"""What is promised of figures, of places on a column and of names."""
+"""Promises about figures, ranks in a column, and chosen names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Within(Promise):
     alpha: Fraction
     of: int  # how many numbers at once
     beta: Fraction
-    floor: Fraction  # nobody can promise less; 0 where no bound is known
+    floor: Fraction  # no method can promise less; 0 where no such bound is known
     unit: str = "people"  # or the column whose unit it is, or "percent"; "" where nobody named the column
     nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
     kind: ClassVar[str] = "within"
@@ -37,15 +37,15 @@ class Within(Promise):
 
     @property
     def empty(self) -> bool:
-        """Of shares in percent: nearly any share is within it."""
+        """For shares in percent: is the promise so wide that nearly any share is within it?"""
         return self.unit == "percent" and 2 * self.alpha >= 100 * NEARLY
 
     def words(self, asked: Asked | None = None) -> str:
-        told = {"alpha": self.alpha_words(asked), "of": self.of, "chance": chance(self.beta)}
+        words = {"alpha": self.alpha_words(asked), "of": self.of, "chance": chance(self.beta)}
         if asked is not None and (unseen := asked.unseen()) is not None:
-            return say("promise.found", unseen=unseen, unit=counted_words(asked), **told) + self.guess()
+            return say("promise.found", unseen=unseen, unit=counted_words(asked), **words) + self.guess()
         code = "curve" if asked is not None and asked.answer_kind in CURVES else self.code
-        return say(f"promise.{code}", **told) + self.guess(asked)
+        return say(f"promise.{code}", **words) + self.guess(asked)
 
     def short(self, asked: Asked | None = None) -> str:
         return say("promise.short.within", alpha=self.alpha_words(asked))
@@ -53,8 +53,8 @@ class Within(Promise):
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
         if asked is None or asked.answer_kind not in CURVES:
             return self.words()
-        told = {"alpha": self.alpha_words(asked), "chance": chance(self.beta)}
-        return say("answer.curve_nominal" if self.nominal else "answer.curve_within", rows=asked.facts.about, **told)
+        words = {"alpha": self.alpha_words(asked), "chance": chance(self.beta)}
+        return say("answer.curve_nominal" if self.nominal else "answer.curve_within", rows=asked.facts.about, **words)
 
     def each(self, asked: Asked, of: int) -> str:
         if self.nominal:
@@ -75,7 +75,7 @@ class Within(Promise):
 
     def told_in(self, asked: Asked | None = None) -> str:
         if self.unit and asked is not None and asked.answer_kind in ON_COLUMN:
-            return "column"  # whatever its name is
+            return "column"  # whichever column it is
         if self.unit == "people":
             return "people" if asked is None else asked.counted
         return self.unit if self.unit in ("", "percent") else "column"
@@ -148,8 +148,8 @@ class Rank(Promise):
         return percent(min(self.share, Fraction(1)))
 
     def _places(self, asked: Asked | None) -> JsonObject | None:
-        """Between which two of so many sorted people the answer lies, rounded outwards; empty where that is anywhere,
-        None where the question asks for several places."""
+        """The two ranks among all people, sorted, between which the answer lies, rounded outwards; empty if that could
+        be anywhere, None where the question asks for several ranks."""
         wanted = () if asked is None else asked.wanted_places
         if len(wanted) != 1:
             return None

@@ -1,4 +1,4 @@
-"""What is promised of published rows, of a smooth curve and of a model."""
+"""Promises about published rows, smooth curves and models."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from dpengine.messages.numbers import local
 
 @dataclass(frozen=True)
 class Blurred(Promise):
-    """Every published cell is off by so much on average; what is computed from all of them is far better."""
+    """How far a published cell is off on average; averages over all rows are far more accurate."""
 
     columns: tuple[str, ...]
     errors: tuple[Fraction, ...]  # of one cell: in the column's unit, or the chance that it is not the true value
-    floors: tuple[Fraction, ...]  # no mechanism that keeps ε and δ for the whole row errs less in its worst case
+    floors: tuple[
+        Fraction, ...
+    ]  # lower bounds on the worst-case error of any mechanism that is (ε, δ)-DP for the whole row
     untrue: Fraction  # the chance that not all listed values of a row are true; 0 where no column is a list
-    untrue_floor: Fraction  # of that too
-    share: Fraction  # of the range: how far the average of all rows can be off, for the worst column, but for chance β
+    untrue_floor: Fraction  # the lower bound on it
+    share: Fraction  # of the range: how far the average of all rows can be off in the worst column, but for chance β
     beta: Fraction
     kind: ClassVar[str] = "blurred"
     in_percent: ClassVar[bool] = True
@@ -48,7 +50,7 @@ class Blurred(Promise):
         return self._say("answer.blurred")
 
     def _say(self, code: str) -> str:
-        """What all rows tell together; nothing where that could be anything."""
+        """How accurate an average of all rows is; empty where it could be anything."""
         if self.empty:
             return say(f"{code}_nothing")
         return say(code, share=percent_up(self.share), chance=chance(self.beta))
@@ -56,22 +58,22 @@ class Blurred(Promise):
 
 @dataclass(frozen=True)
 class Band(Promise):
-    """The whole curve, at all its points at once, is within ±alpha of the true one, except with chance beta; at any one
-    point that was chosen before looking, within ±pointwise. Heights are per unit of the columns."""
+    """The whole curve, at all its points at once, is within ±alpha of the true one, except with probability beta; at
+    one point chosen in advance, within ±pointwise. Heights are per unit of the columns."""
 
     alpha: Fraction
     pointwise: Fraction
     of: int  # points
-    even: Fraction  # how high the curve of people who are spread evenly over the declared range would be
+    even: Fraction  # the height of the curve if people were spread evenly over the declared range
     beta: Fraction
-    floor: Fraction = Fraction(0)  # no bound from below is known
+    floor: Fraction = Fraction(0)  # no lower bound is known
     nominal: bool = False  # True: for a table of about the declared size
     kind: ClassVar[str] = "band"
     in_percent: ClassVar[bool] = True
 
     @property
     def amount(self) -> Fraction:
-        """As a part of the height of an even spread: what can be compared."""
+        """Alpha relative to the height of an even spread, so that promises can be compared."""
         return self.alpha / self.even
 
     def at(self, wish: Fraction) -> Self:
@@ -93,7 +95,7 @@ class Excess(Promise):
     region."""
 
     risk: Fraction
-    plain: Fraction  # what is left of it without noise
+    plain: Fraction  # the same bound without noise
     limit: Fraction  # the lecture's bound without noise, RG/√T
     beta: Fraction
     floor: Fraction
@@ -117,7 +119,7 @@ class Excess(Promise):
         return self.said("answer.excess", asked)
 
     def said(self, code: str, asked: Asked | None) -> str:
-        """In the unit of what is predicted; where nobody says what, in units of the loss."""
+        """In the unit of the predicted column; in units of the loss if the question is not given."""
         goal = None if asked is None else asked.goal
         if goal is None:
             return say(f"{code}_loss", error=two_figures(self.risk))

@@ -1,7 +1,7 @@
-"""What an answer will be worth, before it is drawn. A promise knows its unit and says itself; the words stand by code.
+"""How accurate an answer will be, stated before it is drawn. A promise knows its unit and its sentences.
 
-`amount` is what can be wished for. A person reads and types it in the promise's own unit: `written` turns an amount
-into what stands in a field, `amount_of` turns what was typed back, and `at` is the same promise for a wished amount.
+`amount` is the error that a person can choose. It is shown and typed in the promise's own unit: `written` turns an
+amount into the text of a field, `amount_of` turns typed text back, and `at` is the same promise for a chosen amount.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpengine.messages.numbers import local
 
 
 class Asked(Protocol):
-    """What a promise asks its question in order to say itself more plainly."""
+    """What a promise uses of its question to word its sentences more plainly."""
 
     @property
     def facts(self) -> Facts: ...
@@ -57,18 +57,18 @@ class Promise(ABC):
 
     @abstractmethod
     def words(self, asked: Asked | None = None) -> str:
-        """What the answer will be worth, before it is bought; more plainly where the question is given too."""
+        """How accurate the answer will be, before it is paid for; worded more plainly if the question is given too."""
 
     @abstractmethod
     def short(self, asked: Asked | None = None) -> str:
         """For a card or a table cell."""
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        """The same of an answer that was drawn; `several`: it names more than one."""
+        """The same for an answer that was drawn; `several`: it names more than one item."""
         return self.words()
 
     def each(self, asked: Asked, of: int) -> str:
-        """How far each of so many figures may be off."""
+        """How far each of `of` figures may be off."""
         return say("answer.ranges", of=of, chance=chance(asked.beta))
 
     def size(self) -> str:
@@ -77,31 +77,31 @@ class Promise(ABC):
 
     @property
     def unit(self) -> str:
-        """What the amount is in; amounts of one kind and unit can be compared."""
+        """The unit of the amount; amounts of the same kind and unit can be compared."""
         return self.kind
 
     def told_in(self, asked: Asked | None = None) -> str:
-        """The unit as the codes of sentences name it."""
+        """The unit as it occurs in message codes."""
         return self.kind
 
     @property
     def whole(self) -> bool:
-        """Is it told as it is, in whole people or rows, rather than rounded to a few figures?"""
+        """Is it shown exactly, in whole people or rows, rather than rounded to a few digits?"""
         return False
 
     @property
     def grouped(self) -> bool:
-        """Is it for several groups, as if all were of one size?"""
+        """Is it for several groups, assuming that all have the same size?"""
         return False
 
     @property
     def code(self) -> str:
-        """How a sentence goes on that ends with this promise."""
+        """The last part of the message code of a sentence that ends with this promise."""
         return self.kind
 
     @property
     def figure(self) -> Fraction:
-        """The amount in the unit that it is told in."""
+        """The amount in the unit in which it is shown."""
         return self.amount * 100 if self.in_percent else self.amount
 
     def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:
@@ -117,7 +117,7 @@ class Promise(ABC):
         return say(f"spend.wish.{self.kind}"), self.written(self.amount, asked)
 
     def floor_words(self, people: int) -> str:
-        """The line nobody can cross, where one is known."""
+        """A sentence with the smallest error that any method could promise, where that is known."""
         return ""
 
     def of_people(self, people: int) -> Fraction:
@@ -125,22 +125,22 @@ class Promise(ABC):
         return self.amount * people if self.in_percent else self.amount
 
     def guess(self, asked: Asked | None = None) -> str:
-        """A promise that rests on the declared size says so: how many people a condition leaves is not public."""
+        """A note on promises that assume the declared size: how many people meet a condition is not public."""
         return ""
 
     def unnamed(self, column: str) -> Promise:
-        """Of a made-up table: nobody named its column, and the number of people stands beside it."""
+        """The promise without its column's name, for a made-up table of a stated number of people."""
         return self
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a model is to predict. An excess loss is told in its unit: how much larger the typical error is at most, as
-    √(a + b) ≤ √a + √b; of yes and no, in percent of what the toss of a coin loses, ln 2."""
+    """What a model predicts. An excess loss is shown in its unit: by how much the typical error is larger at most,
+    since √(a + b) ≤ √a + √b; for yes and no, in percent of ln 2, the loss of a coin toss."""
 
     target: str
     width: Fraction | None  # of a range of numbers; None for yes and no
-    blank: Fraction  # what the model that knows nothing loses at most
+    blank: Fraction  # an upper bound on the loss of the model with all weights 0
 
     @property
     def code(self) -> str:

@@ -1,20 +1,20 @@
-"""What publishing shares: every row of the chosen columns is changed at random by itself, and the rows are shuffled.
+"""What all published tables have in common: random noise is added to every row separately, and the rows are shuffled.
 
 Guarantee   (ε, δ)-DP under replace-one, for the published table and for whatever is ever computed from it: that is
-            post-processing (thesis, Thm 4.3). Under add/remove the number of rows would tell who is in it: refused. One
-            row is one person: with an id column a person's number of rows would show.
+            post-processing (thesis, Thm 4.3). Refused under add/remove, where the number of rows would reveal who is in
+            it. One row is one person: with an id column, a person's number of rows would be revealed.
 Loss        k columns, each at (ε/k, δ/k): a person's row passes k independent row mechanisms.
 Statistic   the codes of all rows. One person changes one row, a cell by at most its column's D.
 Draw        `row_noise.Blur` for a number, `row_noise.Swap` for a listed value. A number may first be rounded to a
             coarser public grid of G steps: each row by itself, so nothing changes but D = G. A row without a number
-            counts as one in the middle of the range: an empty cell must not show.
-Order       the order of a file may tell what its rows hold (it may be sorted), so the changed rows are put in a
+            counts as one in the middle of the range: an empty cell must not be recognisable.
+Order       the order of a file may reveal what its rows hold (it may be sorted), so the changed rows are put in a
             uniformly random order, in which they are published. It depends on no value: the law of the published
             table is a function of the *multiset* of rows, and for any one order of them the row mechanisms' (ε, δ)
             holds.
-Accuracy    of a cell: its expected error, beside what nobody can beat who keeps ε and δ for the whole row (`row_noise`;
-            thesis, Thms 5.3 and 5.5). Of an average over all n rows: Chernoff's
-            bound on the sum of n independent errors (`published.py`).
+Accuracy    of a cell: its expected error, beside the lower bound for any mechanism that is (ε, δ)-DP for the whole row
+            (`row_noise`; thesis, Thms 5.3 and 5.5). Of an average over all n rows: Chernoff's bound on the sum of n
+            independent errors (`published.py`).
 Cost        one pass; the codes are held in memory, so rows × columns are bounded.
 """
 
@@ -49,8 +49,8 @@ from dpengine.statistics.need import CodedRows
 
 MOST_COLUMNS = 20
 MOST_CELLS = 50_000_000
-TOLD = 10**9  # the parts in which a chance is told
-MOST_PLACES = 2**49  # steps from zero: a file's numbers have 53 bits, and must tell neighbours apart
+TOLD = 10**9  # chances are reported as multiples of 1/TOLD
+MOST_PLACES = 2**49  # steps from zero: a file's numbers have 53 bits, and must distinguish neighbouring grid points
 
 PARAMETERS = (
     Parameter("columns", "columns.rows", required=True),
@@ -65,7 +65,7 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
     kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Number, Category)
 
     columns: tuple[str, ...]
-    grid: int | None = None  # numbers are published on so many steps; None: on those declared
+    grid: int | None = None  # the number of steps on which numbers are published; None: the declared steps
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
@@ -95,9 +95,9 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return {"columns": tuple(names), "grid": _grid(given), "delta": read_row_delta(given.get("delta"))}
 
     def own_json(self) -> JsonObject:
-        told: JsonObject = {"columns": list(self.columns)}
-        told |= {} if self.grid is None else {"grid": self.grid}
-        return told | ({"delta": text_of(self.delta)} if self.delta else {})
+        data: JsonObject = {"columns": list(self.columns)}
+        data |= {} if self.grid is None else {"grid": self.grid}
+        return data | ({"delta": text_of(self.delta)} if self.delta else {})
 
     def sentence(self) -> str:
         return say("sentence.publish", columns=list(self.columns))
@@ -107,8 +107,8 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return self._row(name, len(self.columns))
 
     def alone(self, name: str) -> RowNoise:
-        """The same if the column were published by itself, with the whole spend. What nobody can beat there nobody can
-        beat beside other columns either: whoever tells a whole row tells this cell of it."""
+        """The same if the column were published alone, with the whole ε. A lower bound on its error holds beside other
+        columns too: a mechanism that publishes the whole row also publishes this cell."""
         return self._row(name, 1)
 
     def _row(self, name: str, many: int) -> RowNoise:
@@ -118,13 +118,13 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return Swap(column.size, self.epsilon / many, self.delta / many)
 
     def steps(self, name: str) -> int:
-        """D: the published grid of a number has D+1 points; for a list, how far codes lie apart at most."""
+        """D: the published grid of a number has D+1 points; for a list, the largest distance of two codes."""
         column = self.facts.schema[name]
         coarse = isinstance(column, Number) and self.grid is not None
         return min(self.grid or 0, column.size - 1) if coarse else column.size - 1
 
     def coarsened(self, name: str, codes: Sequence[int] | Integers) -> Integers:
-        """Each code by itself on the published grid: the nearest point, halves upwards; a missing one in the middle."""
+        """Each code on the published grid: the nearest point, halves upwards; a missing value in the middle."""
         given, column = np.asarray(codes, dtype=np.int64), self.facts.schema[name]
         steps, declared = self.steps(name), column.size - 1
         if isinstance(column, Number):
@@ -135,8 +135,8 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return CodedRows(self.columns, tuple(self.facts.schema[name].size for name in self.columns))
 
     def measured(self, value: tuple[Integers, ...]) -> tuple[int, ...]:
-        each = zip(self.columns, value, strict=True)
-        return tuple(code for name, codes in each for code in self.coarsened(name, codes).tolist())
+        columns = zip(self.columns, value, strict=True)
+        return tuple(code for name, codes in columns for code in self.coarsened(name, codes).tolist())
 
     def sensitivity(self) -> Sensitivity:
         return Sensitivity("l1", sum(self.steps(name) for name in self.columns))
@@ -144,25 +144,26 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
     def loss(self) -> Loss:
         many = len(self.columns)
         epsilon, delta = self.epsilon / many, self.delta / many
-        each: Loss = Approximate(epsilon, delta) if delta else Pure(epsilon)
-        return Together((each,) * many) if many > 1 else each
+        part: Loss = Approximate(epsilon, delta) if delta else Pure(epsilon)
+        return Together((part,) * many) if many > 1 else part
 
     def promise(self) -> Blurred:
         lists = [row for row in map(self.row, self.columns) if isinstance(row, Swap)]
         untrue = up(1 - prod((row.truth for row in lists), start=Fraction(1)), TOLD)
-        whole = Swap(prod(row.size for row in lists), self.epsilon, self.delta).floor if lists else Fraction(0)
+        untrue_floor = Swap(prod(row.size for row in lists), self.epsilon, self.delta).floor if lists else Fraction(0)
         return Blurred(
             self.columns,
             tuple(self.row(name).error * self.grain(name) for name in self.columns),
             tuple(self.alone(name).floor * self.grain(name) for name in self.columns),
             untrue,
-            whole,
+            untrue_floor,
             max(self.reach(name) for name in self.columns),
             self.beta,
         )
 
     def promised_before(self) -> list[JsonObject]:
-        """Rows written before floors were those of the whole row: each column's own, by Thms 5.3 and 5.5 at ε/k."""
+        """The promise as stored before lower bounds were for the whole row: each column's own at ε/k (Thms 5.3,
+        5.5)."""
         old = vars(self.promise()) | {"floors": tuple(map(self._floor_before, self.columns))}
         return [{name: value for name, value in old.items() if name not in ("untrue", "untrue_floor")}]
 
@@ -178,7 +179,7 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return column.diameter / self.steps(name) if isinstance(column, Number) else Fraction(1)
 
     def reach(self, name: str) -> Fraction:
-        """How far the mean of a number, or the share of any listed value, can be off: as a part of the range."""
+        """How far the mean of a number, or the share of any listed value, can be off, relative to the range."""
         row, people = self.row(name), self.facts.about
         if isinstance(row, Blur):
             return Fraction(total_reach(row.scale, people, self.beta), people * row.steps)
@@ -188,11 +189,11 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return Fraction(1, 10)
 
     def state(self, value: tuple[Integers, ...], interval: Json) -> str:
-        """All rows together may be off by nearly the whole range."""
+        """Mostly noise, if even an average over all rows may be off by nearly the whole range."""
         return NOISE if self.promise().empty else ""
 
     def draw(self, value: tuple[Integers, ...], coins: Coins) -> tuple[int, ...]:
-        """Every cell by itself, in the order given; whoever publishes shuffles the rows afterwards."""
+        """Adds noise to every cell separately, in the order given; the rows are shuffled afterwards (write_file.py)."""
         return tuple(code for column in self.perturbed(value, coins) for code in column.tolist())
 
     def perturbed(self, value: tuple[Sequence[int] | Integers, ...], coins: Coins) -> tuple[Integers, ...]:
@@ -202,8 +203,9 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         )
 
     def law(self, value: tuple[Integers, ...]) -> Independent:
-        each = [(self.row(name), self.coarsened(name, codes)) for name, codes in zip(self.columns, value, strict=True)]
-        return Independent(tuple(row.law(code) for row, codes in each for code in codes.tolist()))
+        columns = zip(self.columns, value, strict=True)
+        cells = ((self.row(name), code) for name, codes in columns for code in self.coarsened(name, codes).tolist())
+        return Independent(tuple(row.law(code) for row, code in cells))
 
     def finish(self, raw: JsonObject | tuple[int, ...]) -> Released:
         """What is released is a file: its name, its SHA-256 and its number of rows."""

@@ -1,9 +1,9 @@
-"""A column of listed values, published: every row the truth or another value, at random.
+"""Publishes a column of listed values: every row shows the true value or, at random, another one.
 
 Guarantee   (ε, δ)-DP under replace-one for the whole published table (`of_rows`), iff p ≥ (1−δ)/(m+e^ε).
 Theorem     thesis, Ex. 4.10; Warner 1965, Kairouz, Oh, Viswanath 2016 for k-ary randomised response.
 Draw        the truth with probability 1−pm, each of the m other values with p (`row_noise.Swap`).
-Accuracy    a cell is untrue with probability pm, which nobody can beat with one column (Thm 5.5). A value's count is
+Accuracy    a cell is untrue with probability pm, the least possible with one column (Thm 5.5). A value's count is
             estimated without bias by (c − np)/(1 − p(m+1)), within O(√n).
 """
 

@@ -1,8 +1,8 @@
-"""Several columns of both kinds, published together: a row's cells stay beside each other.
+"""Publishes several columns of both kinds together: the cells of a row stay together.
 
 Guarantee   (ε, δ)-DP under replace-one: k columns at (ε/k, δ/k) each (`of_rows`).
 Theorem     thesis, Exx. 4.9 and 4.10, and basic composition; the budget rule then charges the parts as its own.
-Why         tables published apart are shuffled apart, so their rows cannot be put side by side again.
+Why         tables published separately are shuffled separately, so their rows cannot be matched again.
 """
 
 from __future__ import annotations

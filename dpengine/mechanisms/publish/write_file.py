@@ -1,8 +1,8 @@
-"""A published table as a file: written once, named by its request, known by its SHA-256.
+"""Writes a published table to a file, named after its request and identified by its SHA-256.
 
-Each cell is changed by itself (`of_rows`), the rows are put in random order, and only then is anything written. The
-file is made under another name and moved into place when it is whole; a release that stops half way leaves nothing to
-read.
+Noise is added to every cell separately (`of_rows`), the rows are put in random order, and only then is anything
+written. The file is made under another name and renamed when it is complete; a release that stops halfway leaves
+nothing to read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dpengine.core.arrays import Arrow, Integers
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.publish.of_rows import OfRows
-from dpengine.mechanisms.query import ReleaseTools, Told
+from dpengine.mechanisms.query import Progress, ReleaseTools
 from dpengine.noise.coins import Coins
 from dpengine.noise.row_noise import Blur
 
@@ -36,8 +36,8 @@ class PublishedRows(OfRows):
         return self.stored(publish(self, value, tools.coins, tools.file, tools.progress))
 
 
-def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Told) -> JsonObject:
-    """Draw and write; returns what the ledger keeps. `progress(done, total)` counts rows, whose number is public."""
+def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Progress) -> JsonObject:
+    """Draw and write; returns what the ledger stores. `progress(done, total)` counts rows, whose number is public."""
     people = len(value[0]) if value else 0
     order = coins.order(people)
     part = target.with_suffix(".part")
@@ -46,8 +46,8 @@ def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Pa
         for start in range(0, max(people, 1), CHUNK):
             rows = order[start : start + CHUNK]
             drawn = query.perturbed(tuple(codes[rows] for codes in value), coins)
-            told = [_values(query, name, codes) for name, codes in zip(query.columns, drawn, strict=True)]
-            file.write_batch(pa.record_batch(told, schema))
+            columns = [_values(query, name, codes) for name, codes in zip(query.columns, drawn, strict=True)]
+            file.write_batch(pa.record_batch(columns, schema))
             progress(min(start + CHUNK, people), people)
     part.chmod(0o600)
     digest = file_digest(part)
@@ -63,8 +63,8 @@ def imagined(query: OfRows, coins: Coins) -> tuple[list[list[Json]], list[list[J
 
 
 def _told(query: OfRows, columns: tuple[Integers, ...]) -> list[list[Json]]:
-    told = [_values(query, name, codes).to_pylist() for name, codes in zip(query.columns, columns, strict=True)]
-    return [list(row) for row in zip(*told, strict=True)]
+    cells = [_values(query, name, codes).to_pylist() for name, codes in zip(query.columns, columns, strict=True)]
+    return [list(row) for row in zip(*cells, strict=True)]
 
 
 def file_digest(path: Path) -> str:

@@ -15,8 +15,8 @@ Accuracy    with probability ≥ 1−β all k answers at once are within α of t
             t = ⌈b·ln(k/β)⌉ does for every kind of question.
 Cost        opening reads nothing; a step is one scan.
 
-Stepwise: `open() -> state`, `step(state, ask, read, coins) -> (state, part)`. A state is public and JSON. Who carries a
-step burns its number in the ledger first (sessions.py), so a step that was cut short is lost, never drawn again.
+Stepwise: `open() -> state`, `step(state, ask, read, coins) -> (state, part)`. A state is public and JSON. Before a step
+is drawn, the ledger records its number as used (sessions.py), so a step that was cut short is lost, never drawn again.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ ALL = Fraction(100)
 
 @dataclass(frozen=True)
 class State:
-    """How far a session is. Public: it says nothing of the data."""
+    """How many steps a session has done. It is public: it does not depend on the data."""
 
     questions: int
     asked: int = 0
@@ -85,7 +85,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveSession(Query[Any, Any]):
-    """The whole session; with an `ask` one answer of it."""
+    """The whole session; with an `ask`, one answer of it."""
 
     card: ClassVar[Card] = Card(
         key="adaptive_session",
@@ -128,7 +128,7 @@ class AdaptiveSession(Query[Any, Any]):
 
     def __post_init__(self) -> None:
         if self.calibration == "lecture":
-            _ = self.each  # refused where the corollary does not hold
+            _ = self.each  # raises where the corollary does not hold
         if self.calibration == "gaussian" and isinstance(self.ask, Largest):
             raise AllowanceError("session.largest_gaussian")
 
@@ -149,10 +149,10 @@ class AdaptiveSession(Query[Any, Any]):
         }
 
     def own_json(self) -> JsonObject:
-        told: JsonObject = {"questions": self.questions, "calibration": self.calibration}
+        data: JsonObject = {"questions": self.questions, "calibration": self.calibration}
         if self.delta is not None:
-            told["delta"] = text_of(self.delta)
-        return told if self.ask is None else told | {"ask": self.ask.as_json()}
+            data["delta"] = text_of(self.delta)
+        return data if self.ask is None else data | {"ask": self.ask.as_json()}
 
     @property
     def answer_kind(self) -> AnswerKind:
@@ -185,12 +185,12 @@ class AdaptiveSession(Query[Any, Any]):
         return replace(self, ask=read_ask(ask, self.facts))
 
     def again(self, claim: JsonObject) -> Self:
-        """One answer as it was asked: under the bounds of its claim, also where the table was declared anew since."""
+        """One answer as it was asked: under the bounds of its claim, even if the table was declared anew since."""
         schema = Schema.from_json({"columns": list(claim["bounds"].items())})
         return replace(self, facts=replace(self.facts, schema=schema)).asking(claim["ask"])
 
     def step(self, state: State, ask: Json, read: Callable[[AnyNeed], Any], coins: Coins) -> tuple[State, Part]:
-        """The next answer. The caller has burned its number."""
+        """The next answer. The caller has already recorded its number as used."""
         if state.asked >= self.questions or state.questions != self.questions:
             raise AllowanceError("session.over", questions=self.questions)
         query = self.asking(ask)
@@ -201,7 +201,7 @@ class AdaptiveSession(Query[Any, Any]):
 
     @property
     def each(self) -> Fraction:
-        """ε of one answer; of a Gaussian one the ε that ρ = ε²/2 stands for."""
+        """ε of one answer; for Gaussian noise the ε with ρ = ε²/2."""
         if self.calibration == "lecture":
             assert self.delta is not None
             return _gamma(self.epsilon, self.delta, self.questions)
@@ -223,7 +223,7 @@ class AdaptiveSession(Query[Any, Any]):
         return self.facts.people is None
 
     def _reach(self, change: int) -> int:
-        """No answer's noise exceeds this, but for β over the whole session."""
+        """No answer's noise exceeds this, except with probability β over the whole session."""
         beta = self.beta / self.questions
         if self.calibration == "gaussian":
             return gaussian_reach((change / self.each) ** 2, beta)
@@ -231,7 +231,8 @@ class AdaptiveSession(Query[Any, Any]):
 
     @property
     def alpha(self) -> Fraction:
-        """Every answer is within this of the table's own average, on [0, 1], whatever is asked; but for β in all."""
+        """Every answer, whatever is asked, is within this of the table's own average on [0, 1], except with probability
+        β over the whole session."""
         if self.calibration == "gaussian":
             reach = self._reach(1)
         else:
@@ -266,7 +267,7 @@ class AdaptiveSession(Query[Any, Any]):
 
     @property
     def _choice(self) -> NoisyArgmax:
-        """“Which is largest” is report noisy max with what one answer may lose."""
+        """“Which is largest” is report noisy max at the privacy loss of one answer."""
         assert isinstance(self.ask, Largest)
         return NoisyArgmax(
             facts=self.facts, epsilon=self.each, options=self.ask.options, beta=self.beta / self.questions
@@ -326,7 +327,7 @@ class AdaptiveSession(Query[Any, Any]):
         return Released(value, (low, high))
 
     def _told(self, total: int) -> float:
-        """A total as a share kept within [0, 1], in the question's own unit."""
+        """A noisy total as a share, clamped to [0, 1], in the question's own unit."""
         share = self._sum.start + Fraction(total, self._sum.grain * self.people)
         return float(self._sum.low + self._sum.width * min(max(share, Fraction(0)), Fraction(1)))
 

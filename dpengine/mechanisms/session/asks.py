@@ -61,7 +61,7 @@ class Share:
 class Average:
     column: str
     size: int
-    rows: int  # at most so many of a person
+    rows: int  # the most rows of a person that count
     low: Fraction
     width: Fraction
     complete: bool  # every row has a value, by declaration
@@ -82,8 +82,8 @@ class Average:
         return {self.column}
 
     def words(self) -> str:
-        one = "session.ask.average" if self.complete else "session.ask.average_missing"
-        return say(one if self.rows == 1 else "session.ask.average_several", column=self.column)
+        code = "session.ask.average" if self.complete else "session.ask.average_missing"
+        return say(code if self.rows == 1 else "session.ask.average_several", column=self.column)
 
     def need(self) -> Moments:
         return Moments(self.column, self.size, 1, None, 1)
@@ -127,7 +127,7 @@ def read_ask(given: Json, facts: Facts) -> Ask:
         return Average(str(what), column.size, facts.unit.at_most, column.lower, column.diameter, column.complete)
     if not isinstance(what, (list, tuple)) or not 2 <= len(what) <= MOST_OPTIONS:
         raise AllowanceError("options.many", most=MOST_OPTIONS)
-    options = tuple(read_predicate(one, facts.schema) for one in what)
-    if any(one.everyone for one in options) or len({conditions(one) for one in options}) < len(options):
+    options = tuple(read_predicate(option, facts.schema) for option in what)
+    if any(option.everyone for option in options) or len({conditions(option) for option in options}) < len(options):
         raise AllowanceError("options.different")
     return Largest(options)

@@ -75,7 +75,7 @@ class Mean(OfNumbers[tuple[int, ...]]):
 
     @property
     def known(self) -> int | None:
-        """The number of rows, where it may be divided by."""
+        """The number of rows, where it is public and may be divided by."""
         return self.facts.countable(self.where, self.column) if self.by is None else None
 
     def need(self) -> Moments:
@@ -94,7 +94,7 @@ class Mean(OfNumbers[tuple[int, ...]]):
 
     @property
     def scales(self) -> tuple[Fraction, Fraction]:
-        """Of N and of S."""
+        """The noise scales of N and of S."""
         scale = self.sensitivity().bound / self.epsilon
         return scale / self.half, scale
 
@@ -107,8 +107,8 @@ class Mean(OfNumbers[tuple[int, ...]]):
     def _reaches(self, looks: int = 1) -> tuple[int | Fraction, int | Fraction]:
         if self.known is not None:
             return 0, mean_reach(self.scales[1], looks, self.beta)
-        each = self.beta / (2 * self.groups)
-        return mean_reach(self.scales[0], looks, each), mean_reach(self.scales[1], looks, each)
+        beta = self.beta / (2 * self.groups)
+        return mean_reach(self.scales[0], looks, beta), mean_reach(self.scales[1], looks, beta)
 
     def promise(self) -> Within:
         reach_n, reach_s = self._reaches()
@@ -139,7 +139,7 @@ class Mean(OfNumbers[tuple[int, ...]]):
         return fmean(self.values(rows))
 
     def around(self, raw: Figures, looks: int) -> Released:
-        """Of several draws N and S are averaged, not their ratios."""
+        """For several draws, N and S are averaged, not their ratios."""
         pairs = [(self.known, raw[0])] if self.known is not None else _pairs(raw)
         column = self.facts.schema.number(self.column)
         reach_n, reach_s = self._reaches(looks)
@@ -147,8 +147,8 @@ class Mean(OfNumbers[tuple[int, ...]]):
         middle, step = (column.lower + column.upper) / 2, column.step / 2
 
         def told(n: Figure, s: Figure) -> tuple[float, tuple[float, float]]:
-            found = (ratio(s, n, -edge, edge), *ratio_range(s, reach_s, n, reach_n, -edge, edge))
-            value, low, high = (float(middle + step * y) for y in found)
+            ratios = (ratio(s, n, -edge, edge), *ratio_range(s, reach_s, n, reach_n, -edge, edge))
+            value, low, high = (float(middle + step * y) for y in ratios)
             return value, (low, high)
 
         return self.told([told(n, s) for n, s in pairs])

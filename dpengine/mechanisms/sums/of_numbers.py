@@ -1,4 +1,4 @@
-"""What the questions about sums of one number column share: reading the column, and keeping sums below 64 bits."""
+"""What all questions about sums of a number column have in common: reading the column, and sums that fit 64 bits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OfNumbers(Averaged[Statistic]):
         return {"column": self.column}
 
     def values(self, rows: Sequence[Row]) -> list[float]:
-        """What stands in the column, for `truth`."""
+        """The column's values, for `truth`."""
         column = self.facts.schema.number(self.column)
         return [float(column.value(row[self.column])) for row in rows if row[self.column] != MISSING]
 

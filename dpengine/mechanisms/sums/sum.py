@@ -99,14 +99,14 @@ class Sum(OfNumbers[tuple[int, ...]]):
         column = self.facts.schema.number(self.column)
         width = int(column.diameter / self.grain)
         if self.facts.relation == "add_remove":
-            one = self._largest
+            change = self._largest
         elif self.by is not None:
-            one = max(2 * self._largest, width)
+            change = max(2 * self._largest, width)
         elif self.facts.countable(self.where, self.column) is not None:
-            one = width
+            change = width
         else:
-            one = max(self._largest, width)
-        return Sensitivity("l1", one * self.facts.unit.at_most)
+            change = max(self._largest, width)
+        return Sensitivity("l1", change * self.facts.unit.at_most)
 
     @property
     def scale(self) -> Fraction:
@@ -123,21 +123,21 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
 
     def limits(self, part: str = "") -> Ends | None:
-        """Everybody at one end; nobody at all where rows may not count."""
+        """From everybody at one end of the range to everybody at the other; includes 0 where rows may not count."""
         column, rows = self.facts.schema.number(self.column), self.facts.about * self.facts.unit.at_most
         if self.by is None and self.facts.countable(self.where, self.column) is not None:
             return rows * column.lower, rows * column.upper
         return rows * min(column.lower, Fraction(0)), rows * max(column.upper, Fraction(0))
 
     def sure(self, part: str = "") -> Ends:
-        """Where the number of people is not public, only the sign is sure, of amounts that all have one."""
+        """Where the number of people is not public, only the sign is certain, and only if all values have the same."""
         if self.facts.people is not None:
             return super().sure(part)
         column = self.facts.schema.number(self.column)
         return 0 if column.lower >= 0 else None, 0 if column.upper <= 0 else None
 
     def coarse(self) -> Fraction:
-        """A quarter of what about all people at the middle of the range would add up to, or of half the range each."""
+        """A quarter of the sum if everybody were at the middle of the range, or, if larger, half a range each."""
         column = self.facts.schema.number(self.column)
         return max(abs(column.lower + column.upper), column.diameter) / 2 * self.facts.about / self.groups / 4
 

@@ -110,7 +110,7 @@ class Variance(OfNumbers[tuple[int, ...]]):
         return Within(alpha, 1, self.beta, Fraction(0), self.column, nominal=True)
 
     def limits(self, part: str = "") -> Ends | None:
-        """All at one value; half at each end."""
+        """From 0, if all have the same value, to half the range, if half of the rows are at each end."""
         return 0, self.facts.schema[self.column].diameter / 2
 
     def coarse(self) -> Fraction:
@@ -128,7 +128,7 @@ class Variance(OfNumbers[tuple[int, ...]]):
         return pstdev(self.values(rows))
 
     def around(self, raw: Figures, looks: int) -> Released:
-        """Of several draws the three parts are averaged, not their ratios."""
+        """For several draws, the three parts are averaged, not their ratios."""
         return Released(*self._told(raw[0], raw[1], raw[2], looks))
 
     def _told(self, n: Figure, s: Figure, q: Figure, looks: int) -> tuple[float, tuple[float, float]]:

@@ -17,7 +17,7 @@ from dpengine.core.arrays import Integers
 Counts = npt.NDArray[np.uint8]
 
 MOST_SEQUENCES = 2**62  # D^m: then every weight, and their sum, is an int64
-_KEPT = 1 << 20  # bytes of a table small enough to be kept
+_KEPT = 1 << 20  # bytes of a table small enough to be cached
 
 
 def how_many(cells: int, size: int) -> int:
@@ -32,7 +32,7 @@ def enumerated(cells: int, size: int) -> tuple[Counts, Integers]:
 
 
 def _enumerated(cells: int, size: int) -> tuple[Counts, Integers]:
-    """Cell by cell: each row so far goes on with every number of the rows that are left.
+    """Cell by cell: each partial multiset is continued with every possible count of the next cell.
 
     Sequences: Π C(left_i, y_i), a product whose parts only grow, so none exceeds D^m.
     """

@@ -39,7 +39,7 @@ from dpengine.core.exact import ln_above
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.query import Fields, Released, Sensitivity, Told
+from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.synthetic.of_class import OfClass, in_rows, root_above, whole
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import NORTH, WEST, Example, Trial
@@ -47,7 +47,7 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Laplace, above, chance, weighted
 from dpengine.noise.tails import choice_gap, laplace_reach
 
-MOST_ROUNDS = 150  # a weight falls by e^4 in a round at most, so none leaves the floats
+MOST_ROUNDS = 150  # a weight falls by e^4 in a round at most, so none underflows
 MOST_ROWS = 1_000_000
 MOST_LISTED = 5_000  # outcomes of a law
 FOR_TOTAL = Fraction(1, 8)
@@ -99,7 +99,7 @@ class Mwem(OfClass):
 
     @property
     def rows(self) -> int:
-        """How many rows the made-up table has: as many as were declared, but enough for every combination."""
+        """The number of rows of the synthetic table: as many as declared, but enough for every combination."""
         return min(max(self.facts.about, 10 * self.domain), MOST_ROWS)
 
     @property
@@ -108,7 +108,7 @@ class Mwem(OfClass):
 
     @property
     def shares(self) -> tuple[Fraction, Fraction]:
-        """ε of the total, 0 where it is public, and ε' of each choice and of each measurement."""
+        """ε of the total (0 where it is public), and ε' of each choice and of each measurement."""
         total = self.epsilon * FOR_TOTAL if self.known is None else Fraction(0)
         return total, (self.epsilon - total) / (2 * self.turns)
 
@@ -123,8 +123,8 @@ class Mwem(OfClass):
         return Sensitivity("linf", self.moved)
 
     def loss(self) -> Loss:
-        total, each = self.shares
-        rounds: tuple[Loss, ...] = (Repeated(Pure(each), self.turns), Repeated(Exponential(each), self.turns))
+        total, epsilon = self.shares
+        rounds: tuple[Loss, ...] = (Repeated(Pure(epsilon), self.turns), Repeated(Exponential(epsilon), self.turns))
         return Together((*rounds, Pure(total)) if total else rounds)
 
     def reach(self) -> Fraction:
@@ -135,10 +135,10 @@ class Mwem(OfClass):
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
         return self.drawn(value, coins, lambda done, total: None)
 
-    def drawn(self, value: tuple[int, ...], coins: Coins, told: Told) -> tuple[int, ...]:
+    def drawn(self, value: tuple[int, ...], coins: Coins, progress: Progress) -> tuple[int, ...]:
         """The total where it is bought, then the query and the measurement of every round."""
         counts = self.sums(np.asarray(value, dtype=np.int64)).astype(np.int64)
-        paid, each = self.shares
+        paid, epsilon = self.shares
         raw: list[int] = []
         if paid:
             noisy = coins.laplace([int(np.sum(value))], self.moved / paid)[0]
@@ -146,41 +146,41 @@ class Mwem(OfClass):
         weights = Weights(self, raw[0] if raw else self.facts.about)
         for turn in range(self.turns):
             scores = weights.scores(counts)
-            chosen, _ = coins.choose(scores.max() - scores, np.ones_like(scores), each / (2 * self.moved))
-            noisy = coins.laplace([int(counts[chosen])], self.moved / each)[0]
+            chosen, _ = coins.choose(scores.max() - scores, np.ones_like(scores), epsilon / (2 * self.moved))
+            noisy = coins.laplace([int(counts[chosen])], self.moved / epsilon)[0]
             answer = min(max(noisy, 0), weights.total)
             weights.learn(chosen, answer)
             raw += [chosen, answer]
-            told(turn + 1, self.turns)
+            progress(turn + 1, self.turns)
         return tuple(raw)
 
     def law(self, value: tuple[int, ...]) -> Finite | None:
-        """Of everything that is drawn, round after round; None where that is too much to list."""
+        """The law of everything that is drawn in all rounds; None where it has too many outcomes to list."""
         totals = range(1, self.most_total + 1) if self.known is None else (self.facts.about,)
         if sum((self.many * (total + 1)) ** self.turns for total in totals) > MOST_LISTED:
             return None
         counts = self.sums(np.asarray(value, dtype=np.int64)).astype(np.int64)
-        paid, each = self.shares
-        found: dict[tuple[int, ...], Decimal] = {(): Decimal(1)}
+        paid, epsilon = self.shares
+        chances: dict[tuple[int, ...], Decimal] = {(): Decimal(1)}
         if paid:
             noisy = Laplace(int(np.sum(value)), self.moved / paid)
-            found = {(total,): cut(noisy, total, 1, self.most_total) for total in totals}
+            chances = {(total,): cut(noisy, total, 1, self.most_total) for total in totals}
         for _ in range(self.turns):
             longer: dict[tuple[int, ...], Decimal] = {}
-            for raw, before in found.items():
+            for raw, before in chances.items():
                 weights = self.learnt(raw)
                 scores = weights.scores(counts)
-                choice = weighted(dict(enumerate((scores.max() - scores).tolist())), each / (2 * self.moved))
+                choice = weighted(dict(enumerate((scores.max() - scores).tolist())), epsilon / (2 * self.moved))
                 for query, likely in choice.chances.items():
-                    noisy = Laplace(int(counts[query]), self.moved / each)
+                    noisy = Laplace(int(counts[query]), self.moved / epsilon)
                     for answer in range(weights.total + 1):
                         part = cut(noisy, answer, 0, weights.total)
                         longer[(*raw, query, answer)] = before * likely * part
-            found = longer
-        return Finite(found)
+            chances = longer
+        return Finite(chances)
 
     def learnt(self, raw: tuple[int, ...]) -> Weights:
-        """What the released numbers say, in order."""
+        """The weights learnt from the released numbers, in order."""
         bought = self.known is None
         weights = Weights(self, raw[0] if bought else self.facts.about)
         rest = raw[bought:]
@@ -194,7 +194,7 @@ class Mwem(OfClass):
 
 
 class Weights:
-    """W_t and the sum of those before it: floats, made of public numbers and of released ones alone."""
+    """W_t and the sum of those before it: floats, computed from public and released numbers only."""
 
     def __init__(self, query: Mwem, total: int) -> None:
         self.query, self.total = query, total
@@ -219,7 +219,7 @@ class Weights:
 
 
 def cut(law: Laplace, outcome: int, least: int, most: int) -> Decimal:
-    """The chance of an outcome where what lies beyond the ends counts as the ends."""
+    """The probability of an outcome that is clamped to [least, most]."""
     if least == most:
         return Decimal(1)
     if outcome == least:

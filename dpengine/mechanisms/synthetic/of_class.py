@@ -1,4 +1,4 @@
-"""What the synthetic tables share: a class C of counting queries over the combinations of a few lists.
+"""What all synthetic tables have in common: a class C of counting queries over the combinations of a few lists.
 
 Domain      the D combinations of the declared values of the chosen columns, all of them public.
 Class       every single value of a column and every pair of values of two columns (one-way and two-way marginals), or a
@@ -49,14 +49,14 @@ _GRAIN = 10**9
 
 @dataclass(frozen=True)
 class Block:
-    """Queries that share no cell: `places` says for each cell which of the `many` it belongs to, −1 where to none."""
+    """Queries without a common cell: `places` gives for each cell the query it belongs to, −1 for none."""
 
     names: tuple[str, ...]  # the columns of a marginal; none for a condition
     places: Integers
     many: int
 
     def sums(self, cells: npt.NDArray[Any]) -> Floats:
-        """Of the cells of each query; exact for whole numbers below 2^53."""
+        """The sum of each query's cells; exact for whole numbers below 2^53."""
         held = self.places >= 0
         weights = cells[held].astype(np.float64)
         return np.asarray(np.bincount(self.places[held], weights, self.many), dtype=np.float64)
@@ -83,8 +83,8 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         return {"columns": tuple(names), "queries": _conditions(facts, tuple(names), given.get("queries"))}
 
     def own_json(self) -> JsonObject:
-        told: JsonObject = {"columns": list(self.columns)}
-        return told | ({"queries": [one.as_json() for one in self.queries]} if self.queries else {})
+        data: JsonObject = {"columns": list(self.columns)}
+        return data | ({"queries": [query.as_json() for query in self.queries]} if self.queries else {})
 
     def sentence(self) -> str:
         rows = self.facts.unit.id_column is not None
@@ -102,14 +102,14 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
 
     @cached_property
     def codes(self) -> dict[str, Integers]:
-        """Of every cell: its code in each column, the last column running fastest."""
+        """For every cell, its code in each column; the last column varies fastest."""
         grid = np.unravel_index(np.arange(self.domain), self.sizes)
         return {name: np.asarray(codes, dtype=np.int64) for name, codes in zip(self.columns, grid, strict=True)}
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         if self.queries:
-            return tuple(Block((), np.where(self.holds(one), 0, -1), 1) for one in self.queries)
+            return tuple(Block((), np.where(self.holds(query), 0, -1), 1) for query in self.queries)
         groups = [(name,) for name in self.columns] + list(combinations(self.columns, 2))
         return tuple(self.marginal(names) for names in groups)
 
@@ -142,7 +142,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         return np.concatenate([block.sums(cells) for block in self.blocks])
 
     def cells_of(self, query: int) -> npt.NDArray[np.bool_]:
-        """The cells of one query, by its place in `sums`."""
+        """The cells of one query, given its index in `sums`."""
         for block in self.blocks:
             if query < block.many:
                 return np.asarray(block.places == query)
@@ -168,7 +168,8 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
 
     @abstractmethod
     def reach(self) -> Fraction:
-        """How far the share of any query can be off, all at once, except with chance β; for n, or about so many."""
+        """How far the share of any query can be off, all at once, except with probability β; for n, or the declared
+        number of people."""
 
     def promise(self) -> Within:
         least = Fraction(0)
@@ -178,8 +179,8 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
         return Within(alpha, self.many, self.beta, least, "percent", nominal=self.known is None)
 
     def plain_reach(self) -> Fraction:
-        """What noisy counts of all D cells would promise for the same shares at this ε, added up: Laplace noise
-        of scale Δ/ε in each, and of a query's cells or of all the others the fewer. For comparison."""
+        """For comparison: the error of the same shares if all D cells were counted with Laplace noise of scale Δ/ε and
+        added up, over a query's cells or over all others, whichever are fewer."""
         moved = self.facts.unit.at_most * (2 if self.facts.relation == "replace" else 1)
         sizes = self.sums(np.ones(self.domain)).astype(np.int64)
         most = int(np.minimum(sizes, self.domain - sizes).max())
@@ -207,17 +208,17 @@ def _conditions(facts: Facts, names: tuple[str, ...], given: Json) -> tuple[Pred
         return ()
     if not isinstance(given, (list, tuple)) or len(given) > MOST_CONDITIONS:
         raise AllowanceError("synthetic.queries", most=MOST_CONDITIONS)
-    found = tuple(read_predicate(one, facts.schema) for one in given)
-    for one in found:
-        if one.everyone:
+    queries = tuple(read_predicate(query, facts.schema) for query in given)
+    for query in queries:
+        if query.everyone:
             raise AllowanceError("synthetic.queries", most=MOST_CONDITIONS)
-        if strange := sorted(one.columns() - set(names)):
+        if strange := sorted(query.columns() - set(names)):
             raise AllowanceError("synthetic.condition", column=strange[0])
-    return found
+    return queries
 
 
 def root_above(square: Fraction) -> Fraction:
-    """A number at least √square, above it by at most 2·10^-9."""
+    """An upper bound on √square, too large by at most 2·10^-9."""
     return Fraction(isqrt(ceiling(square * _GRAIN * _GRAIN)) + 1, _GRAIN) if square else Fraction(0)
 
 
@@ -234,7 +235,8 @@ def whole(given: JsonObject, name: str, most: int) -> int | None:
 
 
 def in_rows(shares: Floats, rows: int) -> Integers:
-    """A distribution as so many whole rows: down, and one more for the largest remainders; the first cells at ties."""
+    """A distribution as `rows` whole rows: rounded down, then one more for the largest remainders, first cells
+    first."""
     wanted = shares * (rows / shares.sum())
     down = np.floor(wanted).astype(np.int64)
     left = min(max(rows - int(down.sum()), 0), len(down))

@@ -38,7 +38,7 @@ from dpengine.core.exact import ceiling, exp_decimal, ln_above
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.query import Fields, Released, Sensitivity, Told
+from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.synthetic.multisets import MOST_SEQUENCES, enumerated, how_many
 from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
 from dpengine.mechanisms.telling import NOISE
@@ -50,7 +50,7 @@ from dpengine.noise.tails import choice_gap
 MOST_MULTISETS = 1_000_000
 MOST_WORK = 50_000_000  # multisets times cells and queries
 PER_SECOND = 20_000_000  # of that work, about; bench/synthetic.py measures it
-MOST_SIZE = 1_000  # that can be asked for; all that can be drawn are far below
+MOST_SIZE = 1_000  # the largest size a form accepts; sizes that can be drawn are far smaller
 MOST_LISTED = 5_000  # multisets of a law
 _CHUNK = 1 << 21  # numbers held at once
 
@@ -127,27 +127,27 @@ class SmallDatabase(OfClass):
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return tuple((-self.gaps(value)).tolist())
 
-    def gaps(self, value: tuple[int, ...], told: Told = lambda done, total: None) -> Integers:
+    def gaps(self, value: tuple[int, ...], progress: Progress = lambda done, total: None) -> Integers:
         """−q of every multiset. Numbers up to n·m < 2^53 are exact as floats, and counts up to m as small ones."""
         x = np.asarray(value, dtype=np.int64)
         counts, _ = enumerated(self.domain, self.rows)
         m, n, wanted = self.rows, int(x.sum()), self.sums(x)
         queries = np.stack([self.cells_of(place) for place in range(self.many)], axis=1).astype(np.float32)
-        found, step = np.empty(len(counts), dtype=np.int64), max(_CHUNK // (self.domain + self.many), 1)
+        off, step = np.empty(len(counts), dtype=np.int64), max(_CHUNK // (self.domain + self.many), 1)
         for start in range(0, len(counts), step):
             part = (counts[start : start + step].astype(np.float32) @ queries).astype(np.float64)
             part *= -n
             part += m * wanted
-            found[start : start + step] = np.abs(part, out=part).max(axis=1)
-            told(min(start + step, len(counts)), len(counts))
-        return -(-found // m)
+            off[start : start + step] = np.abs(part, out=part).max(axis=1)
+            progress(min(start + step, len(counts)), len(counts))
+        return -(-off // m)
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
         return self.drawn(value, coins, lambda done, total: None)
 
-    def drawn(self, value: tuple[int, ...], coins: Coins, told: Told) -> tuple[int, ...]:
+    def drawn(self, value: tuple[int, ...], coins: Coins, progress: Progress) -> tuple[int, ...]:
         counts, ways = enumerated(self.domain, self.rows)
-        block, _ = coins.choose(self.gaps(value, told), ways, self.rate, self.known)
+        block, _ = coins.choose(self.gaps(value, progress), ways, self.rate, self.known)
         return tuple(counts[block].tolist())
 
     def law(self, value: tuple[int, ...]) -> Finite | None:
@@ -168,7 +168,7 @@ class SmallDatabase(OfClass):
 
 
 def fits(domain: int, many: int, size: int) -> bool:
-    """Can all databases of so many rows be listed? From public facts."""
+    """Can all databases of `size` rows be listed? Decided from public facts."""
     if domain**size >= MOST_SEQUENCES:
         return False
     listed = how_many(domain, size)

@@ -148,9 +148,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     @abstractmethod
     def loss(self) -> Loss: ...
 
-    def promised_before(
-        self,
-    ) -> list[JsonObject]:  # promises as earlier versions stored them, so that their receipts stay valid
+    def promised_before(self) -> list[JsonObject]:  # as earlier versions stored it, so that their receipts hold
         return []
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Everything that knows about privacy. The names below are the public face; the rest may move."""
+"""Everything that deals with privacy. The names below are the public interface; the rest may move."""
 
 from dpengine.accountant.budget import Budget
 from dpengine.asking.answers import Answer, Job, Meter, Preview

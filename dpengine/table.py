@@ -49,7 +49,7 @@ class Table:
         self._record = record
         self._budget = budget
         self.actor = actor
-        self.joined = joined  # this content already had a budget, whose first cap stays
+        self.joined = joined  # this content already had a budget, whose cap stays
         self.name = record.name
         self.practice = record.practice
         self.facts = Facts(
@@ -68,12 +68,12 @@ class Table:
 
     @property
     def budget(self) -> BudgetRecord:
-        """As it stands now: an owner may have raised its cap since this object was made."""
+        """The budget as it is now: an owner may have raised its cap since this object was made."""
         return self._budget if self.practice else self._workspace.ledger.budget(self._budget.id)
 
     @property
     def closed(self) -> str | None:
-        """`seal`, `forget` or `close` where nothing more may be asked of it."""
+        """`seal`, `forget` or `close` if it accepts no more questions."""
         return None if self.practice else closed_kind(self._workspace.ledger.closed(), self._budget.id, self.name)
 
     def acts(self) -> list[Act]:
@@ -87,7 +87,7 @@ class Table:
         return catalogue[key].build(self.facts, parameters)
 
     def preview(self, query: AnyQuery) -> Preview:
-        standing = self._standing()  # before the cap, which only grows: the meter never shows more than all
+        standing = self._standing()  # read before the cap, which only grows: the meter never shows more than 100 %
         return make_preview(query, self.budget.rule, standing)
 
     def took(self, entry: Entry) -> Fraction:
@@ -111,20 +111,20 @@ class Table:
         return suggest(self.facts, takes_at_most(half), takes_at_most(half / 2))
 
     def affordable(self, steps: Sequence[str], share: Fraction) -> list[str]:
-        """Which of these ε a plain question could spend for at most this share of the allowance."""
+        """Which of these ε a plain question could use for at most this share of the allowance."""
         rule, totals = self.budget.rule, self._standing().totals
         return [step for step in steps if filter.affords(rule, totals, cost(Pure(Fraction(step)), rule.alpha), share)]
 
     def least_epsilon(self, query: AnyQuery, wish: Fraction) -> Fraction | None:
-        """The least ε whose promise is as good as wished, or None."""
+        """The least ε at which the answer is as accurate as wished, or None."""
         return least_epsilon(query, wish)
 
     def cheapest(self, query: AnyQuery) -> AnyQuery:
-        """The same question with the noise that promises most for what it takes of the allowance now."""
+        """The same question with the most accurate noise for the share of the allowance that it takes now."""
         return cheapest(query, self.budget.rule, self._standing().totals)
 
     def least_priced(self, query: AnyQuery, wish: Fraction) -> AnyQuery | None:
-        """The same question with the noise and the ε that take least now and promise as much as is wished, or None."""
+        """The same question with the cheapest noise and ε at which it is as accurate as wished, or None."""
         return least_priced(query, wish, self.budget.rule, self._standing().totals)
 
     def levers(self, query: AnyQuery) -> list[Lever]:
@@ -138,11 +138,11 @@ class Table:
         return levers(query, share)
 
     def rehearse(self, query: AnyQuery, times: int = 1) -> list[Released]:
-        """What answers could look like, drawn on a made-up table from public facts. Costs nothing, says nothing."""
+        """What answers could look like, drawn on a made-up table from public facts. Free, and reveals nothing."""
         return rehearsal.rehearse(query, times)
 
     def rehearse_rows(self, query: OfRows) -> tuple[list[list[Json]], list[list[Json]]]:
-        """A few made-up rows, and what would be published of each. Costs nothing, says nothing."""
+        """A few made-up rows, and what would be published for each. Free, and reveals nothing."""
         return imagined(query, rehearsal.coins())
 
     def ask(self, query: AnyQuery, request_id: str | None = None, seen: int | None = None) -> Answer:
@@ -156,15 +156,16 @@ class Table:
         return Table(self._workspace, self._workspace.revise(self.name, schema), self._budget, self.actor)
 
     def submit(self, query: AnyQuery, request_id: str | None = None, seen: int | None = None) -> Job:
-        """The same on the worker; `Workspace.job` finds it by its request id, also after a reload or a restart. With
-        `seen`, the last row of the ledger that the asker knew of, it is refused where another asked the same since."""
+        """The same in a background thread; `Workspace.job` finds it by its request id, also after a reload or a
+        restart. With `seen`, the last ledger row that the person has seen, it is refused if somebody asked the same
+        since."""
         request = request_id or new_request()
         self._workspace.jobs.submit(request, self._asker.carry(query, request, seen))
         return self._workspace.job(request)
 
     def cancel(self, request_id: str) -> bool:
-        """Ask a training to end after the step under way. What was charged stays charged, and the model so far is the
-        answer. False where none runs here under that id."""
+        """Ask a training to end after the current step. What was charged stays charged, and the model so far is the
+        answer. False if none runs here under that id."""
         return self._workspace.jobs.cancel(request_id)
 
     def training_for(self, key: str, share: Fraction, /, **parameters: Json) -> AnyQuery:
@@ -172,18 +173,18 @@ class Table:
         return trained(self.query, key, parameters, share, self.budget.rule, self._standing().totals)
 
     def planner(self, keep: Fraction = Fraction(0)) -> Planner:
-        """Prices plans against the budget as it stands, `keep` of it untouched. Free."""
+        """Prices plans against the present state of the budget, of which the share `keep` must be left. Free."""
         standing = self._standing()  # before the cap, as in `preview`
         return Planner(self.budget.rule, standing.totals, keep)
 
     def submit_plan(
         self, queries: Sequence[AnyQuery], run: str, keep: Fraction = Fraction(0), seen: int | None = None
     ) -> None:
-        """All of them on the worker: charged together or not at all, then drawn one after the other."""
+        """All of them in a background thread: charged together or not at all, then drawn one after the other."""
         self._workspace.jobs.submit(run, self._asker.carry_all(queries, run, keep, seen))
 
     def run(self, run: str) -> PlanRun:
-        """Where a plan stands: in this process, in another one, or in the ledger since before a restart."""
+        """The state of a plan, whether it runs in this process or another, or was stored before a restart."""
         return run_of(self._asker, run)
 
     def session_for(self, questions: Json, share: Fraction, calibration: str = "laplace") -> AdaptiveSession:
@@ -191,13 +192,13 @@ class Table:
         return fitted(self.facts, questions, calibration, share, self.budget.rule, self._standing().totals)
 
     def open_session(self, query: AnyQuery, request_id: str | None = None) -> Session:
-        """Charge a whole session; its questions are then asked one by one. `submit` does the same on the worker."""
+        """Charge a whole session; its questions are then asked one by one. `submit` does the same in the background."""
         request = request_id or new_request()
         self._asker.carry(query, request)()
         return self.session(request)
 
     def session(self, request_id: str) -> Session:
-        """A session that was paid for, wherever it stands; refused where this table has none of that id."""
+        """A session that was paid for, at whatever step it is; refused if this table has none of that id."""
         return session_for(self._asker, request_id)
 
     def published(self, answer: Answer) -> Published:
@@ -225,33 +226,33 @@ class Table:
         return answers_of_kinds(self._asker, KEYS, most)
 
     def last_asked(self, query: AnyQuery) -> Entry | None:
-        """The last time this very question was charged, also where it has no answer yet: free."""
+        """The last charge for exactly this question, even if it has no answer yet: free."""
         return self._workspace.ledger.newest_to(self._budget.id, self.name, query.digest())
 
     def recall(self, query: AnyQuery) -> list[Answer]:
-        """The latest answers already paid for to this very question, oldest first: free. The same words under other
-        bounds are another question."""
+        """The latest paid answers to exactly this question, oldest first: free. The same question under other bounds is
+        a different one."""
         return answers_to(self._asker, query)
 
     def looks(self, query: AnyQuery) -> Reading:
-        """The paid answers to this question at whatever ε, and what they say together: free. In the order they were
-        seen, which later ones never change: a range once stated must stay as it was stated."""
+        """The paid answers to this question at any ε, and what they say together: free. They are read in the order they
+        were given, so that a later answer never changes a range already stated."""
         return looks_at(self._asker, query)
 
     def fits(self) -> Fits:
-        """What was paid to know of whether the cells of its columns are as declared: free to see."""
+        """The paid checks of whether the cells of its columns are as declared: free to see."""
         return fits_of(self._workspace.ledger, self._budget.id, self.name, made=self.practice)
 
     def fit_of(self, column: str) -> ColumnFit:
-        """The same of one column, as it is declared now."""
+        """The same for one column, as it is declared now."""
         return self.fits().of(column, self.schema[column])
 
     def answer_of(self, entry: Entry) -> Answer:
-        """As it was given: under the bounds its claim holds, also where the table was declared anew since."""
+        """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
         return answer_of(self.facts, entry)
 
     def figures(self, entry: Entry) -> list[Comparable]:
-        """The figures of a paid answer as they may be compared, in one claim with all others of the budget: free."""
+        """The figures of a paid answer for comparison, in one joint claim with all others of the budget: free."""
         answer = None if entry.outcome is None else self._workspace.answer_of(entry)
         if answer is None or answer.query.card.answer == "session":
             return []
@@ -259,7 +260,7 @@ class Table:
         return figures(answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
-        """What was charged to this table's budget, newest first, for whichever table it was asked of."""
+        """What was charged to this table's budget, newest first, for all tables that share it."""
         return self._workspace.ledger.charges(budget=self._budget.id, limit=limit, offset=offset)
 
     def sharing(self) -> list[str]:
@@ -285,9 +286,9 @@ class Table:
         return statement.answer_lines(self._workspace.ledger, self.budget)
 
     def answers(self, most: int) -> list[Answer]:
-        """The newest answers under the budget, oldest first, of whichever table."""
-        found = (self._workspace.answer_of(entry) for entry in reversed(self.history(most)))
-        return [answer for answer in found if answer is not None]
+        """The newest answers under the budget, oldest first, for all tables that share it."""
+        answers = (self._workspace.answer_of(entry) for entry in reversed(self.history(most)))
+        return [answer for answer in answers if answer is not None]
 
     def meter(self) -> Meter:
         standing = self._standing()

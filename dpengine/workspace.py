@@ -1,10 +1,10 @@
-"""The facade: a folder with a ledger, declared tables and one worker. Pages, notebooks and outside checks come in here.
+"""The facade: a folder with a ledger, declared tables and one worker. Pages, notebooks and outside checks start here.
 
     var/ledger.sqlite     every charge and answer, chained        var/tables/<random>/   raw and coded Parquet
     var/registry.sqlite   what was declared                       var/secret             the fingerprint key
     var/published/        tables that were published
-    var/*.head            how far each of the two has come        var/open.lock          held by whoever has it open
-    var/samples-only      in the folder of a workshop: no table but the bundled ones comes in
+    var/*.head            the last row of each of the two         var/open.lock          held by whoever has it open
+    var/samples-only      marks a workshop's folder, which holds only the bundled tables
 The folder is its user's alone (0700).
 """
 
@@ -47,8 +47,8 @@ _opening = threading.Lock()
 
 
 def open_workspace(folder: str | Path = "var", samples_only: bool = False) -> Workspace:
-    """The workspace in this folder, created when absent. One per process and folder. With `samples_only` it is one that
-    was made so, or is made now: it holds the bundled tables and refuses every other."""
+    """The workspace in this folder, created if absent. One per process and folder. With `samples_only` it is, or
+    becomes, one for the bundled tables alone, which refuses every other."""
     path = Path(folder).resolve()
     with _opening:
         if path not in _opened:
@@ -61,7 +61,7 @@ def open_workspace(folder: str | Path = "var", samples_only: bool = False) -> Wo
 
 
 def _mark_samples_only(path: Path) -> None:
-    """An empty folder becomes one for samples alone; a workspace that is there already stays what it is."""
+    """An empty folder becomes one for samples alone; an existing workspace stays as it is."""
     if not (path / "registry.sqlite").exists():
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -98,8 +98,8 @@ class Workspace(DeclaredTables):
         actor: str = OWNER,
         progress: Callable[[float], None] | None = None,
     ) -> Table:
-        """Declare a table: a CSV or Parquet path or a pandas frame, with what is public about it. A budget may be made
-        for the number of people, which nobody knows before."""
+        """Declare a table: a CSV or Parquet path or a pandas frame, with what is public about it. The budget may be a
+        function of the number of people, which is not known before."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         clean = _name(name)
@@ -121,7 +121,7 @@ class Workspace(DeclaredTables):
         return Table(self, record, self.ledger.budget(record.budget), actor, joined)
 
     def table(self, name: str, visitor: str = "local") -> Table:
-        """A declared table. A bundled sample is brought in on first use, with a practice budget per visitor."""
+        """A declared table. A bundled sample is loaded on first use, with a practice budget per visitor."""
         record = self._sample(SAMPLES[name]) if name in SAMPLES else self._registry.get(name)
         if record is None:
             raise AllowanceError("table.unknown", name=str(name)[:LONGEST_NAME])
@@ -132,21 +132,21 @@ class Workspace(DeclaredTables):
         sample = SAMPLES[record.name]
         try:
             budget = self.ledger.budget(budget_id)
-        except AllowanceError:  # not opened yet; or damaged, and then the meter says so and no charge is taken
+        except AllowanceError:  # not opened yet; or damaged, and then the meter says so and nothing can be charged
             rule = sample.budget.rule()
             budget = BudgetRecord(budget_id, record.name, "practice", rule, record.at, record.unit, record.relation)
         return Table(self, record, budget, actor)
 
     def open_budget(self, budget: BudgetRecord, actor: str) -> None:
-        """A practice budget is written down when its first question is charged, not when a page is looked at."""
+        """A practice budget is stored when its first question is charged, not when a page is opened."""
         if budget.kind == "practice":
             self.ledger.create_budget(
                 budget.id, budget.rule, budget.kind, actor, budget.name, budget.unit, budget.relation
             )
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
-        """A statistic of the coded rows, or of a raw column. Of samples alone it is kept: they are public, and a whole
-        class asks the same."""
+        """A statistic of the coded rows, or of a raw column. It is cached for samples only: they are public, and a
+        whole class asks the same."""
         key = record.name, repr(need)
         if self.samples_only and key in self._statistics:
             return self._statistics[key]
@@ -177,20 +177,20 @@ class Workspace(DeclaredTables):
         return act
 
     def raise_cap(self, name: str, epsilon: object, actor: str = OWNER) -> Act:
-        """A larger cap ε for the budget this table spends; see accountant/filter.py for what is then promised."""
+        """A larger cap ε for this table's budget; see accountant/filter.py for what is guaranteed then."""
         return self.ledger.raise_cap(self._own(name).budget, name, read_number(epsilon, "ε"), actor)
 
     # Answers
 
     def answer_of(self, entry: Entry) -> Answer | None:
-        """A stored answer, whichever table it is of, forgotten ones too; None where that table was never here."""
+        """A stored answer of any table, forgotten ones too; None if the table was never here."""
         record = self._registry.get(entry.charge.table)
         if record is None or entry.outcome is None or entry.outcome.kind != "answer":
             return None
         return Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor).answer_of(entry)
 
     def job(self, request_id: str) -> Job:
-        """Where a question stands: in this process, in another one, or in the ledger since before a restart."""
+        """The state of a question, whether it runs in this process or another, or was stored before a restart."""
         state = self.jobs.state(request_id)
         answer = None
         if state.state == "done":
@@ -202,13 +202,13 @@ class Workspace(DeclaredTables):
         return Job(request_id, state.state, done=done, total=total, answer=answer, error=state.error)
 
     def published_file(self, request_id: str) -> Path:
-        """Where the table that a request published lies."""
+        """The file of the table that a request published."""
         folder = self.folder / "published"
         folder.mkdir(mode=0o700, exist_ok=True)
         return folder / f"{hashlib.sha256(request_id.encode()).hexdigest()[:32]}.parquet"
 
     def verify_ledger(self) -> Verdict:
-        """Is the hash chain whole, and where does it break?"""
+        """Is the hash chain intact, and if not, where does it break?"""
         return self.ledger.verify()
 
     def check_receipts(self, content: bytes, name: str) -> list[Finding]:
@@ -223,21 +223,21 @@ class Workspace(DeclaredTables):
         self._hold.let_go()
 
     def _sweep(self) -> None:
-        """Remove what a load or a forgetting that was killed left behind, unless some process is loading right now."""
+        """Remove what a killed load or deletion left behind, unless some process is loading right now."""
         with self.loading(exclusive=True) as alone:
             if alone:
                 gone = {name for name, kind in self.closed().items() if kind == "forget"}
                 known = [record.folder for record in self._registry.all() if record.name not in gone]
                 erase.sweep(self.folder, known)
-        with suppress(AllowanceError):  # a damaged ledger does not say what is an answer: nothing is removed
+        with suppress(AllowanceError):  # a damaged ledger does not say which files are answers: nothing is removed
             erase.sweep_published(self.folder / "published", self._published)
 
     def _published(self) -> set[str]:
         """The files of published tables that are answers, or are being made."""
         kinds = [key for key in catalogue if key.startswith("publish_")]
-        found = (one.charge.request for key in kinds for one in self.ledger.charges(limit=-1, key=key))
-        kept = (request for request in found if self.jobs.state(request).state in ("running", "done"))
-        return {self.published_file(request).name for request in kept}
+        requests = (entry.charge.request for key in kinds for entry in self.ledger.charges(limit=-1, key=key))
+        published = (request for request in requests if self.jobs.state(request).state in ("running", "done"))
+        return {self.published_file(request).name for request in published}
 
 
 def _name(name: object) -> str:

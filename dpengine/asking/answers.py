@@ -1,5 +1,5 @@
-"""What comes back: previews, answers with their receipts, and the meter. Plain, frozen, made from public facts and
-from what the ledger holds."""
+"""What callers get back: previews, answers with their receipts, and the meter. Frozen records made from public facts
+and from the ledger."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ RECEIPT = 2  # the form of a receipt; docs/receipts.md
 
 @dataclass(frozen=True)
 class Preview:
-    """What a question would cost and be worth, before anything is spent and without a look at the data."""
+    """What a question would cost and how accurate it would be, before anything is spent and without using the data."""
 
     cost: Fraction  # by how much ε "if you stop now" grows
-    share: Fraction  # how far the meter moves: the part of the allowance that this takes now
+    share: Fraction  # how far the meter moves: the share of the allowance that this takes now
     promise: Promise
     useful: bool  # False: mostly noise
-    people_needed: int  # about how many people would make it useful at this spend
-    times_needed: Fraction  # or how many times this spend
-    unused_after: Fraction  # the share of the allowance that is left then
+    people_needed: int  # about how many people would make it useful at this ε
+    times_needed: Fraction  # or how many times this ε would
+    unused_after: Fraction  # the share of the allowance that would be left
     admissible: bool
     more_like_this: int
 
@@ -54,7 +54,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Job:
-    """Where a submitted question stands: queued, running, done, refused, failed, interrupted or unknown."""
+    """The state of a submitted question: queued, running, done, refused, failed, interrupted or unknown."""
 
     request_id: str
     state: str
@@ -70,8 +70,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Meter:
-    """`used` is the part of what can ever be asked that is gone. `spent_epsilon` is the claim if nothing more is asked:
-    true at `delta_now` at any moment, also one chosen by the answers."""
+    """`used` is the share of what can ever be asked that is used up. `spent_epsilon` is the guarantee if nothing more
+    is asked: true at `delta_now` at any moment, even one chosen because of the answers."""
 
     epsilon: Fraction
     delta: Fraction
@@ -81,16 +81,16 @@ class Meter:
     delta_reserve: Fraction
     charges: int
     pure_closed: bool
-    rules: dict[str, Fraction | None]  # the same history under other accountings, had all been fixed in advance
+    rules: dict[str, Fraction | None]  # the same history under other accountants, had all been fixed in advance
 
     @property
     def unused(self) -> Fraction:
-        """The share of the allowance that is left; 0 also where a cap of an older rule was passed."""
+        """The share of the allowance that is left; 0 also if an older rule let the cap be exceeded."""
         return max(1 - self.used, Fraction(0))
 
     @property
     def delta_now(self) -> Fraction:
-        """The δ at which `spent_epsilon` is true at this moment: the slack, and what single questions took."""
+        """The δ at which `spent_epsilon` is true at this moment: the slack, plus the δ of single questions."""
         return self.delta - self.delta_reserve + self.spent_delta
 
 
@@ -99,7 +99,7 @@ def make_preview(query: AnyQuery, rule: filter.Rule, standing: Standing) -> Prev
     after = standing.totals.plus(price_of)
     promise = query.promise()
     over = promise.amount / query.coarse()
-    people = over * over if isinstance(promise, Blurred) else over  # noise in every row evens out with the root of n
+    people = over * over if isinstance(promise, Blurred) else over  # noise in every row averages out with √n
     return Preview(
         cost=filter.price(rule, standing.totals, price_of),
         share=filter.share(rule, standing.totals, price_of),
@@ -115,9 +115,9 @@ def make_preview(query: AnyQuery, rule: filter.Rule, standing: Standing) -> Prev
 
 def round_up_two(value: Fraction) -> int:
     """To two figures, upwards: 1,234 becomes 1,300."""
-    whole = -(-value.numerator // value.denominator)
-    grain = int(10 ** max(len(str(whole)) - 2, 0))
-    return -(-whole // grain) * grain
+    number = -(-value.numerator // value.denominator)
+    grain = int(10 ** max(len(str(number)) - 2, 0))
+    return -(-number // grain) * grain
 
 
 def make_meter(record: BudgetRecord, standing: Standing) -> Meter:
@@ -152,7 +152,7 @@ def _plain(value: Json) -> Json:
 
 
 def claim_of(query: AnyQuery) -> JsonObject:
-    """What the ledger keeps of a question: public facts only, enough to mean the same in ten years."""
+    """What the ledger stores about a question: public facts only, enough to understand it in ten years."""
     facts = query.facts
     with stored():
         words = {"sentence": query.sentence(), "theorem": query.theorem}
@@ -169,13 +169,13 @@ def claim_of(query: AnyQuery) -> JsonObject:
 
 
 def cuts_as_json(query: AnyQuery) -> list[JsonObject]:
-    """What a claim says of what was cut: public facts, and the same in words."""
+    """The question's cuts as a claim stores them: public facts, and the same in words."""
     with stored():
         return [cut.as_json() | {"words": cut.words()} for cut in query.cuts()]
 
 
 def _interval(stored: Json, labels: list[str]) -> Json:
-    """JSON has no tuples: (low, high) again, alone or by label."""
+    """Turns JSON lists back into tuples: (low, high), alone or by label."""
     if isinstance(stored, dict):
         return {label: tuple(stored[label]) for label in labels}
     return None if stored is None else tuple(stored)
@@ -203,10 +203,10 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
 
 
 def make_step_receipt(entry: Entry, burned: Burned) -> JsonObject:
-    """A session's receipt, and one of its steps with what became of it."""
+    """The receipt of a session together with one of its steps and that step's outcome."""
     step = {"seq": burned.seq, "hash": burned.hash, "index": burned.index, "id": burned.step, "claim": burned.claim}
-    told = burned.told
-    part = None if told is None or told.kind != "part" else {"seq": told.seq, "hash": told.hash} | told.body
+    outcome = burned.told
+    part = {"seq": outcome.seq, "hash": outcome.hash} | outcome.body if outcome and outcome.kind == "part" else None
     return make_receipt(entry) | {"step": step, "part": part}
 
 

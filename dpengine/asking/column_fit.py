@@ -1,7 +1,7 @@
-"""What is known of whether the cells of a column are as declared: from what was paid to check it, and nothing else.
+"""What is known about whether the cells of a column are as declared: from paid checks, and nothing else.
 
-A check counts for a column while the column is declared as it was when it was checked; declared anew, it is unchecked
-again. Tables that came with this program are made to fit. All of it is read from the ledger: public facts and released
+A check counts for a column as long as its declaration is unchanged; once declared anew, the column is unchecked again.
+The tables that come with this program fit by construction. All of it is read from the ledger: public facts and released
 answers.
 """
 
@@ -28,8 +28,8 @@ MOST_CHECKS = 200  # the newest of each kind
 
 @dataclass(frozen=True)
 class ColumnFit:
-    """`state` is MADE, UNCHECKED, FITS, MOSTLY_NOT or UNSURE; `share` of the cells do not fit, about, and at most
-    `most` of them: where that follows from what is public."""
+    """`state` is MADE, UNCHECKED, FITS, MOSTLY_NOT or UNSURE. About `share` of the cells do not fit, and at most `most`
+    of them, where that follows from public facts."""
 
     column: str
     state: str
@@ -41,7 +41,7 @@ class ColumnFit:
         return self.state != UNCHECKED
 
     def note(self) -> str:
-        """What an answer about the column says of it; nothing where it fits."""
+        """The note about the column beside an answer; empty where it fits."""
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
         if self.state in (MADE, FITS):
@@ -49,15 +49,15 @@ class ColumnFit:
         return self._told("fit.note")
 
     def words(self) -> str:
-        """What a check found, as a line of its own."""
+        """The result of a check, as a line of its own."""
         return self._told("fit.found")
 
     def _told(self, code: str) -> str:
-        """Where a person may have several rows nobody knows how many cells there are: no share is told."""
+        """No share is shown where a person may have several rows: then the number of cells is not public."""
         if self.share is None or self.most is None:
             return say(f"{code}.{self.state}_rows", column=self.column)
-        told = self.most if self.state == FITS else self.share
-        return say(f"{code}.{self.state}", column=self.column, share=percent(Fraction(round(told * 100), 100)))
+        share = self.most if self.state == FITS else self.share
+        return say(f"{code}.{self.state}", column=self.column, share=percent(Fraction(round(share * 100), 100)))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Check:
         figure = self.figures.get(column)
         together = self.figures.get(None)
         if figure is None and together is not None and self._verdict(together[1]) == FITS:
-            figure = together  # where all rows but a few fit everywhere, they fit here
+            figure = together  # if all but a few rows fit in every column, they fit in this one
         if figure is None:
             return None
         value, ends = figure
@@ -87,36 +87,35 @@ class Check:
 
 @dataclass(frozen=True)
 class Fits:
-    """What was paid to know of one table, newest first."""
+    """The paid checks of one table, newest first."""
 
     checks: tuple[Check, ...]
-    made: bool = False  # by us, to fit
+    made: bool = False  # a bundled table, which fits by construction
 
     def of(self, name: str, declared: Column) -> ColumnFit:
-        """The newest check that was sure, else the newest."""
+        """The result of the newest conclusive check, else of the newest."""
         if self.made:
             return ColumnFit(name, MADE)
-        told = declared.as_json()
-        found = [fit for check in self.checks if check.bounds.get(name) == told and (fit := check.of(name)) is not None]
-        sure = [fit for fit in found if fit.state != UNSURE]
-        return (sure or found or [ColumnFit(name, UNCHECKED)])[0]
+        bounds = declared.as_json()
+        checks = (check for check in self.checks if check.bounds.get(name) == bounds)
+        fits = [fit for check in checks if (fit := check.of(name)) is not None]
+        sure = [fit for fit in fits if fit.state != UNSURE]
+        return (sure or fits or [ColumnFit(name, UNCHECKED)])[0]
 
     def all_of(self, columns: Iterable[tuple[str, Column]]) -> list[ColumnFit]:
         return [self.of(name, column) for name, column in columns]
 
     def notes(self, query: AnyQuery) -> list[str]:
-        """What an answer says of the columns it is about: those nobody checked in one sentence, then each that does not
-        fit."""
+        """Notes on the columns an answer is about: one for each that does not fit, and one for all unchecked ones."""
         columns = query.facts.schema.columns
-        names = [
-            name for name in columns if name in query.valued().union(*(one.columns() for one in query.conditions()))
-        ]
+        about = query.valued().union(*(condition.columns() for condition in query.conditions()))
+        names = [name for name in columns if name in about]
         fits = self.all_of((name, columns[name]) for name in names)
         unchecked = [fit.column for fit in fits if not fit.checked]
-        told = [note for fit in fits if fit.checked and (note := fit.note())]
+        notes = [note for fit in fits if fit.checked and (note := fit.note())]
         if len(unchecked) > 1:
-            return [*told, say("fit.note.unchecked_several", columns=unchecked)]
-        return told + [say("fit.note.unchecked", column=name) for name in unchecked]
+            return [*notes, say("fit.note.unchecked_several", columns=unchecked)]
+        return notes + [say("fit.note.unchecked", column=name) for name in unchecked]
 
 
 def fits_of(ledger: Ledger, budget: str, table: str, made: bool) -> Fits:

@@ -1,9 +1,9 @@
-"""Who carries a release from its charge to its stored answer, and what became of one.
+"""Runs releases in background threads, from the charge to the stored answer, and reports their state.
 
-A page never holds a release: it submits, and a small pool of threads of this process carries it. The steps are in
-one place, `carry_release`: charge and commit, read the statistic, draw, store the answer. Whatever happens after the
-charge, the charge stays, and a charged request is never drawn a second time. A charge without an outcome is *running*
-while the process that wrote it lives (workers.py), and *interrupted* after.
+A page never runs a release itself: it submits one, and a small pool of threads of this process runs it. The steps are
+in one place, `carry_release`: charge and commit, compute the statistic, draw, store the answer. Whatever happens after
+the charge, the charge stays, and a charged request is never drawn a second time. A charge without an outcome is
+*running* while the process that wrote it lives (workers.py), and *interrupted* after that.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from dpengine.storage.workers import Worker, carried, in_hand
 
 Statistic = TypeVar("Statistic")
 
-PATIENCE = 30.0  # seconds a second asker waits for the one who draws
+PATIENCE = 30.0  # seconds that a second asker waits for the answer that another is drawing
 _LOOK_AGAIN = 0.02
 _THREADS = 2
 _ENDED_BADLY = {"failed": "release.failed", "interrupted": "release.interrupted"}
-_REMEMBERED = 1000  # refusals kept: the only endings the ledger does not know
+_REMEMBERED = 1000  # refusals kept in memory: the only outcomes that are not in the ledger
 
 _log = logging.getLogger(__name__)
 
@@ -46,18 +46,18 @@ def carry_release(
     draw: Callable[[Statistic], JsonObject],
     patience: float = PATIENCE,
 ) -> Entry:
-    """Charge, read, draw, store. A request that was charged before gets the outcome it had, and no second draw."""
+    """Charge, compute, draw, store. A request that was charged before gets its stored outcome, and no second draw."""
     with in_hand(reserve_args["worker"], reserve_args["request"]):
         charge = ledger.reserve(**reserve_args)
         if charge.fresh:
             _draw_once(ledger, charge.request, read, draw)
-    # As stored, the drawer included: what is seen now and what is seen after a reload are the same.
+    # Read back as stored, also by the one who drew it, so that a reload shows exactly the same.
     return _outcome_of(ledger, charge.request, patience)
 
 
 @dataclass(frozen=True)
 class Release:
-    """What to charge, how to read the statistic and how to draw the answer."""
+    """What to charge, how to compute the statistic and how to draw the answer."""
 
     reserve_args: Reservation
     read: Callable[[], Any]
@@ -65,15 +65,15 @@ class Release:
 
 
 def carry_plan(ledger: Ledger, steps: Sequence[Release], keep: Fraction) -> None:
-    """Charge all steps in one transaction, or none; then draw one after the other. One that fails does not stop the
-    others: they are paid for. Whatever stops this process leaves the rest charged and never drawn."""
+    """Charge all questions in one transaction, or none; then draw one after the other. One that fails does not stop the
+    others: they are paid for. If this process is stopped, the rest stays charged and is never drawn."""
     with ExitStack() as hands:
         for step in steps:
             hands.enter_context(in_hand(step.reserve_args["worker"], step.reserve_args["request"]))
         charges = ledger.reserve_all([step.reserve_args for step in steps], keep)
         for charge, step in zip(charges, steps, strict=True):
             if charge.fresh:
-                with suppress(AllowanceError):  # noted in the ledger
+                with suppress(AllowanceError):  # recorded in the ledger
                     _draw_once(ledger, charge.request, step.read, step.draw)
 
 
@@ -89,25 +89,25 @@ def _draw_once(
         _note_failure(ledger, request)
         if not isinstance(error, Exception):
             raise
-    # Outside the handler, so that this error carries no trace of the first one.
+    # Raised outside the handler, so that this error has no reference to the first one.
     raise AllowanceError("release.failed")
 
 
 def _note_failure(ledger: Ledger, request: str) -> None:
     try:
         ledger.fail(request, "release.failed")
-    except AllowanceError as error:  # then the charge stays without an outcome, and counts as interrupted
+    except AllowanceError as error:  # then the charge has no outcome, and counts as interrupted
         _log.error("A failed release could not be noted: %s", error.code)
 
 
 def _look(ledger: Ledger, request: str) -> tuple[str, Entry | None]:
-    """What the ledger and the workers' locks say of a request."""
+    """The state of a request, from the ledger and the workers' locks."""
     entry = ledger.find(request)
     if entry is None:
         return "unknown", None
     charge = entry.charge
     if entry.outcome is None and not carried(ledger.path.parent, charge.worker, charge.request):
-        entry = ledger.find(request) or entry  # its worker may have stored the answer and ended between the two looks
+        entry = ledger.find(request) or entry  # its worker may have stored the answer and ended between the two reads
         if entry.outcome is None:
             return "interrupted", entry
     if entry.outcome is None:
@@ -130,7 +130,7 @@ def _outcome_of(ledger: Ledger, request: str, patience: float) -> Entry:
 
 @dataclass(frozen=True)
 class JobState:
-    """unknown, queued, running, done, failed, refused or interrupted; the last three come with their sentence."""
+    """unknown, queued, running, done, failed, refused or interrupted; the last three have a sentence in `error`."""
 
     state: str
     error: AllowanceError | None = None
@@ -184,7 +184,7 @@ class Jobs:
             self._pool.submit(self._run, request, job, in_words_of_caller(carry))
 
     def state(self, request: str) -> JobState:
-        """From this process's memory, else from the ledger: a reload, another window, a restart all find it."""
+        """From this process's memory, else from the ledger; so it is found after a reload or restart too."""
         with self._lock:
             job = self._jobs.get(request)
         if job is not None and not job.ended.is_set():
@@ -207,9 +207,8 @@ class Jobs:
             return (0, 1) if job is None else job.progress
 
     def cancel(self, request: str) -> bool:
-        """Ask a release that takes steps to end after the one under way: its charge stays, and so does what it drew.
-        One that still waits for its turn is neither begun nor charged. False where this process has none of that
-        id."""
+        """Ask a release with several steps to end after the current one: its charge stays, and so does what it drew. If
+        it is still queued it is neither started nor charged. False if this process has none of that id."""
         with self._lock:
             job = self._jobs.get(request)
             if job is None or job.ended.is_set():
@@ -223,7 +222,7 @@ class Jobs:
             return job is not None and job.stopped.is_set()
 
     def wait(self, request: str, timeout: float) -> JobState:
-        """The state once it is over, or whatever it is after `timeout` seconds."""
+        """The final state, or the state after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while True:
             state = self.state(request)
@@ -238,7 +237,7 @@ class Jobs:
                 time.sleep(min(_LOOK_AGAIN, left))  # another process has it
 
     def close(self) -> None:
-        """Finish what runs, drop what is queued (nothing was charged for it), give the lock back."""
+        """Finish what runs, drop what is queued (nothing was charged for it), release the lock."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         with self._lock:
             for job in self._jobs.values():
@@ -260,6 +259,6 @@ class Jobs:
             job.ended.set()
             if job.error is None:
                 del self._jobs[request]  # the ledger knows the rest
-            over = [name for name, kept in self._jobs.items() if kept.ended.is_set()]
+            over = [name for name, other in self._jobs.items() if other.ended.is_set()]
             for name in over[:-_REMEMBERED]:
                 del self._jobs[name]

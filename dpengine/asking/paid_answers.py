@@ -22,12 +22,12 @@ from dpengine.mechanisms.query import AnyQuery
 
 
 def answer_of(facts: Facts, entry: Entry) -> Answer:
-    """As it was given: under the bounds its claim holds, also where the table was declared anew since."""
+    """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
     claim = entry.charge.claim
     kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), facts.schema.columns
     if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
         query = kind.build(facts, claim["parameters"])
-        if not bounds or query.used() == bounds.keys():  # a column declared since may be one more it speaks of
+        if not bounds or query.used() == bounds.keys():  # a column declared since may be one that the question uses
             return make_answer(query, entry)
     before = replace(facts, schema=Schema.from_json({"columns": list(bounds.items())}))
     return make_answer(kind.build(before, claim["parameters"]), entry)
@@ -44,15 +44,15 @@ def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Answe
 
 
 def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
-    """The latest answers to this very question, oldest first."""
+    """The latest answers to exactly this question, oldest first."""
     noises = ("", *query.noises)
     entries = asker.home.ledger.answers_to(asker.budget.id, asker.record.name, claim_of(query), noises)
     return [answer_of(asker.facts, entry) for entry in entries]
 
 
 def looks_at(asker: Asker, query: AnyQuery) -> Reading:
-    """The answers to this question at whatever ε, and what they say together. In the order they were seen, which
-    later ones never change: a range once stated must stay as it was stated."""
+    """The answers to this question at any ε, and what they say together. They are read in the order they were given, so
+    that a later answer never changes a range already stated."""
     looked = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
     made = {entry.charge.seq: answer_of(asker.facts, entry) for entry in (*looked.first, *looked.newest)}
     first, newest = ([made[entry.charge.seq] for entry in some] for some in (looked.first, looked.newest))
@@ -60,7 +60,7 @@ def looks_at(asker: Asker, query: AnyQuery) -> Reading:
 
 
 def run_of(asker: Asker, run: str) -> PlanRun:
-    """Where a plan stands: in this process, in another one, or in the ledger since before a restart."""
+    """The state of a plan, whether it runs in this process or another, or was stored before a restart."""
     jobs, rows = asker.home.jobs, []
     handed = jobs.state(run)
     for request in requests_of(run):
@@ -72,7 +72,7 @@ def run_of(asker: Asker, run: str) -> PlanRun:
 
 
 def session_for(asker: Asker, request: str) -> Session:
-    """A session that was paid for, wherever it stands; refused where this table has none of that id."""
+    """A session that was paid for, at whatever step it is; refused if this table has none of that id."""
     ledger, jobs, coins = asker.home.ledger, asker.home.jobs, asker.home.coins
     entry = ledger.find(request)
     if entry is None or (entry.charge.budget, entry.charge.table) != (asker.budget.id, asker.record.name):
@@ -81,6 +81,6 @@ def session_for(asker: Asker, request: str) -> Session:
         raise AllowanceError("session.unknown")
     query = session_of(asker.facts, entry)
     if entry.outcome is None and jobs.state(request).state == "interrupted":
-        with suppress(AllowanceError):  # opening draws nothing: what a kill left out is written now
+        with suppress(AllowanceError):  # opening draws nothing, so what a killed process left out is written now
             ledger.answer(request, query.stored(query.draw((), coins)))
     return Session(ledger, jobs, ledger.find(request) or entry, query, asker.read, coins, asker.refuse_changed)

@@ -1,8 +1,8 @@
-"""A plan: questions a person means to ask, what each must be worth, and whether all of them fit.
+"""A plan: questions a person means to ask, how accurate each must be, and whether all of them fit.
 
-Everything here is arithmetic on public facts: no data is touched and nothing is spent. Each question is taken at the
+Everything here is arithmetic on public facts: no data are used and nothing is spent. Each question is taken at the
 least ε that keeps its promise; the price of the plan is how far the meter would move if all were asked one after the
-other, by the same rule that will charge them, and it fits when the rule admits all and the part to keep stays whole.
+other, by the same rule that will charge them. It fits if the rule admits all and leaves the share that is to be kept.
 
 **Noise.** Where a question can be answered with several kinds of noise, the plan as a whole takes the cheapest. The
 meter is the smaller of two shares, of Σε and of Σr, so its least reading after the plan is reached either by taking for
@@ -36,7 +36,7 @@ _FIGURES = 3
 
 @dataclass(frozen=True)
 class Wish:
-    """A question and the promise it needs, in the promise's own unit; the query's own ε where it has no promise."""
+    """A question and the accuracy it needs, in the promise's own unit; for one without a promise, its ε is used."""
 
     query: AnyQuery
     amount: Fraction
@@ -44,7 +44,7 @@ class Wish:
 
     @staticmethod
     def of(query: AnyQuery) -> Wish:
-        """As good as the question is now, to three figures and never better."""
+        """The accuracy that the question has now, to three digits and never better."""
         return Wish(query.with_noise(""), tidy(query.promise().amount))
 
 
@@ -54,7 +54,7 @@ class PlanLine:
 
     wish: Wish
     query: AnyQuery | None
-    share: Fraction  # how far this one moves the meter after those before it
+    share: Fraction  # how far this question moves the meter after those before it
 
     @property
     def promise(self) -> Promise:
@@ -67,7 +67,7 @@ class PlanLine:
 
 @dataclass(frozen=True)
 class Priced:
-    """A plan against a budget as it stands."""
+    """A plan priced against a budget in its present state."""
 
     lines: tuple[PlanLine, ...]
     used: Fraction  # the share of the allowance that is gone before the plan
@@ -82,7 +82,7 @@ class Priced:
 
     @property
     def over(self) -> Fraction:
-        """By which share the plan is too dear; 0 where it fits, or where only the δ reserve is short."""
+        """By which share the plan is too expensive; 0 if it fits, or if only the δ reserve is too small."""
         return max(self.used + self.share + self.keep - 1, Fraction(0))
 
     @property
@@ -100,7 +100,7 @@ class Priced:
 
 @dataclass(frozen=True)
 class Relief:
-    """What would make a plan fit by changing one row: a looser promise (None: none is loose enough), or its end."""
+    """How a plan could fit by changing one row: a looser promise (None: no promise is loose enough), or removing it."""
 
     place: int
     amount: Fraction | None
@@ -109,11 +109,11 @@ class Relief:
 
 @dataclass(frozen=True)
 class PlanRun:
-    """Where a submitted plan stands. `rows` are its charges in order, each with its state; none before the charge."""
+    """The state of a submitted plan. `rows` are its charges in order, each with its state; empty before the charge."""
 
     id: str
     rows: tuple[tuple[Entry, str], ...] = ()
-    waiting: bool = False  # handed over, not charged yet
+    waiting: bool = False  # queued, not charged yet
     error: Exception | None = None  # refused: nothing was charged
 
     @property
@@ -134,7 +134,7 @@ def requests_of(run: str) -> list[str]:
 
 
 class Planner:
-    """Plans against one budget as it stands: `totals` is everything charged so far, `keep` the share to leave whole."""
+    """Prices plans against one budget: `totals` is everything charged so far, `keep` the share that must be left."""
 
     def __init__(self, rule: Rule, totals: Totals, keep: Fraction = Fraction(0)) -> None:
         if not 0 <= keep < 1:
@@ -158,7 +158,7 @@ class Planner:
         return [(wish, min(self._options(wish), key=key, default=None)) for wish in wishes]
 
     def price_of(self, queries: Sequence[AnyQuery]) -> Priced:
-        """Of these very questions, each at the ε it has."""
+        """The price of exactly these questions, each at its own ε."""
         return self._priced([(Wish(query, Fraction(0)), self._option(query)) for query in queries])
 
     def _option(self, query: AnyQuery) -> _Option:
@@ -182,24 +182,24 @@ class Planner:
         return self._scaled(wishes, [place for place, wish in enumerate(wishes) if not wish.locked])
 
     def reliefs(self, wishes: Sequence[Wish]) -> list[Relief]:
-        """For each row what changing it alone would do; rows where neither helps are left out."""
-        found = []
+        """For each row, how changing it alone would make the plan fit; rows for which nothing helps are left out."""
+        reliefs = []
         for place, wish in enumerate(wishes):
             alone = None if wish.locked else self._scaled(wishes, [place])
             without = len(wishes) > 1 and self.price([*wishes[:place], *wishes[place + 1 :]]).fits
             if alone is not None or without:
-                found.append(Relief(place, None if alone is None else alone[place].amount, without))
-        return found
+                reliefs.append(Relief(place, None if alone is None else alone[place].amount, without))
+        return reliefs
 
     def fixed_price(self, wishes: Sequence[Wish]) -> Fraction | None:
-        """ε of this very list at the budget's δ by numerical accounting, with noise of finite ε: true only if nothing
-        changes."""
+        """ε of exactly this list at the budget's δ by numerical accounting, with noise of finite ε: valid only if
+        nothing in the list changes."""
         queries = [option[0] for _, option in self._by(_least_epsilon, wishes) if option is not None]
         return pld.epsilon_of([query.loss() for query in queries], self._rule.delta)
 
     def _options(self, wish: Wish) -> list[_Option]:
-        """The question at its least ε with each noise it can have, and what each costs; none where no ε keeps the wish.
-        Remembered, because a search prices the same rows many times."""
+        """The question at its least ε with each noise it can have, and what each costs; empty if no ε is enough.
+        Cached, because a search prices the same rows many times."""
         key = (id(wish.query), wish.amount)
         if key not in self._known:
             options = []
@@ -211,7 +211,7 @@ class Planner:
                 option = self._option(query.at(least))
                 if self._rule.c is not None or option[1].epsilon is not None:
                     options.append(option)
-            self._known[key] = wish.query, options  # holding the query keeps its id its own
+            self._known[key] = wish.query, options  # the query is kept so that its id is not reused
         return self._known[key][1]
 
     def _scaled(self, wishes: Sequence[Wish], places: Sequence[int]) -> list[Wish] | None:
@@ -243,7 +243,7 @@ def _least_renyi(option: _Option) -> tuple[Fraction, bool]:
 
 
 def tidy(amount: Fraction) -> Fraction:
-    """Upwards to three figures, whole numbers to the next whole one: a promise a person can read and type."""
+    """Rounded up to three digits, whole numbers to the next whole number: an amount a person can read and type."""
     if amount <= 0:
         return Fraction(0)
     grain = Fraction(1)

@@ -1,9 +1,10 @@
-"""A receipt against a ledger: is the chain whole, does it hold this very charge and answer, and is the claim right?
+"""Checks a receipt against a ledger: is the chain intact, does it hold exactly this charge and answer, and is the claim
+right?
 
-A receipt (answers.make_receipt) is a function of two rows and the hash of the ledger's first row. So checking is making
-it anew from the rows that carry its request and comparing field by field; the rows themselves are checked first, all of
-them, by `chain.verify`. Then the loss is recomputed: the mechanism of the version the claim names, built from the claim
-alone, must state this loss for these parameters, and under the budget's own unit and relation.
+A receipt (answers.make_receipt) is a function of two rows and the hash of the ledger's first row. To check it, all rows
+are verified by `chain.verify`, the receipt is made again from the rows with its request, and the two are compared field
+by field. Then the loss is recomputed: the mechanism, in the version that the claim names and built from the claim
+alone, must state this loss for these parameters, under the budget's own unit and relation.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Receipt = JsonObject
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one receipt: one sentence, and for the curious every field that differs."""
+    """The result for one receipt: one sentence, and in detail every field that differs."""
 
     ok: bool
     name: str  # the start of its charge's hash
@@ -52,16 +53,16 @@ def read_receipts(content: bytes, name: str) -> list[Receipt]:
     """The receipts in a file: one as JSON, or one on each line."""
     if len(content) > MOST_BYTES:
         raise AllowanceError("verify.large", file=name, most=MOST_BYTES // 2**20)
-    found = _parsed(content)
-    if not found:  # raised here and not where it was noticed: the error below holds the whole file
+    receipts = _parsed(content)
+    if not receipts:  # raised here, because the parser's own error would quote the whole file
         raise AllowanceError("verify.not_json", file=name)
-    if not all(_is_receipt(one) for one in found):
+    if not all(_is_receipt(receipt) for receipt in receipts):
         raise AllowanceError("verify.not_receipt", file=name)
-    return found
+    return receipts
 
 
 def _parsed(content: bytes) -> list[Json]:
-    """What the file says as JSON, or line by line; nothing where it says neither."""
+    """The file parsed as JSON, or line by line; empty if it is neither."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -73,30 +74,31 @@ def _parsed(content: bytes) -> list[Json]:
 
 
 def _strict(text: str) -> Json:
-    """A name said twice could show a reader one thing and a program another; NaN is no JSON, and 1e400 no number."""
+    """Strict JSON: a repeated name could show a reader one value and a program another; NaN is no JSON, and 1e400 is no
+    number."""
 
     def once(pairs: list[tuple[str, Json]]) -> JsonObject:
-        found = dict(pairs)
-        if len(found) != len(pairs):
+        parsed = dict(pairs)
+        if len(parsed) != len(pairs):
             raise ValueError
-        return found
+        return parsed
 
     def never(word: str) -> Json:
         raise ValueError
 
     def finite(digits: str) -> float:
-        found = float(digits)
-        return found if math.isfinite(found) else never(digits)
+        parsed = float(digits)
+        return parsed if math.isfinite(parsed) else never(digits)
 
     return json.loads(text, object_pairs_hook=once, parse_constant=never, parse_float=finite)
 
 
-def _is_receipt(found: Json) -> bool:
-    return isinstance(found, dict) and "receipt" in found and is_request(found.get("request"))
+def _is_receipt(data: Json) -> bool:
+    return isinstance(data, dict) and "receipt" in data and is_request(data.get("request"))
 
 
 def check(receipts: list[Receipt], rows: Iterable[LedgerRow]) -> list[Finding]:
-    """Each receipt against all the rows of a ledger, in one walk over them."""
+    """Check every receipt against all rows of a ledger, in one pass over them."""
     book = _Book({receipt["request"] for receipt in receipts})
     verdict = verify(book.noting(rows))
     if not verdict.ok:
@@ -105,7 +107,7 @@ def check(receipts: list[Receipt], rows: Iterable[LedgerRow]) -> list[Finding]:
 
 
 class _Book:
-    """The rows of a ledger that some receipts speak of."""
+    """The rows of a ledger that the receipts refer to."""
 
     def __init__(self, wanted: set[str]) -> None:
         self.wanted = wanted
@@ -118,7 +120,7 @@ class _Book:
 
     def noting(self, rows: Iterable[LedgerRow]) -> Iterator[LedgerRow]:
         for row in rows:
-            yield row  # judged by the one who walks, before it is believed here
+            yield row  # verified by the caller before it is used here
             if row["seq"] == 1:
                 self.origin = row["hash"]
             if row["kind"] == "budget":
@@ -177,26 +179,26 @@ class _Book:
 
 
 def _finding(receipt: Receipt, code: str, differences: list[str] | None = None, **facts: object) -> Finding:
-    told = receipt.get("charge")
-    name = told.get("hash") if isinstance(told, dict) else None
+    charge = receipt.get("charge")
+    name = charge.get("hash") if isinstance(charge, dict) else None
     fine = code.startswith("verify.fine")
-    told, request = say(code, **facts), receipt["request"] if fine else ""
-    return Finding(fine, _short(name or receipt["request"])[:8], told, code, differences or [], request)
+    sentence, request = say(code, **facts), receipt["request"] if fine else ""
+    return Finding(fine, _short(name or receipt["request"])[:8], sentence, code, differences or [], request)
 
 
-def _differences(told: Json, held: Json, path: str) -> Iterator[str]:
-    """Where the two say different things, field by field, as sentences. 1 and 1.0 and true are three things."""
-    if isinstance(told, dict) and isinstance(held, dict):
-        for name in sorted(told.keys() | held.keys()):
+def _differences(stated: Json, held: Json, path: str) -> Iterator[str]:
+    """Sentences for every field in which the two differ. 1, 1.0 and true are three different values."""
+    if isinstance(stated, dict) and isinstance(held, dict):
+        for name in sorted(stated.keys() | held.keys()):
             inner = f"{path}.{name}" if path else name
             if name not in held:
                 yield say("verify.field.extra", field=_short(inner))
-            elif name not in told:
+            elif name not in stated:
                 yield say("verify.field.missing", field=_short(inner))
             else:
-                yield from _differences(told[name], held[name], inner)
-    elif canonical(told) != canonical(held):
-        yield say("verify.field", field=_short(path), told=_short(told), held=_short(held))
+                yield from _differences(stated[name], held[name], inner)
+    elif canonical(stated) != canonical(held):
+        yield say("verify.field", field=_short(path), told=_short(stated), held=_short(held))
 
 
 def _short(value: Json) -> str:
@@ -217,7 +219,7 @@ def _recomputable(claim: JsonObject) -> bool:
 
 
 def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
-    """What is wrong with a claim by its own words: a code of the catalogue, or None."""
+    """What is wrong with a claim in itself: a message code, or None."""
     claim = charge.claim
     try:
         if budget.relation and (claim["relation"] != budget.relation or claim["unit"] != budget.unit):
@@ -234,40 +236,40 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
 
 
 def _promises(query: AnyQuery) -> list[JsonObject]:
-    """What this program promises for a question, and what its earlier versions did."""
+    """The promise for a question, as this version states it and as earlier versions did."""
     promise = query.promise()
     return [promise_as_json(promise), *(promised_as_json(promise.kind, old) for old in query.promised_before())]
 
 
 def _same_cuts(claim: JsonObject, query: AnyQuery) -> bool:
-    """Does a claim say what is cut of this question? Rows of earlier versions say nothing of it."""
+    """Does the claim list the same cuts as the question does now? Rows of earlier versions list none."""
     if "cuts" not in claim:
         return True
-    told = [{name: fact for name, fact in one.items() if name != "words"} for one in claim["cuts"]]
-    return canonical(told) == canonical([cut.as_json() for cut in query.cuts()])
+    stated = [{name: fact for name, fact in stated_cut.items() if name != "words"} for stated_cut in claim["cuts"]]
+    return canonical(stated) == canonical([cut.as_json() for cut in query.cuts()])
 
 
 def _but_cuts(claim: JsonObject) -> JsonObject:
-    return {name: said for name, said in claim.items() if name != "cuts"}
+    return {name: value for name, value in claim.items() if name != "cuts"}
 
 
 def step_fault(charge: Charge, burned: Burned) -> str | None:
-    """Is this step one answer of the session that was charged, by its own words?"""
+    """What is wrong with a step's claim, as one answer of the session that was charged: a message code, or None."""
     if not _recomputable(charge.claim):
         return None
     try:
         session = session_of(_facts(charge), Entry(charge, None))
         asked = step_query(session, burned.claim)
-        again, told = (_but_cuts(one) for one in (step_claim(asked), burned.claim))
-        same = canonical(again) == canonical(told) and _same_cuts(burned.claim, asked)
+        again, stated = (_but_cuts(claim) for claim in (step_claim(asked), burned.claim))
+        same = canonical(again) == canonical(stated) and _same_cuts(burned.claim, asked)
         return None if same else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"
 
 
 def _facts(charge: Charge) -> Facts:
-    """The public facts a claim carries. A question about a column that is not declared carries no bounds, only its
-    name; a schema needs some column, which then has no say."""
+    """The public facts in a claim. A question about a column that is not declared has no bounds, only its name; since a
+    schema needs at least one column, a placeholder stands in."""
     claim = charge.claim
     column = claim["parameters"].get("column")
     header = tuple(dict.fromkeys([*claim["bounds"], *([column] if isinstance(column, str) else [])]))

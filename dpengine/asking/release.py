@@ -1,4 +1,4 @@
-"""Carrying a release: what a question is charged as, how its statistic is read, how its answer is drawn."""
+"""One release from charge to answer: what is charged for a question, how its statistic is computed, how it is drawn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dpengine.storage.registry import Record
 
 
 class Home(Protocol):
-    """What a table uses of the workspace that it stands in."""
+    """What a table uses of its workspace."""
 
     @property
     def ledger(self) -> Ledger: ...
@@ -50,7 +50,7 @@ class Home(Protocol):
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asks which table, and on whose budget."""
+    """Who asks, which table, and which budget pays."""
 
     home: Home
     record: Record
@@ -62,13 +62,13 @@ class Asker:
         return self.home.read(need, self.record, self.facts.schema)
 
     def refuse_changed(self) -> None:
-        """Before a charge: the table must be declared as it was, and its file whole."""
+        """Called before a charge: the table's declaration must be unchanged, and its file complete."""
         if not self.home.current(self.record):
             raise AllowanceError("table.revised")
         self.home.refuse_damaged(self.record)
 
     def carry(self, query: AnyQuery, request: str, seen: int | None = None) -> Callable[[], Entry]:
-        """What a worker does for one question, from its charge to its stored answer."""
+        """The work for one question, from its charge to its stored answer, to be run in a background thread."""
         release = self.release(query, request, seen)
 
         def carry() -> Entry:
@@ -96,7 +96,7 @@ class Asker:
         return carry
 
     def release(self, query: AnyQuery, request: str, seen: int | None = None) -> Callable[[], Release]:
-        """How a question is charged, read and drawn; refused at once when it was made for another table."""
+        """How a question is charged, computed and drawn; refused at once if it was made for another table."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
         refuse_hopeless(query)
@@ -128,7 +128,8 @@ class Asker:
         self.home.open_budget(self.budget, self.actor)
 
     def _same(self, facts: Facts) -> bool:
-        """Also where a list holds the same values in another order or under other names."""
+        """Are these the table's own facts? A list with the same values in another order or under other names is not the
+        same."""
         return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.facts.schema.as_json())
 
 

@@ -1,4 +1,4 @@
-"""Several paid answers to one question, read together. Post-processing of what was released: free.
+"""Combines several paid answers to one question. Post-processing of what was released: free.
 
 **Averaging.** The draws of one question at one ε are the same integers plus independent discrete Laplace noise, so
 their mean is the truth plus a mean of noises, whose exact law `tails.sum_reach` knows (for Gaussian noise a bound on
@@ -43,7 +43,7 @@ from dpengine.core.json_types import Ends, Json
 from dpengine.mechanisms.query import AnyQuery, Averaged
 
 Interval = Ends
-MOST_AVERAGED = 12  # looks at one ε: β/2^m falls so fast that later ones hardly narrow the range
+MOST_AVERAGED = 12  # answers at one ε: β/2^m falls so fast that later ones hardly narrow the range
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,17 @@ class Reading:
     """What several answers to one question say together. `value` and `interval` have the shape of one answer's."""
 
     kind: str  # averaged, shared (what the ranges have in common) or apart (side by side)
-    answers: tuple[Answer, ...]  # oldest first: those that are read together
+    answers: tuple[Answer, ...]  # oldest first: those that are combined
     newest: tuple[Answer, ...] = ()  # the latest, oldest first
-    count: int = 0  # of all, also of those that are neither
+    count: int = 0  # of all answers, including those in neither
     value: Json = None
     interval: Json = None  # None where there is none: fewer than two answers, choices, or nothing left to claim
-    beta: Fraction = Fraction(1)  # the chance that the interval does not hold, at most
+    beta: Fraction = Fraction(1)  # an upper bound on the probability that the interval is wrong
     agree: bool = True  # False: the ranges have nothing in common, so the latest is shown alone
 
 
 def share_of(beta: Fraction, spend: int, look: int) -> Fraction:
-    """β_(g,m): what the m-th look at the g-th ε may fail with."""
+    """β_(g,m): the probability with which the range stated after the m-th look at the g-th ε may fail."""
     halvings: int = max(look, 2) if spend == 1 else spend + look + 1
     return beta * Fraction(1, 1 << halvings)
 
@@ -69,24 +69,24 @@ def share_of(beta: Fraction, spend: int, look: int) -> Fraction:
 def read_together(
     answers: Sequence[Answer], beta: Fraction, newest: Sequence[Answer] | None = None, count: int | None = None
 ) -> Reading:
-    """Of answers to one question (the same but for ε), oldest first: all, or the first few of every law and the
-    `newest` of `count`. That the rest is left out changes no range that is stated, only how many are."""
+    """Combine answers to one question (the same except for ε), oldest first: all of them, or the first few of every law
+    and the `newest` of `count`. Leaving out the rest changes no range that is stated, only how many are."""
     looks, latest = tuple(answers), tuple(answers if newest is None else newest)
-    told = _read(looks, latest, len(looks) if count is None else count, beta)
-    return replace(told, newest=latest, count=len(looks) if count is None else count)
+    reading = _read(looks, latest, len(looks) if count is None else count, beta)
+    return replace(reading, newest=latest, count=len(looks) if count is None else count)
 
 
 def _read(looks: tuple[Answer, ...], latest: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
     both = looks + latest
-    if len(both) < 2 or count < 2 or any(one.interval is None or _parts(one) != _parts(both[0]) for one in both):
+    if len(both) < 2 or count < 2 or any(look.interval is None or _parts(look) != _parts(both[0]) for look in both):
         return Reading("apart", latest)
-    if all(one.raw is not None for one in both):
+    if all(look.raw is not None for look in both):
         return _averaged(looks, latest[-1], beta)
     return _shared(latest, count, beta)
 
 
 def _parts(look: Answer) -> set[str] | None:
-    """The names of an answer's parts; where they are not declared, two answers may have different ones."""
+    """The names of an answer's parts; if they are not declared, two answers may have different parts."""
     return set(look.interval) if isinstance(look.interval, dict) else None
 
 
@@ -102,16 +102,16 @@ def _averaged(looks: tuple[Answer, ...], last: Answer, beta: Fraction) -> Readin
             continue
         query = replace(look.query, beta=share_of(beta, list(drawn).index(law) + 1, len(rows)))
         stated.append(query.around(mean_of(rows), len(rows)))
-    common = _intersection([told.interval for told in stated])
+    common = _intersection([reading.interval for reading in stated])
     if common is None:
         return Reading("averaged", looks, value=last.value, interval=last.interval, beta=beta, agree=False)
-    best = min(reversed(stated), key=lambda told: _width(told.interval))  # the latest of equals
+    best = min(reversed(stated), key=lambda reading: _width(reading.interval))  # the latest of equally narrow ones
     return Reading("averaged", looks, value=_inside(best.value, common), interval=common, beta=beta)
 
 
 def foreseen(answers: Sequence[Answer], query: AnyQuery, beta: Fraction) -> Json:
-    """The range that one more look at `query` would be stated with, were the mean of its looks to stay where it is. For
-    plain counts its width does not depend on the draws at all. Made of what was released: free."""
+    """The range that would be stated after one more answer to `query`, if the mean of its answers stayed the same. For
+    plain counts its width does not depend on the draws at all. Post-processing: free."""
     laws = list(dict.fromkeys((look.query.noise, look.query.epsilon) for look in answers))
     law = query.noise, query.epsilon
     laws += [law] if law not in laws else []
@@ -124,19 +124,19 @@ def foreseen(answers: Sequence[Answer], query: AnyQuery, beta: Fraction) -> Json
 
 def _width(interval: Json) -> Json:
     if isinstance(interval, dict):
-        return sum(_width(one) for one in interval.values())
+        return sum(_width(part) for part in interval.values())
     return interval[1] - interval[0]
 
 
 def mean_of(rows: Sequence[tuple[int, ...]]) -> tuple[int | Fraction, ...]:
-    """Exact, part by part."""
+    """The exact mean of each part."""
     if len(rows) == 1:
         return rows[0]
     return tuple(Fraction(sum(parts), len(rows)) for parts in zip(*rows, strict=True))
 
 
 def _shared(looks: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
-    """Of all, or of none: beyond so many that not all are at hand, nothing is said of what they share."""
+    """The intersection of all ranges; if so many answers exist that not all were read, nothing is stated."""
     last, fails = looks[-1], count * beta
     common = _intersection([look.interval for look in looks])
     if common is None:
@@ -147,20 +147,20 @@ def _shared(looks: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
 
 
 def _intersection(ranges: Sequence[Json]) -> Json:
-    """Of ranges, or of mappings from label to range, part by part; None when some part has nothing in common."""
+    """The intersection of ranges, or of mappings from label to range part by part; None if some part's is empty."""
     if isinstance(ranges[0], dict):
-        parts = {label: _overlap([one[label] for one in ranges]) for label in ranges[0]}
+        parts = {label: _overlap([part_of[label] for part_of in ranges]) for label in ranges[0]}
         return None if None in parts.values() else parts
     return _overlap(ranges)
 
 
 def _overlap(ranges: Sequence[Interval]) -> Interval | None:
-    low, high = max(one[0] for one in ranges), min(one[1] for one in ranges)
+    low, high = max(interval[0] for interval in ranges), min(interval[1] for interval in ranges)
     return (low, high) if low <= high else None
 
 
 def _inside(value: Json, ranges: Json) -> Json:
-    """The nearest point of the range: an average may lie outside what earlier looks leave."""
+    """The nearest point of the range: an average may lie outside the intersection with earlier ranges."""
     if isinstance(value, dict):
-        return {label: _inside(one, ranges[label]) for label, one in value.items()}
+        return {label: _inside(part, ranges[label]) for label, part in value.items()}
     return min(max(value, ranges[0]), ranges[1])

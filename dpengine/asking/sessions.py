@@ -1,9 +1,10 @@
 """A session that was paid for: asking its next question, finding it again, ending it.
 
-Order of a step: the question is read and refused if it must be; its number is burned, a chained row, committed; then
-the statistic is read, the noise drawn, the answer stored. Whatever happens after the burn, that number is gone: a kill
-leaves the step lost, and nobody draws it again. Two who ask at once get different numbers, because the ledger deals
-them under its write lock. Everything lives in the ledger, so a reload or a restart goes on where it was.
+Order of a step: the question is read, and refused if it must be; the ledger records the step as used, in a committed
+row; then the statistic is computed, the noise drawn, the answer stored. Whatever happens after that row, the step stays
+used: if the process is killed the step is lost, and never drawn again. Two people who ask at once get different
+numbers, because the ledger assigns them under its write lock. Everything is in the ledger, so a reload or a restart
+goes on where it was.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Taken:
-    """One step as it stands: `done`, `running` or `lost`."""
+    """One step and its state: `done`, `running` or `lost`."""
 
     index: int
     step: str
@@ -65,7 +66,8 @@ class Taken:
 
 @dataclass(frozen=True)
 class Session:
-    """Reads are free; so is asking, up to the number of questions: the whole session was charged when it was opened."""
+    """Looking is free, and so is asking, up to the number of questions: the whole session was charged when it was
+    opened."""
 
     ledger: Ledger
     jobs: Jobs
@@ -73,15 +75,15 @@ class Session:
     query: AdaptiveSession
     read: Callable[[AnyNeed], Any]
     coins: Coins
-    ready: Callable[[], None]  # refuses where the table was declared anew since it was opened here
+    ready: Callable[[], None]  # refuses if the table was declared anew since it was opened here
 
     @property
     def request(self) -> str:
         return self.entry.charge.request
 
     def look(self, newest: int | None = None) -> tuple[State, bool, list[Taken]]:
-        """How far it is, whether it was ended early, and its steps, in order: all, or the newest."""
-        steps = [self._taken(one) for one in self.ledger.steps(self.request, newest)]
+        """How many steps were used, whether it was ended early, and its steps in order: all, or the newest."""
+        steps = [self._taken(step) for step in self.ledger.steps(self.request, newest)]
         asked, ended, _ = self.ledger.progress(self.request)
         return State(self.query.questions, asked), ended, steps
 
@@ -95,11 +97,11 @@ class Session:
         return self._taken(self._carry(ask, step)())
 
     def submit(self, ask: Json, step: str) -> None:
-        """The same on the worker; `job` finds it by its step id."""
+        """The same in a background thread; `job` finds it by its step id."""
         self.jobs.submit(self._name(step), self._carry(ask, step))
 
     def job(self, step: str) -> JobState:
-        """Where a step stands: in this process, in another one, or in the ledger since before a restart."""
+        """The state of a step, whether it runs in this process or another, or was stored before a restart."""
         handed = self.jobs.state(self._name(step))
         burned = self.ledger.step(self.request, step)
         if burned is None:
@@ -115,7 +117,7 @@ class Session:
         return hashlib.sha256(f"{self.request}\n{step}".encode()).hexdigest()[:32]
 
     def _carry(self, ask: Json, step: str) -> Callable[[], Burned]:
-        claim = step_claim(self.query.asking(ask))  # refused here, before a number is used up
+        claim = step_claim(self.query.asking(ask))  # refused here, before a step is used
 
         def carry() -> Burned:
             self.ready()
@@ -136,7 +138,7 @@ class Session:
         except BaseException as error:
             # The class name only: the text of an error may quote the data.
             _log.error("A step of a session failed after it was counted: %s", type(error).__name__)
-            with suppress(AllowanceError):  # then it stays without an outcome, and counts as cut short
+            with suppress(AllowanceError):  # then the step stays without an outcome, and counts as cut short
                 self.ledger.tell(self.request, burned.index, "lost", {"code": "release.failed"})
             if not isinstance(error, Exception):
                 raise
@@ -157,7 +159,7 @@ class Session:
 
     def _state(self, burned: Burned) -> str:
         if burned.told is None and not carried(self.ledger.path.parent, burned.worker, self._name(burned.step)):
-            # Its worker may have stored the answer and ended between the two looks.
+            # Its worker may have stored the answer and ended between the two reads.
             burned = self.ledger.step(self.request, burned.step) or burned
             if burned.told is None:
                 return "lost"
@@ -181,7 +183,7 @@ class Session:
 
 
 def step_claim(query: AdaptiveSession) -> JsonObject:
-    """What the ledger keeps of a step: public facts only."""
+    """What the ledger stores about a step: public facts only."""
     assert query.ask is not None
     with stored():
         sentence = query.sentence()
@@ -195,7 +197,7 @@ def step_claim(query: AdaptiveSession) -> JsonObject:
 
 
 def step_query(session: AdaptiveSession, claim: JsonObject) -> AdaptiveSession:
-    """As it was asked: under the bounds its claim holds, also where the table was declared anew since."""
+    """The question as it was asked: under the bounds in its claim, even if the table was declared anew since."""
     return session.again(claim)
 
 
@@ -203,7 +205,7 @@ def step_query(session: AdaptiveSession, claim: JsonObject) -> AdaptiveSession:
 
 
 def refuse_hopeless(query: AnyQuery) -> None:
-    """A session whose answers could be guessed as well, or one answer of a session without its session."""
+    """Refuses a session so noisy that guessing would do as well, and a single answer without its session."""
     if not isinstance(query, AdaptiveSession):
         return
     if query.ask is not None:
@@ -216,8 +218,8 @@ def refuse_hopeless(query: AnyQuery) -> None:
 def fitted(
     facts: Facts, questions: Json, calibration: str, share: Fraction, rule: Rule, totals: Totals
 ) -> AdaptiveSession:
-    """The session with the least noise that moves the meter by at most `share`; the lecture's formula is taken at this
-    share of the allowance's ε, or at less where that would take more."""
+    """The session with the least noise that moves the meter by at most `share`; for the lecture's formula, at this
+    share of the budget's ε, or less where that would move the meter further."""
     given: JsonObject = {"questions": questions, "calibration": calibration}
     most = MOST_EPSILON
     if calibration == "lecture":
@@ -239,7 +241,7 @@ def fitted(
 
 
 def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = MOST_QUESTIONS) -> int:
-    """The largest number of questions with every answer within alpha of the table's own; 0 where one is too many."""
+    """The most questions for which every answer is within alpha of the table's own; 0 if even one is too many."""
 
     def fine(questions: int) -> bool:
         try:
@@ -251,6 +253,6 @@ def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = M
 
 
 def session_of(facts: Facts, entry: Entry) -> AdaptiveSession:
-    found = catalogue[entry.charge.claim["key"]].build(facts, entry.charge.claim["parameters"])
-    assert isinstance(found, AdaptiveSession)
-    return found
+    query = catalogue[entry.charge.claim["key"]].build(facts, entry.charge.claim["parameters"])
+    assert isinstance(query, AdaptiveSession)
+    return query

@@ -1,4 +1,4 @@
-"""A budget's account, for people: what was left after each charge, and the rows and answers to take away.
+"""A budget's account, for people: what was left after each charge, and its rows and answers for download.
 
 It reads the ledger alone: public facts, running sums and released answers.
 """
@@ -30,7 +30,7 @@ from dpengine.messages.language import STORED, current, stored
 
 MOST_COUNTED = 10**6
 MOST_STEPS = 240  # more cannot be told apart in a picture
-LABELS = 3  # columns at most, whose values tell the figures of one answer apart
+LABELS = 3  # the most columns whose values identify the figures of one answer
 ROW_COLUMNS = ("seq", "at", "kind", "table", "actor", "request", "sentence", "epsilon_spent", "running_total", "hash")
 ANSWER_COLUMNS = (
     "seq",
@@ -52,7 +52,7 @@ ANSWER_COLUMNS = (
 
 @dataclass(frozen=True)
 class BurnDownStep:
-    """What was left, as a share of the allowance as it then was, after this many charges."""
+    """What was left after this many charges, as a share of the allowance at that time."""
 
     at: str
     left: Fraction
@@ -61,15 +61,15 @@ class BurnDownStep:
 
 
 def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> list[BurnDownStep]:
-    """From the whole allowance down, a step per charge and one up per raise of the cap; of very many charges an even
-    choice, the last one included."""
+    """From the whole allowance down: a step down per charge and one up per raise of the cap; of very many charges an
+    evenly spaced selection that includes the last."""
     rule = budget.rule
     raises = [act for act in reversed(ledger.acts(budget.id)) if act.kind == "raise"]
     cap = (raises[0].before if raises else None) or rule.epsilon
     totals, count = Totals.NOTHING, 0
     steps = [BurnDownStep(budget.at, Fraction(1), 0)]
     events: list[Charge | Act] = [*ledger.spread(budget.id, most), *raises]
-    for event in sorted(events, key=lambda one: one.seq):
+    for event in sorted(events, key=lambda item: item.seq):
         if isinstance(event, Act):
             cap = event.after or cap
         else:
@@ -81,22 +81,23 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
 
 @dataclass(frozen=True)
 class Fit:
-    """How many more of a question the rule admits, at most MOST_COUNTED; `cheaper`: more than its price now says."""
+    """How many more such questions the rule admits, at most MOST_COUNTED; `cheaper`: more than its present price
+    suggests."""
 
     more: int
     cheaper: bool
 
 
 def more_like_last(ledger: Ledger, budget: BudgetRecord) -> Fit | None:
-    """For questions of the last one's loss; None before the first."""
+    """For questions like the last one charged; None before the first."""
     last = ledger.charges(budget.id, limit=1)
     if not last:
         return None
     charge, rule = last[0].charge, budget.rule
     paid = cost(charge.loss, rule.alpha)
     more = filter.fits(rule, charge.totals_after, paid, MOST_COUNTED)
-    each, left = filter.share(rule, charge.totals_after, paid), 1 - filter.used(rule, charge.totals_after)
-    return Fit(more, cheaper=more * each > left)
+    share, left = filter.share(rule, charge.totals_after, paid), 1 - filter.used(rule, charge.totals_after)
+    return Fit(more, cheaper=more * share > left)
 
 
 def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
@@ -131,13 +132,13 @@ def rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
 
 def sentence_of(charge: Charge) -> str:
     """A charged question in the reader's language: built again from its claim, or as it is stored."""
-    told = str(charge.claim.get("sentence", ""))
+    as_stored = str(charge.claim.get("sentence", ""))
     query = None if current() == STORED else query_of(charge)
-    return told if query is None else query.sentence()
+    return as_stored if query is None else query.sentence()
 
 
 def query_of(charge: Charge) -> AnyQuery | None:
-    """A charged question, built again from its claim; None where it is of an older form."""
+    """A charged question, built again from its claim; None if the claim is of an older form."""
     claim = charge.claim
     if claim.get("key") not in catalogue:
         return None
@@ -153,7 +154,8 @@ def query_of(charge: Charge) -> AnyQuery | None:
 
 
 def counted(charge: Charge, step: Burned | None = None) -> str:
-    """What was cut of an answer, as its row says it; where that is of an older form, as its question does."""
+    """The cuts that apply to an answer, as stored in its row; for a row of an older form, as its question states
+    them."""
     claim = charge.claim if step is None else step.claim
     with stored():
         if "cuts" not in claim:
@@ -161,12 +163,12 @@ def counted(charge: Charge, step: Burned | None = None) -> str:
             if step is not None and isinstance(query, AdaptiveSession):
                 query = query.again(claim)
             return "" if query is None else cuts.sentence(query.cuts())
-        told = [str(one["words"]) for one in claim["cuts"]]
-        return say("cut.all", parts="; ".join(told)) if told else ""
+        parts = [str(stated_cut["words"]) for stated_cut in claim["cuts"]]
+        return say("cut.all", parts="; ".join(parts)) if parts else ""
 
 
 def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
-    """The cells of each label of a charged question, where it has several columns and there is room for them."""
+    """The cells of each label of a charged question, if it has several columns but at most LABELS."""
     query = query_of(charge) if len(charge.claim.get("parameters", {}).get("columns") or ()) > 1 else None
     names, cells = ((), []) if query is None else query.cells()
     return dict(zip(query.labels(), cells, strict=True)) if query is not None and 1 < len(names) <= LABELS else {}
@@ -241,7 +243,7 @@ def _parts(ledger: Ledger, entry: Entry) -> list[Burned]:
     """The answers of a session, in order."""
     if questions_of(entry.charge.claim) is None:
         return []
-    return [one for one in ledger.steps(entry.charge.request) if one.told and one.told.kind == "part"]
+    return [step for step in ledger.steps(entry.charge.request) if step.told and step.told.kind == "part"]
 
 
 def _answered(ledger: Ledger, budget: BudgetRecord) -> Iterator[Entry]:

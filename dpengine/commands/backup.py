@@ -1,9 +1,9 @@
 """`python -m dpengine backup DESTINATION`: a whole copy of a workspace, made while it is in use.
 
-No table comes in or is declared anew meanwhile; questions go on. Tables first, then the ledger in one snapshot: what
-was forgotten in between is closed in the copy's ledger, and its rows go when the copy is opened. What
-was published comes last. The copy is marked as
-one (high_water.py): it is no workspace before an operator says what became of the original (recover.py).
+Meanwhile no table is loaded or declared anew; questions go on. Tables are copied first, then the ledger in one
+snapshot: a table forgotten in between is closed in the copy's ledger, and its rows are deleted when the copy is opened.
+Published tables come last. The copy is marked as a copy (high_water.py): it cannot be used as a workspace before an
+operator says what became of the original (recover.py).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def home_of(arguments: list[str]) -> tuple[Path, list[str]]:
 
 
 def backup(home: Path, place: Path) -> tuple[int, Verdict]:
-    """How many tables were copied, and what was found in the copy's ledger: every row holds."""
+    """Returns how many tables were copied, and the verdict on the copy's ledger, in which every row is valid."""
     if place.exists():
         raise AllowanceError("backup.exists", place=str(place))
     if home in place.resolve().parents:
@@ -73,7 +73,7 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     place.mkdir(mode=0o700, parents=True)
     (place / "tables").mkdir(mode=0o700)
     line = Anchor(anchor_path(place / LEDGER))
-    line.put(Mark(0, START, copy=True))  # first of all: what a kill leaves of a copy is no workspace either
+    line.put(Mark(0, START, copy=True))  # first of all, so that an unfinished copy cannot be used as a workspace either
     gone = {name for name, kind in workspace.closed().items() if kind == "forget"}
     tables = [record for record in workspace.tables() if record.name not in gone]
     for record in tables:
@@ -81,14 +81,14 @@ def _copy(workspace: Workspace, place: Path) -> tuple[int, Verdict]:
     _file(workspace.folder / SECRET, place / SECRET, shutil.copyfile)
     _file(workspace.folder / REGISTRY, place / REGISTRY, _database)
     _file(workspace.folder / LEDGER, place / LEDGER, _database)
-    published = workspace.folder / PUBLISHED  # after the ledger: what it says was published lies there by then
+    published = workspace.folder / PUBLISHED  # after the ledger: every table that it says was published exists by then
     if published.is_dir():
         _folder(published, place / PUBLISHED)
     with opened(place / LEDGER) as rows:
         verdict = verify(rows)
     if not verdict.ok:
         raise AllowanceError("ledger.damaged")
-    # Samples are brought in anew where they are asked of: their rows are not copied, so they must not be listed.
+    # Samples are loaded again on first use: their rows are not copied, so they must not be listed.
     with closing(sqlite3.connect(place / REGISTRY)) as registry, registry:
         registry.execute("DELETE FROM tables WHERE practice = 1")
     line.put(Mark(*verdict.head, copy=True))
@@ -103,7 +103,7 @@ def _folder(source: Path, place: Path) -> None:
 
 
 def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> None:
-    """The user's alone, and on the disk before the copy counts as made."""
+    """Copy a file, readable by the user only, and flush it to disk before the copy counts as made."""
     os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     copy(source, place)
     handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
@@ -114,7 +114,7 @@ def _file(source: Path, place: Path, copy: Callable[[Path, Path], object]) -> No
 
 
 def _database(source: Path, place: Path) -> None:
-    """One snapshot, whoever writes meanwhile."""
+    """Copy a database as one snapshot, whoever writes meanwhile."""
     read_only = f"{source.as_uri()}?mode=ro"
     with closing(sqlite3.connect(read_only, uri=True)) as old, closing(sqlite3.connect(place)) as new:
         old.backup(new)

@@ -1,15 +1,15 @@
-"""`python -m dpengine recover`: a ledger that is lost, damaged, or older than it was; and a workspace that was moved.
+"""`python -m dpengine recover`: for a ledger that is lost, damaged or an older copy, and a workspace that was moved.
 
-It looks, and says what is there and what can be done. `--close` goes on after a loss: the rows that hold are kept, and
-**every private budget is closed**, those of the ledger and those of the declared tables. How much was spent in rows
-that are lost nobody knows, and a session's step that was drawn there must not be drawn again: so all of it counts as
-spent, and none is ever freed. `--moved HEAD` goes on with a backup on another machine and closes nothing: HEAD, the
-head of the original where it was left, shows that the copy holds all of its rows. Where a whole folder was put back, no
-file in it can tell: `--close HEAD`, with a head that was written down elsewhere, closes if the ledger has no such row.
+Without options it says what is there and what can be done. `--close` goes on after a loss: the valid rows are kept, and
+**every private budget is closed**, those of the ledger and those of the declared tables. Nobody knows how much was
+spent in the lost rows, and a session's step that was drawn there must not be drawn again: so all of it counts as spent,
+for good. `--moved HEAD` goes on with a backup on another machine and closes nothing: HEAD, the last head of the
+original, proves that the copy holds all of its rows. If a whole folder was put back, no file in it can show that:
+`--close HEAD`, with a head that was noted elsewhere, closes the budgets if the ledger has no such row.
 
-What is done is itself a chained row, `recovered`, and a `close` for each budget. They are written into a new file,
-which takes the ledger's place in one step; what was found is kept beside it. A kill anywhere leaves a workspace that
-refuses to be opened, or one that is recovered, and the same command again does what is left.
+The recovery itself becomes a chained row, `recovered`, and a `close` row for each budget. They are written into a new
+file, which replaces the ledger in one step; the old file is kept beside it. If the command is killed, the workspace
+either refuses to open or is recovered, and the same command again does what is left.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _LEAST_HEAD = 12
 
 @dataclass(frozen=True)
 class Found:
-    """How a ledger stands: `fine`, `copy`, `rolled_back`, `missing` or `damaged`, and what holds of it."""
+    """The state of a ledger, `fine`, `copy`, `rolled_back`, `missing` or `damaged`, and how much of it is valid."""
 
     state: str
     rows: int
     head: str
-    had: int  # rows there were at least
+    had: int  # how many rows there were at least
     why: str = ""
 
     @property
@@ -66,36 +66,36 @@ def main(arguments: list[str]) -> int:
         return 2
     hold = Hold(home, alone=True)
     try:
-        found = look(home, rest[1] if (wanted, len(rest)) == ("--close", 2) else "")
-        if found.state == "fine":
-            print(found.sentence)
+        state = look(home, rest[1] if (wanted, len(rest)) == ("--close", 2) else "")
+        if state.state == "fine":
+            print(state.sentence)
             return 0
         if wanted == "--close":
-            budgets, aside = close(home, found)
-            print(say("recover.closed", rows=found.rows, budgets=budgets, aside=aside.name))
+            budgets, aside = close(home, state)
+            print(say("recover.closed", rows=state.rows, budgets=budgets, aside=aside.name))
             return 0
         if wanted == "--moved":
-            moved(home, found, rest[1])
-            print(say("recover.moved", rows=found.rows))
+            moved(home, state, rest[1])
+            print(say("recover.moved", rows=state.rows))
             return 0
-        print(found.sentence)
-        if found.state == "copy":
+        print(state.sentence)
+        if state.state == "copy":
             print(say("recover.way_moved"))
-        print(say("recover.way_close", rows=found.rows, budgets=len(_budgets(home, found))))
+        print(say("recover.way_close", rows=state.rows, budgets=len(_budgets(home, state))))
         return 1
     finally:
         hold.let_go()
 
 
 def look(home: Path, kept: str = "") -> Found:
-    """`kept`: a head that was written down elsewhere. A ledger without it is older, whatever lies beside it. Nothing is
-    changed, but that a sound ledger of an older version is brought up to date."""
+    """`kept`: a head that was noted elsewhere. A ledger without that row is an older copy, whatever lies beside it.
+    Nothing is changed, except that a valid ledger of an older version is migrated."""
     if kept and len(kept) < _LEAST_HEAD:
         raise AllowanceError("recover.short_head", least=_LEAST_HEAD)
     try:
         mark = Anchor(anchor_path(home / LEDGER)).read() or Mark(0, START)
     except ValueError:
-        mark = Mark(0, "?")  # nobody knows how far it had come
+        mark = Mark(0, "?")  # its last row is unknown
     if not (home / LEDGER).exists():
         return Found("missing", 0, START, mark.seq)
     held: list[str] = []
@@ -113,19 +113,19 @@ def look(home: Path, kept: str = "") -> Found:
         return Found("damaged", verdict.rows, verdict.head[1], max(mark.seq, verdict.rows), verdict.sentence)
     state = "copy" if mark.copy else "fine"
     if held != [mark.hash] and (mark.copy or mark.seq or mark.hash != START):
-        state = "rolled_back"  # a copy too, if it was not finished
+        state = "rolled_back"  # an unfinished copy too
     state = "rolled_back" if older else state
     if state == "fine":
-        with closing(Ledger(home / LEDGER)) as ledger:  # the guards and indexes too
+        with closing(Ledger(home / LEDGER)) as ledger:  # checks the triggers and indexes too
             verdict = ledger.verify()
         state = "fine" if verdict.ok else "damaged"
-    # Of a copy the head when it was made: a `--moved` that was killed has written its own row behind it.
+    # For a copy, the head when it was made: a `--moved` that was killed has added a row of its own.
     head = mark.hash if state == "copy" else verdict.head[1]
     return Found(state, verdict.rows, head, max(mark.seq, verdict.rows), verdict.sentence)
 
 
 def close(home: Path, found: Found) -> tuple[int, Path]:
-    """How many budgets were closed, and where what was found lies now."""
+    """Close the budgets; returns how many, and where the old file is now."""
     budgets = _budgets(home, found)
     return len(budgets), _rebuild(home, found, budgets)
 
@@ -139,7 +139,7 @@ def moved(home: Path, found: Found, head: str) -> None:
 
 
 def _verdict(home: Path, note: Json) -> Verdict:
-    """On the rows up to the first that does not hold or cannot be read."""
+    """The verdict on the rows up to the first that is invalid or cannot be read."""
     broken = False
 
     def readable(rows: Iterator[JsonObject]) -> Iterator[JsonObject]:
@@ -164,7 +164,7 @@ def _kept(home: Path, found: Found) -> Iterator[JsonObject]:
 
 
 def _budgets(home: Path, found: Found) -> list[str]:
-    """Every private budget that is known of, by the rows that hold or by a declared table, and is not closed yet."""
+    """Every private budget that is known, from valid rows or from a declared table, and is not closed yet."""
     rows = [row for row in _kept(home, found) if row["kind"] in ("budget", "close")]
     made = {row["budget"]: json.loads(row["body"])["kind"] for row in rows if row["kind"] == "budget"}
     private = {budget for budget, kind in made.items() if kind == "private"}
@@ -174,17 +174,17 @@ def _budgets(home: Path, found: Found) -> list[str]:
 
 def _rebuild(home: Path, found: Found, budgets: list[str], why: str = "") -> Path:
     path, new = home / LEDGER, home / _NEW
-    for left in home.glob("ledger.new.*"):  # of one that was killed
+    for left in home.glob("ledger.new.*"):  # left by a recovery that was killed
         left.unlink()
-    told = {"why": why or found.state, "kept": [found.rows, found.head], "had": found.had}
+    note = {"why": why or found.state, "kept": [found.rows, found.head], "had": found.had}
     with closing(Ledger(new)) as ledger:
         ledger.adopt(_kept(home, found))
-        ledger.recover(budgets, told, OPERATOR)
+        ledger.recover(budgets, note, OPERATOR)
         if not ledger.verify().ok:
             raise AllowanceError("ledger.damaged")
         head = ledger.head()
     aside = _set_aside(home)
-    for end in _BESIDE:  # SQLite would take an old log or journal for the new file's
+    for end in _BESIDE:  # or SQLite would apply an old log or journal to the new file
         path.with_name(path.name + end).unlink(missing_ok=True)
     os.replace(new, path)
     Anchor(anchor_path(path)).put(Mark(*head))

@@ -1,4 +1,4 @@
-"""`python -m dpengine verify RECEIPT... LEDGER`: one plain line per receipt, and exit code 1 where one does not hold.
+"""`python -m dpengine verify RECEIPT... LEDGER`: one plain line per receipt, and exit code 1 if one is not valid.
 
 RECEIPT is a receipt as JSON, or a file with one on each line. LEDGER is a workspace's ledger.sqlite, a copy of it, or
 the export as JSON lines. It is only read.

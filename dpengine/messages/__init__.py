@@ -1,8 +1,8 @@
 """Every sentence a person can read, by code; one catalogue per language.
 
 A catalogue is a package of plain dictionaries `SENTENCES` (one module per area), so that a translator
-needs no Python. `say` fills a sentence with public facts; a missing code is a programming error. What a language
-does not have is said in English; which areas it is meant to have, `MEANT` says and a test checks.
+needs no Python. `say` fills a sentence with public facts; a missing code is a programming error. Sentences that a
+language does not have are shown in English; `MEANT` lists the areas that it should have, and a test checks them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _part(lang: str, area: str) -> dict[str, str]:
 
 
 def own(lang: str) -> dict[str, str]:
-    """What is written in this language."""
+    """The sentences that are written in this language."""
     sentences: dict[str, str] = {}
     for area in MEANT[lang]:
         part = _part(lang, area)
@@ -97,8 +97,8 @@ CATALOGUES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def hidden(sign: str) -> bool:
-    """Does it steer a terminal, end a line, or turn the direction of those around it? Then what is seen is not what is
-    there: a name with such a sign can make a second line of a log, or show a sentence backwards."""
+    """Is it a control sign, a line end, or one that changes the direction of text? With such a sign, what is seen is not
+    what is there: a name could add a second line to a log, or show a sentence backwards."""
     return sign in _TURNS or unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp")
 
 
@@ -106,8 +106,8 @@ _TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067
 
 
 def _confined(text: str) -> bool:
-    """Nothing hidden but whole pairs of isolates, which our own sentences put around formulas: they turn nothing outside
-    themselves."""
+    """Has it no hidden signs but complete pairs of isolates, which our own sentences put around formulas? These do not
+    affect the text outside."""
     depth = 0
     for sign in text:
         depth += (sign in "\u2066\u2067\u2068") - (sign == "\u2069")

@@ -1,7 +1,7 @@
-"""Which language is spoken: the one a block asks for, else the listener's, else English.
+"""Which language sentences are in: the one a `with` block asks for, else the reader's, else English.
 
-The listener is whoever the frame above speaks to; it is asked at each sentence, because a page, a callback and a
-fragment may run on different threads. What is stored speaks English (`stored`), so that a row means the same to all.
+The user interface says who the reader is; it is asked for each sentence, because a page, a callback and a fragment may
+run on different threads. What is stored is in English (`stored`), so that a row means the same to all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _listener: Callable[[], str | None] | None = None
 
 
 def by_default(listener: Callable[[], str | None]) -> None:
-    """Ask `listener` wherever no block says otherwise."""
+    """Use the language that `listener` returns wherever no block says otherwise."""
     global _listener
     _listener = listener
 
@@ -32,7 +32,7 @@ def current() -> str:
 
 
 class _Language:
-    """`language.get()` is the language spoken now: for keys of what is kept between readers."""
+    """`language.get()` is the current language, for the keys of caches that readers share."""
 
     get = staticmethod(current)
 
@@ -50,12 +50,12 @@ def speaking(lang: str) -> Iterator[None]:
 
 
 def stored() -> AbstractContextManager[None]:
-    """Names and sentences that go into a row, or are compared with one."""
+    """For names and sentences that are stored in a row, or compared with one."""
     return speaking(STORED)
 
 
 def carried(work: Callable[Given, Made]) -> Callable[Given, Made]:
-    """The same work for another thread: its sentences stay in the language of whoever handed it over."""
+    """The same function for another thread: its sentences stay in the language of the thread that passed it on."""
     lang = current()
 
     def run(*args: Given.args, **named: Given.kwargs) -> Made:

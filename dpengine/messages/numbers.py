@@ -1,4 +1,4 @@
-"""Figures, days and counted words as each language writes them. Numbers are printed in English and turned here."""
+"""Numbers, days and counted words as each language writes them. Numbers are printed in English and converted here."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def english(figure: str) -> str:
 
 
 def setting(text: str) -> str:
-    """A figure as an address holds it, for a reader: 1000 as 1,000, 0.5 as 0,5 in Slovene; other words as they are."""
+    """A number as a URL holds it, for a reader: 1000 as 1,000, 0.5 as 0,5 in Slovene; other words as they are."""
     if text.isascii() and text.isdecimal():
         return local(f"{int(text):,}")
     return local(text) if re.fullmatch(r"\d+\.\d+", text) else text
 
 
 def ungrouped(figure: str) -> str:
-    """Without the marks between thousands: a year is no 1,984."""
+    """Without the marks between thousands, as for years."""
     return figure.replace(marks()[0], "")
 
 
@@ -72,8 +72,8 @@ def names(template: str) -> set[str]:
 
 
 def _form(told: str) -> int:
-    """One, the rest; in Slovene one, two, three and four, the rest by the last two digits, decimals as three. Of
-    “60 people” the first figure counts."""
+    """Which form of a counted word to use. English: one, or the rest. Slovene, by the last two digits: one, two, three
+    and four (and decimals), or the rest. In “60 people” the first number counts."""
     figure = _FIGURE.search(told)
     try:
         value = read(figure[0]) if figure else None

@@ -1,4 +1,4 @@
-"""Two questions about the same curve, and which of them is expected to be nearer, by their own promises in people."""
+"""Two questions answer with the same curve: which one is expected to be more accurate, by their promises in people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpengine.mechanisms.query import AnyQuery
 
 @dataclass(frozen=True)
 class Rival:
-    """The other question, and within how many people each is right at every point, 95 times in 100."""
+    """The other question, and the error of each in people, at all points at once, 95 times in 100."""
 
     query: Cdf | CdfTree
     own: Fraction
@@ -20,17 +20,18 @@ class Rival:
 
     @property
     def loses_values(self) -> bool:
-        """Was a column of values asked for, which the other does not give?"""
+        """Does the question give a synthetic column, which the other does not?"""
         return isinstance(self.query, CdfTree)
 
 
 def rival(query: AnyQuery) -> Rival | None:
-    """For the same column, people, condition and ε, each with its usual noise; from public facts alone."""
+    """The other question for the same column, people, condition and ε, each with its default noise; from public
+    facts."""
     if not isinstance(query, Cdf | CdfTree):
         return None
     query = query.with_noise("")
     given = {name: value for name, value in query.parameters().items() if name != "points"}
     kind: type[Cdf] | type[CdfTree] = CdfTree if isinstance(query, Cdf) else Cdf
     other = kind.build(query.facts, given)
-    everybody = Fraction(query.facts.about)  # nothing is off by more
-    return Rival(other, *(min(one.people_off, everybody) for one in (query, other)))
+    everybody = Fraction(query.facts.about)  # no error is larger
+    return Rival(other, *(min(option.people_off, everybody) for option in (query, other)))

@@ -1,4 +1,4 @@
-"""Previews of an answer on a made-up table. It knows public facts only, and draws with the real mechanism."""
+"""Previews of an answer on a made-up table, from public facts only, drawn with the real mechanism."""
 
 from __future__ import annotations
 

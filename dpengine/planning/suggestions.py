@@ -1,4 +1,5 @@
-"""Five questions a table can answer, from its declared columns alone, each at the least usual spend worth its price."""
+"""Five questions a table can answer well, from its declared columns alone, each at the smallest usual ε that
+suffices."""
 
 from __future__ import annotations
 
@@ -20,19 +21,20 @@ Idea = JsonObject
 
 def suggest(facts: Facts, affordable: Callable[[AnyQuery], bool], cheap: Callable[[AnyQuery], bool]) -> list[AnyQuery]:
     """At most five different questions worth asking that are affordable; fewer where the table is small."""
-    found: list[AnyQuery] = []
+    queries: list[AnyQuery] = []
     for room, ideas in ((1, _kinds(facts)), (2, _further(facts))):
         for key, parameters in ideas:
             query = _worth(facts, key, parameters, affordable, room)
-            if query is not None and len(found) < MANY:
-                found.append(query)
-    return sorted(found, key=lambda query: not cheap(query))  # the dear ones last
+            if query is not None and len(queries) < MANY:
+                queries.append(query)
+    return sorted(queries, key=lambda query: not cheap(query))  # the expensive ones last
 
 
 def _worth(
     facts: Facts, key: str, parameters: Idea, affordable: Callable[[AnyQuery], bool], room: int
 ) -> AnyQuery | None:
-    """At the least usual spend whose error is half of what would be mostly noise, else at the least that has `room`."""
+    """The question at the smallest usual ε whose error is half of what would be mostly noise, else at the smallest that
+    has `room`."""
     useful = None
     for spend in SPENDS:
         try:
@@ -49,7 +51,8 @@ def _worth(
 
 
 def _kinds(facts: Facts) -> list[tuple[str, Idea]]:
-    """One of each kind, over the columns in their declared order. Of two values the most common is told by a share."""
+    """One question of each kind, over the columns in their declared order. For a list of two values, a share is enough
+    to know the most common one."""
     numbers, short = facts.schema.of_kind(Number), _short(facts)
     choices = facts.schema.of_kind(ItemSet) + _several(facts, facts.schema.of_kind(Category))
     ideas: list[tuple[str, Idea]] = []
@@ -77,7 +80,7 @@ def _short(facts: Facts) -> list[str]:
 
 
 def _several(facts: Facts, names: list[str]) -> list[str]:
-    """Lists of more than two values, beside those for cells that are empty or hold something else."""
+    """The columns with more than two listed values, not counting the labels for empty and unknown cells."""
     return [name for name in names if len(facts.schema.category(name).values) > 2]
 
 

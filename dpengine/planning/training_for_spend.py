@@ -1,4 +1,4 @@
-"""The training with the least noise that an amount buys, under the budget's own rule."""
+"""The training with the least noise for a given share of the allowance, under the budget's own rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GRAIN = 10**6  # ε is tried in millionths
 def trained(
     make: Callable[..., AnyQuery], key: str, given: JsonObject, share: Fraction, rule: Rule, totals: Totals
 ) -> AnyQuery:
-    """With default steps and rate for about the ε that was found."""
+    """The training at the largest ε that fits, with default steps and rate for about that ε."""
 
     fixed: JsonObject = {}
 
@@ -44,7 +44,7 @@ def trained(
     if not allowed(least):
         raise AllowanceError("train.no_room")
     most = int(MOST_EPSILON * _GRAIN)
-    found = at(largest(allowed, least, most))
-    assert isinstance(found, OfGradients)
-    fixed["steps"] = found.steps  # the default grows with ε, and what pure parts cost grows with it in jumps
+    query = at(largest(allowed, least, most))
+    assert isinstance(query, OfGradients)
+    fixed["steps"] = query.steps  # the default number of steps grows with ε, and the cost of pure parts jumps with it
     return at(largest(allowed, least, most))

@@ -1,12 +1,12 @@
-"""One question, one ε, one δ, under four kinds of trust.
+"""Compares one question at one (ε, δ) under four trust models.
 
     central   a curator holds the table and adds noise once: error of the order 1/ε, whatever n;
     lecture   a shuffler is trusted, with the lecture's coin: the same order, with a large factor;
     tight     a shuffler is trusted, with the least coin that keeps (ε, δ) exactly;
-    local     nobody is trusted: error of the order √n/ε, and nobody can do better (Beimel, Nissim, Omri 2008).
+    local     nobody is trusted: error of the order √n/ε, which is optimal (Beimel, Nissim, Omri 2008).
 
 All of it is arithmetic on public facts: the queries are the real ones, so each promise is the one that Ask would make
-and each price the ledger's. The local bars are those of a published column (`publish_category`): it is asked there.
+and each price the ledger's. The local histogram is that of a published column (`publish_category`), and is asked there.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OF_ALL = ("query.relation", "query.several")  # refusals that no setting on the 
 
 @dataclass(frozen=True)
 class Noise:
-    """What hides a person: with which chance a coin comes up, and the standard deviation of what is added up."""
+    """The noise that hides a person: the probability of a coin, and the standard deviation of the sum of all coins."""
 
     chance: Fraction
     deviation: float
@@ -50,7 +50,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Way:
-    """The question under one kind of trust, or why it cannot be asked so."""
+    """The question under one trust model, or why it cannot be asked under it."""
 
     model: str
     query: AnyQuery | None
@@ -81,11 +81,11 @@ class Way:
 
 @dataclass(frozen=True)
 class Lecture:
-    """The lecture's coin, and the δ that it really keeps at ε; None where a coin cannot come up so often."""
+    """The lecture's coin, and the δ that it really gives at ε; None where its probability would exceed 1."""
 
     chance: Fraction
     delta: Decimal | None
-    epsilon: Fraction  # what it is made for: of bars, half of both
+    epsilon: Fraction  # the ε it is calibrated for; for histograms, half of ε and δ
     wanted: Fraction
 
 
@@ -95,48 +95,48 @@ def ways(facts: Facts, kind: str, given: Mapping[str, Json]) -> tuple[Way, ...]:
 
 
 def _way(facts: Facts, model: str, kind: str, given: Mapping[str, Json]) -> Way:
-    key, told = _asked(model, kind, given)
+    key, parameters = _asked(model, kind, given)
     try:
-        return Way(model, catalogue[key].build(facts, told))
+        return Way(model, catalogue[key].build(facts, parameters))
     except AllowanceError as refusal:
         return Way(model, None, refusal)
 
 
 def _asked(model: str, kind: str, given: Mapping[str, Json]) -> tuple[str, JsonObject]:
-    told: JsonObject = {"epsilon": given["epsilon"]}
-    told |= {"where": given.get("where") or []} if kind == "count" else {"column": given.get("column")}
+    parameters: JsonObject = {"epsilon": given["epsilon"]}
+    parameters |= {"where": given.get("where") or []} if kind == "count" else {"column": given.get("column")}
     if model == "central":
-        return ("count" if kind == "count" else "histogram"), told
+        return ("count" if kind == "count" else "histogram"), parameters
     if model == "local":
         return (
-            ("local_count", told)
+            ("local_count", parameters)
             if kind == "count"
             else ("publish_category", {"epsilon": given["epsilon"], "columns": [given.get("column")]})
         )
-    told |= {"delta": given["delta"]} | ({"calibration": "lecture"} if model == "lecture" else {})
+    parameters |= {"delta": given["delta"]} | ({"calibration": "lecture"} if model == "lecture" else {})
     if kind == "count":
-        return "shuffle_count", told
+        return "shuffle_count", parameters
     solution = given.get("solution")
-    return "shuffle_histogram", told | ({"solution": solution} if solution in SOLUTIONS[1:] else {})
+    return "shuffle_histogram", parameters | ({"solution": solution} if solution in SOLUTIONS[1:] else {})
 
 
-def of_all(found: tuple[Way, ...]) -> AllowanceError | None:
-    """The refusal of a table on which only the central model is possible."""
-    for way in found:
+def of_all(all_ways: tuple[Way, ...]) -> AllowanceError | None:
+    """The refusal for a table for which only the central model is possible."""
+    for way in all_ways:
         if way.refused is not None and way.refused.code in OF_ALL:
             return way.refused
     return None
 
 
 def lecture(people: int, kind: str, epsilon: Fraction, delta: Fraction) -> Lecture:
-    """As the mechanisms calibrate it: for bars each sum at half of ε and δ."""
+    """As the mechanisms calibrate it: for histograms, each sum at half of ε and δ."""
     part = (epsilon, delta) if kind == "count" else (epsilon / 2, delta / 2)
     p = binomial.lecture_chance(people, *part)
     return Lecture(p, binomial.excess(people, p, part[0]) if p < 1 else None, *part)
 
 
 def usual_delta(rule: Rule) -> Fraction:
-    """A power of ten that the reserve holds ten times."""
+    """The largest power of ten that fits into the δ reserve ten times."""
     delta = Fraction(1, 10)
     while delta > LEAST_DELTA and delta * 10 > rule.delta_reserve:
         delta /= 10
@@ -144,7 +144,7 @@ def usual_delta(rule: Rule) -> Fraction:
 
 
 def usual_epsilon(facts: Facts, rule: Rule) -> str:
-    """The least of a few at which so many people hide each other."""
+    """The smallest of a few ε at which this many people are enough for the shuffle model."""
     delta = usual_delta(rule)
     for text in USUAL_EPSILON:
         least = binomial.least_people(Fraction(text), delta, 2)
@@ -155,7 +155,8 @@ def usual_epsilon(facts: Facts, rule: Rule) -> str:
 
 @lru_cache(maxsize=64)
 def along_people(kind: str, values: int, epsilon: Fraction, delta: Fraction) -> dict[str, Points]:
-    """Promised error against the number of people, for each kind of trust where it can be had: made-up facts."""
+    """The promised error as a function of the number of people, for each trust model that allows it; on made-up
+    facts."""
     labels = [f"v{number}" for number in range(max(values, 2))]
     schema = Schema({"c": Category(labels, unknown=labels[0], missing=labels[0])})
     about = Facts("people", schema, Unit.rows(), "replace", 1)

@@ -1,6 +1,6 @@
-"""What if: four numbers of which any three give the fourth, from public facts alone. No table is needed or touched.
+"""What if: four numbers of which any three determine the fourth, from public facts alone. No table is needed or used.
 
-    allowance (ε, δ) · people n · questions k · what each answer is worth
+    allowance (ε, δ) · people n · questions k · the accuracy of each answer
 
 The question is the real one: its own `promise` and `loss`, and the filter's own rule, so every number is the one Ask
 would show. With e the ε of one question,
@@ -52,19 +52,19 @@ _TYPED = {  # what a person types in place of a column, and the column it become
 
 
 def offered() -> tuple[str, ...]:
-    """The questions about people that need no more of a column than its public size. Curves are told apart on Ask."""
+    """The questions about people for which only a column's public size matters. Curves are left to the page Ask."""
     return asked_on("whatif")
 
 
 def typed(key: str) -> set[str]:
-    """Which public facts a question needs typed: “range”, “values”, “share”."""
+    """Which public facts a person must type for a question: “range”, “values”, “share”."""
     kinds = {parameter.kind for parameter in catalogue[key].card.parameters}
     return {_TYPED[kind] for kind in kinds & _TYPED.keys()} | kinds & {"share"}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Three numbers of the four and a question; the fourth, named by `find`, holds a stand-in."""
+    """Three of the four numbers and a question; the fourth, named by `find`, holds a placeholder."""
 
     find: str
     query: AnyQuery
@@ -96,7 +96,7 @@ class Solved:
         return self.query.facts.about
 
     def used(self, questions: int) -> Fraction:
-        """The share of a fresh allowance that so many of these questions take."""
+        """The share of a fresh allowance that this many of these questions take."""
         rule = self.budget.rule()
         paid = cost(self.query.loss(), rule.alpha)
         epsilon = None if paid.epsilon is None else questions * paid.epsilon
@@ -107,7 +107,7 @@ class Solved:
 
 
 def number(text: str, name: str) -> Fraction:
-    """“1,000”, “0,1” and “5 %” as an address holds what was typed: with the marks of English."""
+    """Reads “1,000”, “0.1” and “5 %” as a URL holds them: in English notation."""
     with stored():
         return read_typed(text, name, "%")
 
@@ -121,7 +121,8 @@ def whole(text: str, field: str, most: int, least: int = 1) -> int:
 
 
 def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
-    """From texts, as an address or a form holds them; `facts` of an open table, or none: then the rest is typed too."""
+    """From texts, as a URL or a form holds them; `facts` are those of an open table, or None: then they are typed
+    too."""
     key, find = given["q"], given["find"]
     if key not in offered() or find not in FIND:
         raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
@@ -143,7 +144,7 @@ def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
 
 
 def made_up(given: Mapping[str, str], people: int) -> Facts:
-    """A table of so many people with one number and one list, of which only sizes are known."""
+    """The facts of a made-up table with one number and one list, of which only the sizes are known."""
     needed = typed(given["q"])
     ends = (Fraction(0), Fraction(1), Fraction(1))
     if "range" in needed:
@@ -167,7 +168,7 @@ def _facts(relation: str, people: int, ends: tuple[Fraction, ...], full: bool, v
 
 
 def question(facts: Facts, key: str, given: Mapping[str, str]) -> AnyQuery:
-    """The real question, at a stand-in ε. Where it asks for a condition, any will do: no promise depends on which."""
+    """The real question, at a placeholder ε. If it needs a condition, any will do: no promise depends on it."""
     parameters: dict[str, object] = {"epsilon": LEAST_EPSILON, "beta": given.get("beta")}
     kinds = {parameter.kind: parameter for parameter in catalogue[key].card.parameters}
     for kind, parameter in kinds.items():
@@ -218,25 +219,25 @@ def solve(setting: Setting) -> Solved:
         least = least_epsilon(query, setting.wish, best)
         if least is None:
             raise _out_of_reach(query.at(best), budget.epsilon, setting.wish)
-        found = how_many_fit.how_many(rule, query.at(least).loss())["filter"]
-        return Solved("questions", query.at(least), budget, found)
-    each = most_each(rule, query, questions)
-    if each is None:
+        fitting = how_many_fit.how_many(rule, query.at(least).loss())["filter"]
+        return Solved("questions", query.at(least), budget, fitting)
+    epsilon = most_each(rule, query, questions)
+    if epsilon is None:
         most = how_many_fit.how_many(rule, query.at(LEAST_EPSILON).loss())["filter"]
         raise AllowanceError("whatif.too_many", epsilon=budget.epsilon, most=most)
-    query = query.at(each)
+    query = query.at(epsilon)
     if setting.find == "promise":
         return Solved("promise", query, budget, questions)
     people, any_size = least_people(query, setting.wish), not depends_on_people(query)
     if people is None:
         raise _no_help(query, setting) if any_size else AllowanceError("whatif.people_far")
-    if any_size:  # then the number from which on the answer says something
+    if any_size:  # then the number of people from which the answer says something
         people = next_true(lambda n: with_people(query, n).coarse() >= query.promise().amount, MOST_PEOPLE) or 1
     return Solved("people", with_people(query, people), budget, questions, any_size)
 
 
 def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "filter") -> Fraction | None:
-    """The most ε (in millionths) that each of so many questions may take; None where even the least is too much."""
+    """The largest ε (in millionths) that each of `questions` questions may take; None if even the least is too much."""
 
     def fit(grains: int) -> bool:
         return how_many_fit.holds(accounting, rule, query.at(Fraction(grains, GRAIN)).loss(), questions)
@@ -246,16 +247,16 @@ def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "fi
 
 
 def least_allowance(query: AnyQuery, delta: Fraction, questions: int) -> Fraction | None:
-    """The least allowance (in millionths of ε) that bears so many of this very question.
+    """The least allowance (in millionths of ε) into which this question fits `questions` times.
 
-    Adding up always bears it, so it is at most their sum.
+    Basic composition always allows it, so it is at most the sum of their ε.
     """
     high = ceiling(query.epsilon * questions * GRAIN)
-    found = (
+    millionths = (
         next_true(lambda grains: how_many_fit.holds("filter", _rule(grains, delta), query.loss(), questions), high)
         or high
     )
-    return Fraction(found, GRAIN) if found <= MOST_ALLOWANCE * GRAIN else None
+    return Fraction(millionths, GRAIN) if millionths <= MOST_ALLOWANCE * GRAIN else None
 
 
 def _rule(grains: int, delta: Fraction) -> Rule:
@@ -263,12 +264,13 @@ def _rule(grains: int, delta: Fraction) -> Rule:
 
 
 def least_people(query: AnyQuery, wish: Fraction) -> int | None:
-    """The least number of people for whom the promise is as good as wished; None where no number is enough."""
+    """The least number of people for whom the answer is as accurate as wished; None if no number is enough."""
     return next_true(lambda n: with_people(query, n).promise().amount <= wish, MOST_PEOPLE)
 
 
 def next_true(true: Callable[[int], bool], high: int) -> int | None:
-    """The least number from 1 to `high` for which it is true, if it stays true from there on; None when at none."""
+    """The least number from 1 to `high` for which `true` holds, if it stays true from there on; None if there is
+    none."""
     if not true(high):
         return None
     return 1 + how_many_fit.largest(lambda n: n == 0 or not true(n), 0, high - 1)
@@ -284,7 +286,7 @@ def with_people(query: AnyQuery, people: int) -> AnyQuery:
 
 
 def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:
-    """No number of people keeps the wish: the allowance that would, and how many questions this one bears."""
+    """The refusal where no number of people is enough: it says which allowance would be, and how many questions fit."""
     least = least_epsilon(query, setting.wish)
     if least is None:
         return AllowanceError("whatif.people_no_help")
@@ -297,7 +299,7 @@ def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:
 
 
 def _out_of_reach(best: AnyQuery, epsilon: Fraction, wish: Fraction) -> AllowanceError:
-    """Even all of the allowance for one question does not keep the wish: what would."""
+    """The refusal where even the whole allowance for one question is not enough: it says what would be."""
     people = least_people(best, wish) if depends_on_people(best) else None
     least = least_epsilon(best, wish)
     facts = {"epsilon": epsilon, "people": best.facts.about}

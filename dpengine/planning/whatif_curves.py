@@ -1,6 +1,6 @@
-"""What the What-if page draws: errors along ε, people and questions, two medians on made-up people, and odds.
+"""The curves of the What-if page: error against ε, people and questions, two medians on made-up people, and odds.
 
-Formulas of public facts; only `two_medians` draws, with the real coins, on a made-up table.
+Formulas over public facts; only `two_medians` draws noise, on a made-up table.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ MOST_IMAGINED = 10_000  # people in a simulation
 
 
 def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, grain: int) -> list[Fraction]:
-    """Even steps on a log axis about `middle`, which is one of them."""
+    """Even steps on a log axis around `middle`, which is one of them."""
     steps = range(-decades * STEPS // 2, decades * STEPS // 2 + 1)
-    found = {Fraction(round(float(middle) * 10 ** (step / STEPS) * grain), grain) for step in steps} | {middle}
-    return sorted(one for one in found if least <= one <= most)
+    values = {Fraction(round(float(middle) * 10 ** (step / STEPS) * grain), grain) for step in steps} | {middle}
+    return sorted(value for value in values if least <= value <= most)
 
 
 def along_epsilon(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
     """(ε of one question, error)."""
-    found = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
-    return [(epsilon, query.at(epsilon).promise().figure) for epsilon in found]
+    epsilons = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
+    return [(epsilon, query.at(epsilon).promise().figure) for epsilon in epsilons]
 
 
 def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
-    """(people, error); the error beside what can be shown where it is the same for any number of people."""
-    found = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_PEOPLE), 4, 1)
-    return [(people, at_people(with_people(query, int(people)))) for people in found]
+    """(people, error); where the error is the same for any number of people, it is taken relative to the possible
+    range."""
+    sizes = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_PEOPLE), 4, 1)
+    return [(people, at_people(with_people(query, int(people)))) for people in sizes]
 
 
 def at_people(query: AnyQuery) -> Fraction:
@@ -49,14 +50,15 @@ def at_people(query: AnyQuery) -> Fraction:
 
 
 def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
-    """(k, error of each of k answers under one allowance); it ends where no spend is small enough."""
+    """(k, error of each of k answers under one allowance); it ends where no ε is small enough."""
     counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
-    each = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
-    return [(count, query.at(epsilon).promise().figure) for count, epsilon in each if epsilon is not None]
+    epsilons = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
+    return [(count, query.at(epsilon).promise().figure) for count, epsilon in epsilons if epsilon is not None]
 
 
 def suspicion(prior: Fraction, epsilon: Fraction) -> Fraction:
-    """From a suspicion of `prior` to at most this after everything released: odds grow by e^ε at most; rounded up."""
+    """The largest probability that a suspicion of `prior` can grow to after everything released: odds grow at most by a
+    factor e^ε. Rounded up."""
     odds = Fraction(exp_decimal(epsilon)) * prior
     return min(up(odds / (1 - prior + odds), 10**9), Fraction(1))
 
@@ -65,7 +67,7 @@ def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[floa
     """The true median of made-up people; answers by noise added to it, and by the exponential mechanism.
 
     One person can move a median from one end of the range to the other (its global sensitivity is the whole range), so
-    noise added to it must be that large; a choice among grid points by rank is not moved so. Same ε, one answer each.
+    noise added to it must be that large; choosing a grid point by rank does not need that. Same ε, one answer each.
     """
     people = min(query.facts.about, MOST_IMAGINED)
     point = replace(query, with_range=False, facts=replace(query.facts, about=people))
@@ -76,6 +78,6 @@ def two_medians(query: Median, shape: str, times: int) -> tuple[float, list[floa
     scale = Fraction(column.size - 1) / query.epsilon
     noisy = coins.laplace([middle] * times, scale)
     chosen = [point.draw(spread, coins)[0] for _ in range(times)]
-    ends = (0, column.size - 1)  # an answer outside the range is told as its end
+    ends = (0, column.size - 1)  # an answer outside the range becomes its end
     values = [[float(column.value(min(max(code, ends[0]), ends[1]))) for code in codes] for codes in (noisy, chosen)]
     return float(column.value(middle)), values[0], values[1]

@@ -1,11 +1,11 @@
-"""How much noise k statistical queries need: q takes a row to [0, 1], and what is wanted is its average over n people.
+"""How much noise k statistical queries need: a query maps a row to [0, 1], and its average over n people is wanted.
 
 **Setting.** A row's value lies on a public grid 0, 1/s, …, 1, so a query's sum is an integer between 0 and ns and one
 person moves it by at most s (replace-one, and add/remove too). Integer noise is added to the sum; the answer is the
-sum over ns, kept within [0, 1], which is post-processing and never moves it away from the truth.
+sum over ns, clamped to [0, 1], which is post-processing and never moves it away from the truth.
 
 **Lecture** (its corollary 5). γ = ε/√(8k·ln(1/δ)) and Laplace noise of scale s/γ make k adaptive answers (ε, δ)-DP,
-*only* where ε ≤ 2·ln(1/δ); claim 6: all of them are within α = ln(k/β)/(γn) of the table's own values, but for β.
+*only* where ε ≤ 2·ln(1/δ); claim 6: all are within α = ln(k/β)/(γn) of the table's own values, but for β.
 
 **Tight.** The least noise that the budget rule admits k times (`accountant/filter.py`): Laplace of scale s/ε₀ with the
 largest ε₀ that either clause of the rule allows; discrete Gaussian of variance s²/(2ρ) with the largest ρ its Rényi
@@ -68,11 +68,11 @@ class Calibration:
     @property
     def whole(self) -> Loss:
         """The loss of all answers, to be charged at once."""
-        each = self.each
-        return Together((each,) * self.answers) if isinstance(each, Pure) else Gaussian(self.answers * each.rho)
+        loss = self.each
+        return Together((loss,) * self.answers) if isinstance(loss, Pure) else Gaussian(self.answers * loss.rho)
 
     def reach(self, beta: Fraction) -> int:
-        """No answer's noise exceeds so many steps, but for β in all: a union over the answers."""
+        """No answer's noise exceeds this many steps, except with probability β: a union bound over the answers."""
         tail = tails.laplace_reach if self.kind == LAPLACE else tails.gaussian_reach
         return tail(self.amount, beta / self.answers)
 
@@ -86,13 +86,13 @@ class Calibration:
 
     @property
     def ratio(self) -> Fraction | None:
-        """α beside the lecture's: below 1 is tighter."""
+        """α divided by the lecture's: below 1 is tighter."""
         if self.lecture_alpha is None:
             return None
         return Fraction(self.reach(self.beta), self.people * self.steps) / self.lecture_alpha
 
     def draw(self, coins: Coins, sums: Sequence[int]) -> list[Fraction]:
-        """Answers to queries whose sums over the rows, in steps, are these. The caller has charged them before."""
+        """Noisy answers to queries with these sums over the rows, in steps. The caller has already charged them."""
         noisy = coins.laplace(sums, self.amount) if self.kind == LAPLACE else coins.gaussian(sums, self.amount)
         most = self.people * self.steps
         return [Fraction(min(max(value, 0), most), most) for value in noisy]
@@ -110,7 +110,7 @@ def lecture(
 def laplace(
     people: int, answers: int, rule: Rule, beta: Fraction = BETA, steps: int = 1, totals: Totals = Totals.NOTHING
 ) -> Calibration:
-    """The least Laplace noise with which the rule admits so many answers after `totals`."""
+    """The least Laplace noise with which the rule admits this many answers after `totals`."""
     check(people, answers, beta, steps)
 
     def admitted(pico: int) -> bool:
@@ -126,7 +126,7 @@ def laplace(
 def gaussian(
     people: int, answers: int, rule: Rule, beta: Fraction = BETA, steps: int = 1, totals: Totals = Totals.NOTHING
 ) -> Calibration:
-    """The least discrete Gaussian noise with which the rule admits so many answers after `totals`."""
+    """The least discrete Gaussian noise with which the rule admits this many answers after `totals`."""
     check(people, answers, beta, steps)
     if rule.alpha is None or rule.c is None:
         raise AllowanceError("budget.needs_delta")
@@ -140,16 +140,16 @@ def gaussian(
 def tightest(
     people: int, answers: int, rule: Rule, beta: Fraction = BETA, steps: int = 1, totals: Totals = Totals.NOTHING
 ) -> Calibration:
-    """Of the two, the one whose answers lie nearer the table's own values."""
-    found = [laplace(people, answers, rule, beta, steps, totals)]
+    """Laplace or Gaussian noise, whichever gives the smaller α."""
+    options = [laplace(people, answers, rule, beta, steps, totals)]
     if rule.alpha is not None:
         with suppress(AllowanceError):  # the Rényi clause may have no room where the pure one has
-            found.append(gaussian(people, answers, rule, beta, steps, totals))
-    return min(found, key=lambda one: one.alpha)
+            options.append(gaussian(people, answers, rule, beta, steps, totals))
+    return min(options, key=lambda option: option.alpha)
 
 
 def rule_of(epsilon: Fraction, delta: Fraction) -> Rule:
-    """A rule for answers of this kind alone: none of them has a δ of its own, so nothing is set aside for that."""
+    """A rule for answers of this kind alone: none of them has a δ of its own, so there is no δ reserve."""
     return Rule.make(epsilon, delta, slack_share=Fraction(1))
 
 

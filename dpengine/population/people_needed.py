@@ -1,8 +1,9 @@
-"""How many questions so many people bear: noise chosen for the population, and the bounds of `validity.py` inverted.
+"""How many questions can be answered validly for a number of people, and how many people a number of questions needs:
+the bounds of `validity.py` inverted, at the noise that suits the population best.
 
-Less noise lets an analyst learn the table and fool himself, more drowns the answer: in between lies the noise with the
-narrowest width to the population. It may spend more than a privacy allowance has; under one, ask `validity.stated` of
-the noise that the allowance gives.
+With less noise an analyst overfits to the table, with more noise the answers get worse: in between lies the noise for
+which the answers are closest to the population. It may cost more than a privacy budget allows; under a budget, use
+`validity.stated` with the noise that the budget gives.
 """
 
 from __future__ import annotations
@@ -26,33 +27,34 @@ from dpengine.population.validity import Width, exactly, golden, information, sp
 def planned(
     people: int, answers: int, beta: Fraction = BETA, bound: Callable[..., Width | None] = information, steps: int = 1
 ) -> Width:
-    """The bound at the Gaussian noise that suits it best."""
+    """The bound at the Gaussian noise for which it is narrowest."""
     check(people, answers, beta, steps)
 
     def at(ln_variance: float) -> Width:
         variance = exactly(math.exp(ln_variance))
-        found = bound(Calibration(GAUSSIAN, people, answers, steps, variance, beta), beta)
-        assert found is not None  # every bound speaks of Gaussian noise
-        return found
+        width = bound(Calibration(GAUSSIAN, people, answers, steps, variance, beta), beta)
+        assert width is not None  # every bound covers Gaussian noise
+        return width
 
-    middle = math.log(steps**2 * people * math.sqrt(answers))  # where noise and learning are about even
+    middle = math.log(steps**2 * people * math.sqrt(answers))  # where noise and overfitting are about equal
     return at(golden(lambda x: float(at(x).terms["uncut"]), middle - 9, middle + 9, 36))
 
 
 def best(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> Width:
     """Private answers or splitting, whichever is narrower."""
-    return min(planned(people, answers, beta), split(people, answers, beta, yes_no), key=lambda one: one.width)
+    return min(planned(people, answers, beta), split(people, answers, beta, yes_no), key=lambda bound: bound.width)
 
 
 def most_answers(people: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int:
-    """How many questions so many people bear at this width, at most MOST_ANSWERS; 0 when not even one."""
+    """How many questions can be answered within this width of the population, at most MOST_ANSWERS; 0 if not even
+    one."""
     _check_width(width)
     check(people, 1, beta)
     return how_many_fit.largest(lambda k: k == 0 or best(people, k, beta, yes_no).width <= width, 0, MOST_ANSWERS)
 
 
 def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:
-    """How many people so many questions need at this width; None when more than anybody has."""
+    """How many people are needed for this many questions at this width; None if unrealistically many."""
     _check_width(width)
     check(1, answers, beta)
     short = how_many_fit.largest(lambda n: n == 0 or best(n, answers, beta, yes_no).width > width, 0, MOST_PEOPLE)
@@ -60,7 +62,7 @@ def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: b
 
 
 def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
-    """Up to so many questions splitting is narrower; beyond, private answers are."""
+    """The number of questions up to which splitting the people is narrower; beyond it, private answers are."""
     check(people, 1, beta)
 
     def splitting(answers: int) -> bool:

@@ -4,11 +4,11 @@ A session's questions are shares and averages; on [0, 1] each is a multiple of 1
 variance (s/ε₀)² (Gaussian), so the bounds of validity.py hold with s = 1: what one answer tells of a person is the same
 for every s. Only α differs: on a finer grid it is at most 1½ people larger, and two are added.
 
-Under add/remove the noise of an average is half as wide, because joining moves a centred sum by half its range: one
-person for another is two steps, (2ε, (1 + e^ε)·δ). Then bounds are taken at half the noise, and α is added once more.
-Sums are divided by the declared size, so what is stated is for a table of that size.
+Under add/remove the noise of an average is half as wide, because joining moves a centred sum by half its range;
+replacing a person is two steps, (2ε, (1 + e^ε)·δ). So the bounds are taken at half the noise, and α is added once more.
+Sums are divided by the declared size, so the bounds are for a table of that size.
 
-“Which is largest” adds no noise to a number. It is ε₀-DP, which is all that Jung et al. ask; the other bounds are not
+“Which is largest” adds no noise to a number. It is ε₀-DP, which is all that Jung et al. need; the other bounds are not
 claimed for a session in which it is asked.
 
 All of it assumes that people were drawn independently and that this session is all that is seen of the table.
@@ -24,11 +24,11 @@ from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration
 from dpengine.population.validity import Width, split, widths
 
-ONLY_PRIVATE = ("jung",)  # bounds that ask for nothing but (ε, δ)
+ONLY_PRIVATE = ("jung",)  # bounds that need nothing but (ε, δ)-DP
 
 
 def noise_of(query: AdaptiveSession) -> Calibration:
-    """The noise of one answer, with steps of one person; half of it where an average has half."""
+    """The noise of one answer, in people; half of it where averages have half the noise."""
     scale = 1 / query.each / (1 if query.facts.relation == "replace" else 2)
     kind = GAUSSIAN if query.calibration == "gaussian" else LAPLACE
     return Calibration(kind, query.people, query.questions, 1, scale**2 if kind == GAUSSIAN else scale, query.beta)
@@ -39,10 +39,10 @@ def outward(query: AdaptiveSession, choice: bool = False) -> tuple[Width, ...]:
     `choice`: “which is largest” is asked too."""
     spare = Fraction(2, query.people) + (0 if query.facts.relation == "replace" else query.alpha)
     bounds = _widths(noise_of(query), query.beta)
-    found = [replace(one, width=min(one.width + spare, Fraction(1))) for one in bounds]
+    widened = [replace(bound, width=min(bound.width + spare, Fraction(1))) for bound in bounds]
     if choice:
-        found = [one if one.theorem in ONLY_PRIVATE else replace(one, claimed=False) for one in found]
-    ordered = sorted(found, key=lambda one: (not one.claimed, one.width))
+        widened = [bound if bound.theorem in ONLY_PRIVATE else replace(bound, claimed=False) for bound in widened]
+    ordered = sorted(widened, key=lambda bound: (not bound.claimed, bound.width))
     return (*ordered, split(query.people, query.questions, query.beta))
 
 

@@ -1,4 +1,4 @@
-"""How far k adaptive answers may lie from the *population* the people were drawn from, but for β in all.
+"""How far k adaptive answers may lie from the *population* the people were drawn from, except with probability β.
 
 **Assumptions of every bound here.** The n people are drawn independently from one population; each query takes a row
 to [0, 1]; the answers are those of `noise_for_k.py` (integer noise on the sum, kept within [0, 1]); the analyst sees
@@ -31,10 +31,10 @@ constant the Ω hides, and none was traced that goes with 10ε; it is shown with
 **split** (claimed). Question j asks its own n/k people, exactly: Hoeffding for values in [0, 1], and for yes/no
 questions the binomial tail, bounded in `_binomial_tail`. No noise, and no privacy.
 
-**flattery** (claimed; Xu and Raginsky 2017, Thm 1). Of a model learned from the table with ρ-zCDP under replace-one:
-by (1) it tells at most nρ of the table, for one person's row changes its law by at most KL ≤ ρ. A share of right
+**flattery** (claimed; Xu and Raginsky 2017, Thm 1). For a model trained on the table with ρ-zCDP under replace-one: by
+(1) it reveals at most nρ about the table, as one person's row changes its law by at most KL ≤ ρ. A share of right
 answers is a mean of n values in [0, 1], so on average over tables and trainings it is at most √(nρ/(2n)) = √(ρ/2)
-above the same model's share in the population. From an add/remove guarantee 4ρ: one row for another is two steps.
+above the same model's share in the population. An add/remove guarantee gives 4ρ: replacing a row is two steps.
 
 A parameter may be picked by any search, since every choice is valid; what is stated is then evaluated in exact
 arithmetic, or in floats with a part in 10^9 to spare, and rounded up to 10^-6.
@@ -71,11 +71,11 @@ class Width:
     claimed: bool
     beta: Fraction
     noise: Calibration | None = None  # None: no noise (split)
-    terms: Mapping[str, Fraction] = field(default_factory=dict, hash=False)  # what was chosen, for whoever checks
+    terms: Mapping[str, Fraction] = field(default_factory=dict, hash=False)  # the chosen parameters, for checking
 
 
 def from_add_remove(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """An add/remove guarantee as one under replace-one: one row for another is two steps. δ is rounded up."""
+    """An add/remove guarantee turned into one under replace-one: replacing a row is two steps. δ is rounded up."""
     return 2 * epsilon, min(Fraction(1), up((1 + _exp_above(epsilon)) * delta, 10**24))
 
 
@@ -83,10 +83,10 @@ def from_add_remove(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fract
 
 
 def information(noise: Calibration, beta: Fraction = BETA) -> Width:
-    """The least α + t over how β is shared between noise and table."""
+    """The least α + t over all ways to split β between the noise and the table."""
     check(noise.people, noise.answers, beta)
-    told = _information_of(noise)
-    known = float(told)
+    nats = _information_of(noise)
+    known = float(nats)
 
     def near(share: float) -> float:
         b = float(beta) * share
@@ -95,21 +95,21 @@ def information(noise: Calibration, beta: Fraction = BETA) -> Width:
     share = exactly(golden(near, 0.01, 0.999))
     b = beta * share
     alpha, leap = noise.alpha_at(beta - b), _safe(_leap(known * _SPARE, float(b), noise.people))
-    return _told("information", alpha + leap, True, beta, noise, information=told, table_share=share, alpha=alpha)
+    return _told("information", alpha + leap, True, beta, noise, information=nats, table_share=share, alpha=alpha)
 
 
 def rogers(noise: Calibration, beta: Fraction = BETA) -> Width | None:
-    """As published, β in halves; None for noise other than Gaussian."""
+    """As published, with β split in halves; None for noise other than Gaussian."""
     check(noise.people, noise.answers, beta)
     if noise.kind != GAUSSIAN:
         return None
-    told = _information_of(noise)
-    known, b = float(told) * _SPARE, float(beta) / 2
+    nats = _information_of(noise)
+    known, b = float(nats) * _SPARE, float(beta) / 2
     weight = golden(lambda x: (2 * known - math.log1p(-x)) / x, 1e-6, 1 - 1e-12)
     square = (2 * known - math.log1p(-weight)) / (4 * noise.people * weight)
     reach = math.sqrt(2 * float(noise.amount) * math.log(4 * noise.answers / float(beta)))
     width = _safe(reach / (noise.people * noise.steps) + math.sqrt(square / b))
-    return _told("rogers", width, True, beta, noise, information=told)
+    return _told("rogers", width, True, beta, noise, information=nats)
 
 
 def jung(noise: Calibration, beta: Fraction = BETA) -> Width:
@@ -117,7 +117,7 @@ def jung(noise: Calibration, beta: Fraction = BETA) -> Width:
     check(noise.people, noise.answers, beta)
     best = _jung_at(noise, beta, None)
     if noise.kind == LAPLACE:  # basic composition needs no δ
-        best = min(best, _jung_at(noise, beta, Fraction(0)), key=lambda one: one.width)
+        best = min(best, _jung_at(noise, beta, Fraction(0)), key=lambda bound: bound.width)
     return best
 
 
@@ -159,7 +159,7 @@ def lecture(noise: Calibration, beta: Fraction = BETA) -> Width:
         epsilon, delta = _zcdp_near(rho, ln_delta), math.exp(ln_delta)
         missed = goal - noise.answers * delta / epsilon
         if missed <= 0 or noise.people * epsilon**2 < -ln_delta:
-            return 100 - ln_delta  # not allowed; smaller δ are
+            return 100 - ln_delta  # this δ is not allowed
         return _alpha_near(noise, missed) + 10 * epsilon
 
     delta = exactly(math.exp(golden(near, -80, -1)))
@@ -171,7 +171,7 @@ def lecture(noise: Calibration, beta: Fraction = BETA) -> Width:
 
 
 def split(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> Width:
-    """Each question asks its own people, exactly, and misses with chance β/k."""
+    """Each question asks its own n/k people, without noise, and fails with probability β/k."""
     check(people, answers, beta)
     part = people // answers
     if part == 0:
@@ -185,17 +185,17 @@ def split(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False
 
 def widths(noise: Calibration, beta: Fraction = BETA) -> tuple[Width, ...]:
     """Every bound on answers with this noise."""
-    found = (information(noise, beta), rogers(noise, beta), jung(noise, beta), lecture(noise, beta))
-    return tuple(one for one in found if one is not None)
+    bounds = (information(noise, beta), rogers(noise, beta), jung(noise, beta), lecture(noise, beta))
+    return tuple(bound for bound in bounds if bound is not None)
 
 
 def stated(noise: Calibration, beta: Fraction = BETA) -> Width:
     """The best bound that is claimed."""
-    return min((one for one in widths(noise, beta) if one.claimed), key=lambda one: one.width)
+    return min((bound for bound in widths(noise, beta) if bound.claimed), key=lambda bound: bound.width)
 
 
 def flattery(loss: Loss, relation: Relation) -> Fraction:
-    """How much better a share of right answers looks, on average, on the rows that a model learned from."""
+    """By how much the share of right answers is too high, on average, on the rows that a model was trained on."""
     history = history_of([loss])
     if history.delta:
         return Fraction(1)  # nothing is claimed where some of the loss has no ρ
@@ -220,8 +220,8 @@ def _leap(known: float, b: float, people: int) -> float:
 
 def _rho_of(noise: Calibration) -> Fraction:
     """zCDP of all answers."""
-    each = noise.each
-    return noise.answers * (each.rho if isinstance(each, Gaussian) else renyi.zcdp_of_pure(each.epsilon))
+    loss = noise.each
+    return noise.answers * (loss.rho if isinstance(loss, Gaussian) else renyi.zcdp_of_pure(loss.epsilon))
 
 
 def _zcdp_above(noise: Calibration, delta: Fraction) -> Fraction:
@@ -240,10 +240,10 @@ def _zcdp_near(rho: float, ln_delta: float) -> float:
 
 
 def _alpha_near(noise: Calibration, missed: float) -> float:
-    each = missed / noise.answers
+    missed_each = missed / noise.answers
     if noise.kind == LAPLACE:
-        return float(noise.amount) * -math.log(each) / (noise.people * noise.steps)
-    return -_NORMAL.inv_cdf(each / 2) * math.sqrt(float(noise.amount)) / (noise.people * noise.steps)
+        return float(noise.amount) * -math.log(missed_each) / (noise.people * noise.steps)
+    return -_NORMAL.inv_cdf(missed_each / 2) * math.sqrt(float(noise.amount)) / (noise.people * noise.steps)
 
 
 def _binomial_tail(people: int, w: float, wanted: float) -> float:
@@ -286,7 +286,7 @@ def _safe(value: float) -> Fraction:
 
 
 def exactly(value: float) -> Fraction:
-    """A float that a search found, with few digits: any choice near it is as good."""
+    """A float from a search as a Fraction with few digits: any choice near the best is valid."""
     return Fraction(f"{value:.6g}")
 
 
@@ -296,7 +296,7 @@ def _exp_above(value: Fraction) -> Fraction:
 
 
 def _least(true: Callable[[float], bool], low: float, high: float) -> float:
-    """The least number for which it is true, from above, given that it is at `high`."""
+    """The least number for which `true` holds, approached from above; it must hold at `high`."""
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (low, middle) if true(middle) else (middle, high)
@@ -304,7 +304,7 @@ def _least(true: Callable[[float], bool], low: float, high: float) -> float:
 
 
 def golden(loss: Callable[[float], float], low: float, high: float, steps: int = 40) -> float:
-    """About where `loss` is least, if it falls and then rises."""
+    """Approximately where `loss` is least, for a function that falls and then rises."""
     ratio = (math.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = loss(left), loss(right)

@@ -1,4 +1,4 @@
-"""Figures of paid answers beside each other: difference, ratio, sum, change in percent, and whether they differ. Free.
+"""Compares figures of paid answers: difference, ratio, sum, change in percent, and whether they differ. Free.
 
 Relation    none of its own. Everything here is a function of what the ledger holds, so it is as private as the answers
             it is made of, under their relation and unit (post-processing: Dwork and Roth 2014, Prop. 2.1).
@@ -46,7 +46,7 @@ MOST_PICKED = 20
 
 
 def share_of(beta: Fraction, place: int) -> Fraction:
-    """β_j: what the answer of the j-th charge may fail with."""
+    """β_j: the probability with which the ranges of the j-th charge's answer may fail."""
     return beta * (LEAD + 1) / ((place + LEAD) * (place + LEAD + 1))
 
 
@@ -65,15 +65,15 @@ class Stated:
 
 @dataclass(frozen=True)
 class Comparable:
-    """One figure of an answer as it may be compared."""
+    """One figure of an answer, with what is needed to compare it."""
 
     request: str
     table: str
     part: str  # "" where the answer is one figure
     stated: Stated
-    unit: tuple[str, str, str]  # what it is told in, the column, the kind of answer
+    unit: tuple[str, str, str]  # its unit, its column, its kind of answer
     tells: bool  # False: its range says nothing
-    alone: bool  # True: its range was bought, and holds with the other parts of its answer alone
+    alone: bool  # True: its range was drawn with the answer, and is valid only together with that answer's other parts
     day: bool  # a day, as its number
     beta: Fraction  # of the claim
 
@@ -98,11 +98,11 @@ def figures(
         return []
     alone = not (isinstance(query, Averaged) and raw is not None)
     if isinstance(query, Averaged) and raw is not None:
-        told = replace(query, beta=share_of(beta, place)).around(raw, 1)
-        interval = told.interval
-    values, ranges = (one if isinstance(one, dict) else {"": one} for one in (value, interval))
+        released = replace(query, beta=share_of(beta, place)).around(raw, 1)
+        interval = released.interval
+    values, ranges = (given if isinstance(given, dict) else {"": given} for given in (value, interval))
     unit = (query.unit, query.answer_column if query.unit == "column" else "", query.answer_kind)
-    found = []
+    comparable = []
     for part, figure in values.items():
         if figure is None or ranges.get(part) is None:
             continue
@@ -115,7 +115,7 @@ def figures(
 
 
 def _inside(query: AnyQuery, value: Fraction, low: Fraction, high: Fraction, part: str) -> Stated:
-    """Cut to where the truth lies for sure, where that leaves something; days lie in their range always."""
+    """The range cut to where the true figure lies for certain, if anything is left; days always lie in their range."""
     least, most = query.sure(part)
     first = low if least is None or isinstance(least, str) else max(low, Fraction(least))
     last = high if most is None or isinstance(most, str) else min(high, Fraction(most))
@@ -131,7 +131,7 @@ def _number(figure: Json) -> Fraction:
 
 
 def _below(end: Json) -> Fraction:
-    """An end that was rounded to a float, one step further out: the exact one is not beyond."""
+    """An end that was rounded to a float, moved one float outwards, so that it covers the exact end."""
     return Fraction(math.nextafter(end, -math.inf)) if isinstance(end, float) else _number(end)
 
 
@@ -139,7 +139,7 @@ def _above(end: Json) -> Fraction:
     return Fraction(math.nextafter(end, math.inf)) if isinstance(end, float) else _number(end)
 
 
-# What two figures, or more, say together
+# What follows from two or more figures
 
 
 def difference(first: Stated, second: Stated) -> Stated:
@@ -148,12 +148,12 @@ def difference(first: Stated, second: Stated) -> Stated:
 
 
 def total(some: Sequence[Stated]) -> Stated:
-    values, lows, highs = zip(*((one.value, one.low, one.high) for one in some), strict=True)
+    values, lows, highs = zip(*((figure.value, figure.low, figure.high) for figure in some), strict=True)
     return Stated(sum(values, Fraction(0)), sum(lows, Fraction(0)), sum(highs, Fraction(0)))
 
 
 def ratio(first: Stated, second: Stated) -> Stated | None:
-    """How many times the second the first is; None where the second is too near 0 to divide by."""
+    """The first divided by the second; None where the second is too near 0 to divide by."""
     if second.holds_zero:
         return None
     ends = [top / bottom for top in (first.low, first.high) for bottom in (second.low, second.high)]
@@ -161,16 +161,16 @@ def ratio(first: Stated, second: Stated) -> Stated | None:
 
 
 def change(first: Stated, second: Stated) -> Stated | None:
-    """From the second to the first, in percent; of figures below 0 it would have no meaning."""
+    """The change from the second to the first, in percent; None for figures below 0, where it has no meaning."""
     times = ratio(first, second)
     if times is None or second.low < 0:
         return None
-    return Stated(*(100 * (one - 1) for one in (times.value, times.low, times.high)))
+    return Stated(*(100 * (times_as_large - 1) for times_as_large in (times.value, times.low, times.high)))
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What is said of two figures, the first against the second."""
+    """What follows about two figures, the first compared with the second."""
 
     first: Comparable
     second: Comparable
@@ -180,14 +180,14 @@ class Compared:
 
     @property
     def different(self) -> bool:
-        """Are they, for sure? If not, nothing is said: that they are equal never follows."""
+        """Do they differ for certain? If not, nothing follows: they need not be equal."""
         return not self.difference.holds_zero
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What some figures say together; every range in it holds at once with all that could have been picked instead,
-    or, where it is `alone`, with the other parts of its answer."""
+    """What follows about some figures. All ranges hold at once, with those of every other figure that could have been
+    picked; or, where `alone`, with those of the other parts of the same answer."""
 
     picks: tuple[Comparable, ...]
     pairs: tuple[Compared, ...]  # each further one against the first
@@ -197,23 +197,23 @@ class Comparison:
 
     @property
     def largest(self) -> Comparable | None:
-        """The one that is larger than all others for sure, where there is one."""
-        first = max(self.picks, key=lambda one: one.stated.low)
-        others = [one for one in self.picks if one is not first]
-        return first if all(first.stated.low > one.stated.high for one in others) else None
+        """The figure that is certainly larger than all others, if there is one."""
+        first = max(self.picks, key=lambda pick: pick.stated.low)
+        others = [pick for pick in self.picks if pick is not first]
+        return first if all(first.stated.low > pick.stated.high for pick in others) else None
 
 
 def compare(picks: Sequence[Comparable]) -> Comparison:
-    """Of two figures or more; refuses in one sentence what cannot be compared."""
-    if not FEWEST <= len(picks) <= MOST_PICKED or len({(one.request, one.part) for one in picks}) < len(picks):
+    """Compare two or more figures; refuses in one sentence what cannot be compared."""
+    if not FEWEST <= len(picks) <= MOST_PICKED or len({(pick.request, pick.part) for pick in picks}) < len(picks):
         raise AllowanceError("compare.number", most=MOST_PICKED)
-    if len({one.table for one in picks}) > 1:
+    if len({pick.table for pick in picks}) > 1:
         raise AllowanceError("compare.tables")
-    if len({(one.unit, one.day) for one in picks}) > 1:
+    if len({(pick.unit, pick.day) for pick in picks}) > 1:
         raise AllowanceError("compare.units")
-    if any(one.alone for one in picks) and len({one.request for one in picks}) > 1:
+    if any(pick.alone for pick in picks) and len({pick.request for pick in picks}) > 1:
         raise AllowanceError("compare.bought")
-    if silent := [one.part for one in picks if not one.tells]:
+    if silent := [pick.part for pick in picks if not pick.tells]:
         raise AllowanceError("compare.few_part" if silent[0] else "compare.few", part=silent[0])
     first, day = picks[0], picks[0].day
     pairs = tuple(_pair(first, other, day) for other in picks[1:])
@@ -222,6 +222,6 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
 
 
 def _pair(first: Comparable, second: Comparable, day: bool) -> Compared:
-    one, other = first.stated, second.stated
-    times, percent = (None, None) if day else (ratio(one, other), change(one, other))
-    return Compared(first, second, difference(one, other), times, percent)
+    left, right = first.stated, second.stated
+    times, percent = (None, None) if day else (ratio(left, right), change(left, right))
+    return Compared(first, second, difference(left, right), times, percent)

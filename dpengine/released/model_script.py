@@ -1,7 +1,7 @@
-"""A trained model as a Python file that needs nothing but Python: to be given away with it, or run over a CSV.
+"""A trained model as a Python file that needs nothing but Python: it can be passed on, or run over a CSV file.
 
-The file holds coefficients in the units of the columns and reads a cell as the table was read: numbers are put on the
-declared grid and kept within its ends, values not listed go where the list says. `Model.predict` says the same.
+The file holds coefficients in the units of the columns and reads cells as the table was read: numbers are rounded to
+the declared grid and clamped to its ends, values not listed count as the list says. It agrees with `Model.predict`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ WIDE = 100
 
 def parts(model: Model) -> JsonObject:
     """The model as plain data, coefficients in the units of the columns."""
-    layout, found = model.layout, model.coefficients()
+    layout, coefficients = model.layout, model.coefficients()
     columns: JsonObject = {}
     for name, column in zip(layout.names, layout.columns, strict=True):
         if isinstance(column, Category):
-            values = {spelling: found[f"{name} = {column.labels[code]}"] for spelling, code in column.spelled().items()}
+            spelled = column.spelled().items()
+            values = {spelling: coefficients[f"{name} = {column.labels[code]}"] for spelling, code in spelled}
             columns[name] = {
                 "values": values,
                 "other": values[normal(column.unknown)],
@@ -32,25 +33,25 @@ def parts(model: Model) -> JsonObject:
             }
         elif isinstance(column, Date):
             ends = {"first": column.first.isoformat(), "last": column.last.isoformat()}
-            columns[name] = {"each": found[name], "empty": None} | ends
+            columns[name] = {"each": coefficients[name], "empty": None} | ends
         else:
             grid = {end: text_of(getattr(column, end)) for end in ("lower", "upper", "step")}
             empty = None if column.missing is None else text_of(column.missing)
-            columns[name] = {"each": found[name], "empty": empty} | grid
-    told = {"kind": model.kind, "target": layout.target, "constant": found[CONSTANT], "columns": columns}
+            columns[name] = {"each": coefficients[name], "empty": empty} | grid
+    data = {"kind": model.kind, "target": layout.target, "constant": coefficients[CONSTANT], "columns": columns}
     if model.kind == LOGISTIC and isinstance(layout.goal, Category):
-        told["yes"] = [layout.goal.labels[code] for code in layout.yes]
-    return told
+        data["yes"] = [layout.goal.labels[code] for code in layout.yes]
+    return data
 
 
 def source(model: Model, sentence: str, receipt: str) -> str:
-    """The file. Its first line fixes how it is read, its comments are ours alone, and what anybody named stands in it
-    as literals, below the lines in which Python and editors look for settings."""
-    told = parts(model)
+    """The file's text. Its first line fixes the encoding, comments hold nothing that a person typed, and names that
+    people chose occur only as literals, below the lines in which Python and editors look for settings."""
+    data = parts(model)
     code = "scorer.logistic" if model.kind == LOGISTIC else "scorer.linear"
     head = "".join(f"# {say(line)}\n" for line in (code, "scorer.use", "scorer.receipt"))
     about = {"question": sentence, "charge": receipt}
-    named = "".join(f"{name} = {_literal(value)}\n" for name, value in (("ABOUT", about), ("MODEL", told)))
+    named = "".join(f"{name} = {_literal(value)}\n" for name, value in (("ABOUT", about), ("MODEL", data)))
     return f"{_CODING}\n{head}\n{_IMPORTS}\n{named}{_CODE}"
 
 
@@ -58,7 +59,7 @@ def _literal(value: JsonObject) -> str:
     return pformat(value, width=WIDE, sort_dicts=False)
 
 
-_CODING = "# -*- coding: utf-8 -*-"  # in the first line: none is looked for in the second
+_CODING = "# -*- coding: utf-8 -*-"  # in the first line, so that Python does not look for it in the second
 
 _IMPORTS = """import csv
 import math

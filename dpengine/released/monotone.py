@@ -1,4 +1,4 @@
-"""A curve that never falls, from one that may. Post-processing of what was released: free.
+"""Makes a released curve monotone. Post-processing of what was released: free.
 
 Statement   Let low ≤ f ≤ high at every point for a truth f that never falls. Then f is at least the greatest low so far
             and at most the least high from there on: a band inside the old one that holds f whenever the old one does.
@@ -17,7 +17,8 @@ Curve = list[float]
 
 
 def rising(heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[Curve, Curve, Curve]:
-    """The curve and its band; the band as it was where no curve in it rises, which a truth that rises rules out."""
+    """The monotone curve and its band. If no monotone curve fits into the band, the band stays as it was; the true
+    curve is then outside it, as it may be with probability β."""
     fit = pooled(heights)
     low, high = list(accumulate(lows, max)), list(accumulate(reversed(highs), min))[::-1]
     if any(a > b for a, b in zip(low, high, strict=True)):
@@ -38,7 +39,8 @@ def pooled(heights: Sequence[float]) -> Curve:
 
 
 def halfway(heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[int, int, int] | None:
-    """Where the curve is halfway, and between which points the truth is; None where the band leaves it open."""
+    """The point where the curve is halfway, and the points between which the true one lies; None where the band does
+    not say."""
     last = len(heights) - 1
     if lows[last] <= 0 or lows[last] < highs[last] / 2:
         return None

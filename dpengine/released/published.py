@@ -53,7 +53,7 @@ class Estimate:
 
 
 class Published:
-    """One published table: its question, its file, and what can be read off it."""
+    """One published table: its question, its file, and what can be computed from it."""
 
     def __init__(self, query: AnyQuery, path: Path, facts: JsonObject) -> None:
         if not isinstance(query, OfRows):
@@ -70,18 +70,18 @@ class Published:
         return self.path.is_file() and file_digest(self.path) == self.facts["sha256"]
 
     def table(self, clamped: bool = False) -> pa.Table:
-        """All of it. Clamped, numbers beyond the declared range become its ends: post-processing that biases means."""
+        """All rows. With `clamped`, numbers beyond the declared range become its ends, which biases means."""
         if not self.whole:
             raise AllowanceError("publish.changed")
-        found = pq.read_table(self.path)
+        rows = pq.read_table(self.path)
         for place, name in enumerate(self.query.columns if clamped else ()):
             column = self.query.facts.schema[name]
             if isinstance(column, Number):
-                kind = found.schema.field(name).type
+                kind = rows.schema.field(name).type
                 low, high = (pa.scalar(float(end)).cast(kind) for end in (column.lower, column.upper))
-                cut = pc.max_element_wise(pc.min_element_wise(found.column(place), high), low)
-                found = found.set_column(place, name, cut)
-        return found
+                cut = pc.max_element_wise(pc.min_element_wise(rows.column(place), high), low)
+                rows = rows.set_column(place, name, cut)
+        return rows
 
     def codes(self, name: str) -> Integers:
         if name not in self.query.columns:
@@ -105,10 +105,10 @@ class Published:
         labels = self.query.facts.schema.category(name).labels
         seen = np.bincount(self.codes(name), minlength=row.size)
         reach = float(swap_reach(row.mixed, row.size, self.rows, self.query.beta / row.size))
-        found = (seen - self.rows * float(row.chance)) / float(1 - row.mixed)
+        estimates = (seen - self.rows * float(row.chance)) / float(1 - row.mixed)
         return {
-            label: Estimate(float(one), float(one) - reach, float(one) + reach)
-            for label, one in zip(labels, found, strict=True)
+            label: Estimate(float(count), float(count) - reach, float(count) + reach)
+            for label, count in zip(labels, estimates, strict=True)
         }
 
     def bins(self, name: str, starts: list[int]) -> list[Estimate]:
@@ -133,13 +133,14 @@ class Published:
         return [self._told(row, codes, counts, None, last, row.steps + 1) for last in range(row.steps + 1)]
 
     def quantile(self, name: str, share: Fraction) -> Estimate:
-        """Where a share of the rows lies below: the first point whose estimate reaches it, and all that may be it."""
+        """The value below which a share of the rows lies: the first point whose estimate reaches the share, and the
+        range of points that may be the true one."""
         row, wanted = self._blur(name), float(share * self.rows)
         curve = self.below(name)
-        reached = [place for place, one in enumerate(curve) if one.value >= wanted]
+        reached = [place for place, estimate in enumerate(curve) if estimate.value >= wanted]
         # With F the true curve, the point q has F(q) ≥ wanted and F(q−1) < wanted.
-        low = next((place for place, one in enumerate(curve) if one.high >= wanted), row.steps)
-        high = max((place + 1 for place, one in enumerate(curve) if one.low < wanted), default=0)
+        low = next((place for place, estimate in enumerate(curve) if estimate.high >= wanted), row.steps)
+        high = max((place + 1 for place, estimate in enumerate(curve) if estimate.low < wanted), default=0)
         high = max(min(high, row.steps), low)
         column, grain = self.query.facts.schema.number(name), self.query.grain(name)
         best = min(max(reached[0] if reached else row.steps, low), high)
@@ -161,15 +162,15 @@ class Published:
 
 
 def unbiased(scale: Fraction, codes: Integers, first: int | None, last: int | None) -> npt.NDArray[np.float64]:
-    """h(y); None is an end that the grid itself has, where noise may pass it freely."""
+    """h(y); None means the end of the grid itself, beyond which noisy values still count."""
     ratio = float(exp_decimal(-1 / scale))
 
     def inside(y: Integers) -> npt.NDArray[np.bool_]:
         above = np.ones(len(y), dtype=bool) if first is None or first == 0 else y >= first
         return above if last is None else above & (y <= last)
 
-    whole = (1 + ratio * ratio) * inside(codes) - ratio * inside(codes - 1) - ratio * inside(codes + 1)
-    return np.asarray(whole / float(-np.expm1(-1 / float(scale))) ** 2)
+    sum_of_terms = (1 + ratio * ratio) * inside(codes) - ratio * inside(codes - 1) - ratio * inside(codes + 1)
+    return np.asarray(sum_of_terms / float(-np.expm1(-1 / float(scale))) ** 2)
 
 
 def reach_of(row: Blur, first: int | None, last: int, people: int, beta: Fraction) -> Fraction:
@@ -183,7 +184,7 @@ def reach_of(row: Blur, first: int | None, last: int, people: int, beta: Fractio
     top = None if last >= row.steps else last
     tall = float(np.abs(unbiased(scale, probe, first, top)).max()) + 1
     ratio = float(exp_decimal(-1 / scale))
-    centre = (1 - ratio) / (1 + ratio)  # the likeliest value of the noise: no point is hit more often
+    centre = (1 - ratio) / (1 + ratio)  # the probability of the most likely noise value, so no point is hit more often
     square = sum(float(value) ** 2 * centre for value in unbiased(scale, np.array(near), first, top)) + 1
     margin = 1 + Fraction(1, 10**9)
     return bernstein_reach(people * Fraction(square) * margin, Fraction(tall) * margin, beta)

@@ -1,8 +1,7 @@
 """What is computed from a synthetic table. It costs nothing: the rows were released, and all of it is post-processing.
 
-Of a query of its class (`of_class`), or of the rest of one, the share is within the promise of the true one, all of
-them at once. Anything else may be asked too, and nothing is promised about it: a class of m queries says nothing of a
-set of cells that is not among them.
+For every query of its class (`of_class`), or the complement of one, the share is within the promise of the true one,
+all of them at once. Anything else may be computed too, but nothing is promised about it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.synthetic.of_class import OfClass
 
 _GOLDEN = (5**0.5 - 1) / 2
-KEYS = asked_on("synthetic")  # the questions whose answer is one
+KEYS = asked_on("synthetic")  # the questions whose answer is a synthetic table
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class ClassShare:
 
 
 class Synthetic:
-    """One synthetic table: its question, its rows, and what can be read off it."""
+    """One synthetic table: its question, its rows, and what can be computed from it."""
 
     def __init__(self, query: AnyQuery, value: dict[str, int]) -> None:
         if not isinstance(query, OfClass):
@@ -65,7 +64,7 @@ class Synthetic:
         return float(self.query.promise().alpha)
 
     def table(self, most: int | None = None) -> pa.Table:
-        """Its rows, mixed evenly by a public rule, so that the first of them are like all; the first `most`."""
+        """Its rows (the first `most`), mixed evenly by a public rule, so that the first rows look like the whole."""
         mixed = np.argsort(np.arange(self.rows) * _GOLDEN % 1)[:most]
         cell = np.repeat(np.arange(self.query.domain), self.cells)[mixed]
         columns = {}
@@ -88,7 +87,7 @@ class Synthetic:
                 raise AllowanceError("column.absent", column=str(name)[:60], columns=list(self.query.columns))
         block = self.query.marginal(names)
         labels = combined([self.query.facts.schema.category(name).labels for name in names])
-        if any(set(one.names) == set(names) for one in self.query.blocks):  # one look for all of them
+        if any(set(one.names) == set(names) for one in self.query.blocks):  # one check for all of them
             shares = block.sums(self.cells) * (100 / self.rows)
             return {label: ClassShare(float(one), self.width) for label, one in zip(labels, shares, strict=True)}
         return {label: self._share(block.places == place) for place, label in enumerate(labels)}
@@ -98,10 +97,10 @@ class Synthetic:
         return ClassShare(value, self.width if self.promised(held) else None)
 
     def promised(self, held: npt.NDArray[np.bool_]) -> bool:
-        """Are these cells a query of the class, or all the others of one?"""
+        """Are these cells a query of the class, or the complement of one?"""
         for cells in (held, ~held):
             if not cells.any():
-                return True  # nobody, and everybody: known
+                return True  # nobody or everybody: the share is known
             for block in self.query.blocks:
                 first = block.places[cells][0]
                 if first >= 0 and np.array_equal(block.places == first, cells):

@@ -1,9 +1,9 @@
-"""Content that comes in again: which tables it is known from, and what it then has to keep.
+"""Content that is loaded again: which tables already hold it, and which terms it then has to keep.
 
-Content tells one number of people, ever. So it keeps its id column, its relation and the number of rows that count;
-and where another reading of the same bytes could make other people of them, it is refused by what was declared, before
-anybody is counted. A part of known content (a file of a folder, or a folder with that file) joins its budget too;
-where an id column says who is who, its people would be counted anew among others, and it is refused.
+The number of people of a content is revealed at most once. So content keeps its id column, its relation and the number
+of rows that count; and if the same bytes could be read in another way as other people, the table is refused because of
+what was declared, before anybody is counted. A part of known content (a file of a folder, or a folder with that file)
+joins its budget too; with an id column its people would be counted again among others, so it is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpengine.storage.registry import FILE, OLDER, PART, ROWS, Record, Registry,
 
 @dataclass(frozen=True)
 class Arriving:
-    """What was declared of a table that comes in."""
+    """What was declared about a table that is being loaded."""
 
     name: str
     schema: Schema
@@ -40,7 +40,7 @@ class Arriving:
     def record(
         self, folder: str, budget: str, about: int, loaded: Loaded, rule: int, at: str, practice: bool = False
     ) -> Record:
-        """As it is written down."""
+        """The record as the registry stores it."""
         return Record(
             name=self.name,
             folder=folder,
@@ -71,82 +71,84 @@ class Known:
 
 
 def marks_of(loaded: Loaded) -> list[str]:
-    whole = [ROWS + loaded.fingerprint] if loaded.fingerprint else []
-    return [*whole, *(PART + one for one in loaded.marks), *(FILE + one for one in loaded.files)]
+    of_rows = [ROWS + loaded.fingerprint] if loaded.fingerprint else []
+    return [*of_rows, *(PART + mark for mark in loaded.marks), *(FILE + mark for mark in loaded.files)]
 
 
 def known(
     registry: Registry, rows: sqlite3.Connection, tables: Path, folder: Path, loaded: Loaded, secret: bytes
 ) -> list[Known]:
-    """The tables that hold this content or a part of it, the first first."""
-    for record in registry.unmarked(rows, ROWS):  # of an earlier version: marked anew, as long as their rows are there
+    """The tables that hold this content or a part of it, oldest first."""
+    for record in registry.unmarked(rows, ROWS):  # marked by an earlier version: marked again while their rows exist
         with suppress(AllowanceError):
             registry.mark(rows, record.name, _marked_anew(tables / record.folder, secret))
     marks = set(marks_of(loaded))
     if registry.unmarked(rows, ROWS):
         marks.add(OLDER + older_mark(folder / RAW, loaded.header, loaded.rows, loaded.blank, secret))
-    found = []
+    known_tables = []
     for record in registry.of_content(rows, alike(marks)):
         theirs = registry.marks_of(rows, [record.name])
-        files = {one for one in theirs if one.startswith(FILE)}
-        same_bytes = bool(files) and files == {one for one in marks if one.startswith(FILE)}
-        rows_too = any(one.startswith((ROWS, OLDER)) for one in marks & theirs)
-        found.append(Known(record, same_bytes or rows_too, bool(files & marks)))
-    return found
+        files = {mark for mark in theirs if mark.startswith(FILE)}
+        same_bytes = bool(files) and files == {mark for mark in marks if mark.startswith(FILE)}
+        rows_too = any(mark.startswith((ROWS, OLDER)) for mark in marks & theirs)
+        known_tables.append(Known(record, same_bytes or rows_too, bool(files & marks)))
+    return known_tables
 
 
 def _marked_anew(folder: Path, secret: bytes) -> list[str]:
     return [ROWS + mark for mark in content_marks(folder / RAW, len(names_of(folder)), (), secret)]
 
 
-def budget_of(found: Sequence[Known]) -> str | None:
-    """The budget this content already spends; it cannot be on two."""
-    if len({one.record.budget for one in found}) > 1:
-        raise AllowanceError("budget.several", tables=[one.record.name for one in found])
-    return found[0].record.budget if found else None
+def budget_of(tables: Sequence[Known]) -> str | None:
+    """The budget to which this content is already charged; it cannot be two."""
+    if len({table.record.budget for table in tables}) > 1:
+        raise AllowanceError("budget.several", tables=[table.record.name for table in tables])
+    return tables[0].record.budget if tables else None
 
 
-def sealed(registry: Registry, rows: sqlite3.Connection, found: Sequence[Known], acts: Iterable[Act]) -> bool:
-    """What was sealed is not opened by bringing the same content again under another name."""
-    before = registry.kin(rows, [one.record.name for one in found])
+def sealed(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known], acts: Iterable[Act]) -> bool:
+    """Is this content sealed? Loading it again under another name does not open it."""
+    before = registry.kin(rows, [table.record.name for table in tables])
     return any(act.kind == "seal" and act.table in before for act in acts)
 
 
 def same_terms(budget: BudgetRecord, unit: Unit, relation: str) -> None:
-    """Losses add up only when all are stated for the same change of the same unit, on people who are real."""
+    """Refuses other terms: losses add up only if all are stated for the same relation and unit, and no practice
+    data."""
     if budget.kind != "private":
         raise AllowanceError("budget.practice")
     if budget.unit != unit.as_json() or budget.relation != relation:
         raise AllowanceError("budget.other_terms")
 
 
-def learnt(registry: Registry, rows: sqlite3.Connection, found: Sequence[Known], loaded: Loaded) -> None:
-    """A table whose rows were gone before they could be marked anew is known by these from now on, and sealed with
-    whatever is known by them."""
+def learnt(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known], loaded: Loaded) -> None:
+    """A table whose rows were deleted before they could be marked again is recognised by these marks from now on, and
+    sealed together with whatever has them."""
     gone = {record.name for record in registry.unmarked(rows, ROWS)}
-    for one in found:
-        if one.whole and loaded.fingerprint and one.record.name in gone:
-            registry.mark(rows, one.record.name, [ROWS + loaded.fingerprint])
+    for table in tables:
+        if table.whole and loaded.fingerprint and table.record.name in gone:
+            registry.mark(rows, table.record.name, [ROWS + loaded.fingerprint])
 
 
-def same_people(found: Sequence[Known], new: Arriving, columns: int) -> None:
-    """Refuses by what was declared, where other people would be made of content that has told their number. An empty
-    cell is a row in a table of one column and nobody's in a wider one."""
+def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
+    """Refuses, because of what was declared, a reading that would make other people of content whose number of people
+    is already public. An empty line is a row in a table of one column and nobody's row in a wider one."""
     if new.relation != "replace":
         return
-    for one in found:
-        if (one.whole or one.same_bytes) and one.record.header and (len(one.record.header) == 1) != (columns == 1):
-            raise AllowanceError("content.read_otherwise", table=one.record.name)
-        old = Dialect.from_json(one.record.dialect)
+    for table in tables:
+        header = table.record.header
+        if (table.whole or table.same_bytes) and header and (len(header) == 1) != (columns == 1):
+            raise AllowanceError("content.read_otherwise", table=table.record.name)
+        old = Dialect.from_json(table.record.dialect)
         parts = ("line_breaks",) if new.unit.id_column is None else ("separator", "quote", "encoding", "line_breaks")
-        if one.same_bytes and any(getattr(old, part) != getattr(new.dialect, part) for part in parts):
-            raise AllowanceError("content.read_otherwise", table=one.record.name)
-        if not one.whole and new.unit.id_column is not None:
-            raise AllowanceError("content.part_known", table=one.record.name)
+        if table.same_bytes and any(getattr(old, part) != getattr(new.dialect, part) for part in parts):
+            raise AllowanceError("content.read_otherwise", table=table.record.name)
+        if not table.whole and new.unit.id_column is not None:
+            raise AllowanceError("content.part_known", table=table.record.name)
 
 
-def same_number(found: Sequence[Known], new: Arriving, about: int) -> None:
-    """The last resort, where rows were written anew or lines are told apart by another sign."""
-    for one in found:
-        if new.relation == "replace" and one.whole and one.record.about != about:
-            raise AllowanceError("content.read_otherwise", table=one.record.name)
+def same_number(tables: Sequence[Known], new: Arriving, about: int) -> None:
+    """The last check, for rows that were written anew or lines that are separated by another sign."""
+    for table in tables:
+        if new.relation == "replace" and table.whole and table.record.about != about:
+            raise AllowanceError("content.read_otherwise", table=table.record.name)

@@ -1,6 +1,6 @@
-"""The declared tables of a workspace folder: what was declared of each, its files, and how content comes in.
+"""The declared tables of a workspace folder: their declarations, their files, and how content is loaded.
 
-Known content joins the budget it has; the ledger says what is closed; the registry keeps the declarations.
+Known content joins its existing budget; the ledger says what is closed; the registry stores the declarations.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ from dpengine.storage.samples import SAMPLES, Sample
 from dpengine.storage.secret import read_secret
 
 LONGEST_NAME = 80
-SAMPLES_ONLY = "samples-only"  # in the folder of a workshop: no table but the bundled ones comes in
+SAMPLES_ONLY = "samples-only"  # this file marks the folder of a workshop, which holds only the bundled tables
 _SCHEMAS_KEPT = 32
 _PARQUET_END = b"PAR1"
 
-BudgetFor = Budget | str | Callable[[int], Budget]  # a new one, one by its id, or made for the number of people
+# A new budget, the id of an existing one, or a function of the number of people.
+BudgetFor = Budget | str | Callable[[int], Budget]
 
 
 class DeclaredTables:
@@ -70,7 +71,7 @@ class DeclaredTables:
         return [record for record in self._registry.all() if not record.practice]
 
     def names(self) -> list[tuple[str, str]]:
-        """Their names and budgets alone."""
+        """Only their names and budgets."""
         return self._registry.names()
 
     def here(self, name: str) -> bool:
@@ -78,14 +79,14 @@ class DeclaredTables:
         return self._registry.get(name) is not None
 
     def current(self, record: Record) -> bool:
-        """Is this still how the table is declared?"""
-        found = self._registry.get(record.name)
-        return found is not None and found.version == record.version
+        """Is this still the table's declaration?"""
+        declared = self._registry.get(record.name)
+        return declared is not None and declared.version == record.version
 
     def closed(self) -> dict[str, str]:
-        """The tables of which nothing more is asked: their names, and `seal`, `forget` or `close`."""
-        found = self.ledger.closed()
-        return {name: kind for name, budget in self.names() if (kind := closed_kind(found, budget, name))}
+        """The tables that accept no more questions: their names, and `seal`, `forget` or `close`."""
+        closed = self.ledger.closed()
+        return {name: kind for name, budget in self.names() if (kind := closed_kind(closed, budget, name))}
 
     def _own(self, name: str) -> Record:
         record = self._registry.get(name)
@@ -96,31 +97,32 @@ class DeclaredTables:
         return record
 
     def schema_of(self, record: Record) -> Schema:
-        """Kept, because a list of 100,000 values takes half a second to read and every page asks for it."""
+        """Cached, because a list of 100,000 values takes half a second to read and every page needs it."""
         key = record.folder, record.version
-        found = self._schemas.get(key) or Schema.from_json(record.schema)
-        self._schemas[key] = found
+        schema = self._schemas.get(key) or Schema.from_json(record.schema)
+        self._schemas[key] = schema
         if len(self._schemas) > _SCHEMAS_KEPT:
             with suppress(KeyError):  # another thread was first
                 self._schemas.popitem(last=False)
-        return found
+        return schema
 
     def coded(self, record: Record) -> Path:
         return self.folder / "tables" / record.folder / f"coded-{record.version}.parquet"
 
     def refuse_damaged(self, record: Record) -> None:
-        """Before a charge: is the coded file there, to its last bytes? That says nothing about the rows in it."""
+        """Called before a charge: is the coded file there, to its last bytes? That reveals nothing about its rows."""
         try:
             with self.coded(record).open("rb") as file:
                 file.seek(-len(_PARQUET_END), os.SEEK_END)
-                whole = file.read() == _PARQUET_END
+                complete = file.read() == _PARQUET_END
         except OSError:
-            whole = False
-        if not whole and not closed_kind(self.ledger.closed(), record.budget, record.name):  # else the ledger says why
+            complete = False
+        # Of a closed table the ledger itself says why nothing more can be asked.
+        if not complete and not closed_kind(self.ledger.closed(), record.budget, record.name):
             raise AllowanceError("table.damaged", table=record.name)
 
     def read_raw(self, need: RawNeed, record: Record) -> RawStatistic:
-        """A statistic of a raw column, of the rows that count."""
+        """A statistic of a raw column, over the rows that count."""
         folder = self.folder / "tables" / record.folder
         rows = redeclare.raw_rows(folder, Unit.from_json(record.unit), self._secret, record.rule)
         place = redeclare.names_of(folder).index(need.column)
@@ -153,9 +155,9 @@ class DeclaredTables:
         bad_records: str,
         progress: Callable[[float], None] | None,
     ) -> tuple[Record, bool]:
-        """Join the budget this content already has, or the one named, or open its own; then write the table down. Only
-        now are people counted, and told nowhere else; known content keeps its terms, so it tells one number ever. Also
-        says whether a budget was joined."""
+        """Join the budget that this content already has, or the one named, or open a new one; then register the table.
+        People are counted only now, and their number is reported nowhere else; known content keeps its terms, so only
+        one number is ever revealed. Also returns whether a budget was joined."""
         with self._fresh_folder() as folder:
             rule = RULE
             loaded = self._load(folder, source, new, bad_records, rule, progress)
@@ -182,7 +184,7 @@ class DeclaredTables:
                         budget_id, opened.rule(), "private", new.actor, new.name, new.unit.as_json(), new.relation
                     )
                 arrivals.same_terms(self.ledger.budget(budget_id), new.unit, new.relation)
-                arrivals.same_people(known, new, len(loaded.columns))  # some may have come in meanwhile
+                arrivals.same_people(known, new, len(loaded.columns))  # others may have been loaded meanwhile
                 arrivals.same_number(known, new, about)
                 closed = arrivals.sealed(self._registry, rows, known, self.ledger.acts(budget_id))
                 record = new.record(folder.name, budget_id, about, loaded, rule, _now())
@@ -194,16 +196,16 @@ class DeclaredTables:
         return record, joined is not None
 
     def _seal(self, rows: sqlite3.Connection, name: str, actor: str) -> None:
-        """All that shares content with this table, and last itself; an earlier version may have given one of them
-        another budget."""
+        """Seal all tables that share content with this one, and this one last; an earlier version may have given one of
+        them another budget."""
         for other in reversed(self._registry.kin(rows, [name])):
-            found = self._registry.find(rows, other)
-            if found is not None:
-                self.ledger.close_table("seal", found.budget, other, actor)
+            table = self._registry.find(rows, other)
+            if table is not None:
+                self.ledger.close_table("seal", table.budget, other, actor)
 
     @contextmanager
     def loading(self, exclusive: bool = False) -> Iterator[bool]:
-        """Held while a table comes in, by any number of loads; the kernel drops it on a kill."""
+        """A lock held by any number of loads while they run; the kernel releases it if the process is killed."""
         with (self.folder / "loading.lock").open("a") as file:
             os.chmod(file.name, 0o600)
             try:
@@ -215,7 +217,7 @@ class DeclaredTables:
 
     @contextmanager
     def _fresh_folder(self) -> Iterator[Path]:
-        """For the files of a new table; gone again where it does not come in."""
+        """A folder for the files of a new table; deleted again if loading fails."""
         refuse_full(self.folder)
         folder = self.folder / "tables" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
@@ -237,7 +239,7 @@ class DeclaredTables:
         return load_raw(folder, source, new.schema, new.unit, new.dialect, self._secret, bad_records, rule, progress)
 
     def _sample(self, sample: Sample) -> Record:
-        if self.samples_only:  # a whole class asks for it: where nothing else can come in, it is looked up once
+        if self.samples_only:  # a whole class asks for it: where no other table can be loaded, it is looked up once
             if sample.name not in self._samples:
                 self._samples[sample.name] = self._bring_sample(sample)
             return self._samples[sample.name]

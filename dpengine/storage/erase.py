@@ -1,10 +1,11 @@
-"""How a table's rows leave the disk, and what is swept up behind programs that were killed.
+"""Deletes a table's rows from disk, and cleans up after programs that were killed.
 
-Forgetting is written in the ledger first, so nothing more is asked of the table; then its folder goes: the raw rows,
-every coding of them, what was derived, and what DuckDB spilled there. A kill in between is made good at the next start.
-The registry keeps the declaration and the keyed fingerprint: old answers still open, the name stays taken, and the
-same content uploaded again finds its old budget. A table that was published stays too: it is an answer, paid for, and
-others may hold it already. What a disk or a backup keeps of deleted files is beyond this program.
+Forgetting is recorded in the ledger first, so that no more questions are accepted; then the table's folder is deleted:
+the raw rows, every coding of them, what was derived, and what DuckDB spilled there. If the process is killed in
+between, the next start finishes the work. The registry keeps the declaration and the keyed fingerprint: old answers
+still open, the name stays taken, and the same content uploaded again is charged to its old budget. A table that was
+published stays too: it is an answer that was paid for, and others may already have it. What a disk or a backup keeps of
+deleted files is beyond this program.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _TRIES = 5
 
 
 def erase(folder: Path) -> None:
-    """Out of reach in one step, then deleted. A question under way may still be writing there: look again."""
+    """Renamed in one step, then deleted. A running question may still be writing there, so deletion is repeated."""
     gone = folder.with_name(f"gone-{secrets.token_hex(8)}")
     try:
         folder.rename(gone)
@@ -38,12 +39,12 @@ def erase(folder: Path) -> None:
 
 
 def spill_folder(folder: Path, worker: str) -> Path:
-    """Where the engine of this worker may spill rows of any table: in no table's own folder."""
+    """The folder into which this worker's engine may spill rows of any table; not a table's own folder."""
     return folder / "tmp" / f"spill-{worker}"
 
 
 def sweep(home: Path, known: Iterable[str]) -> None:
-    """Remove folders of no known table, and what killed processes spilled."""
+    """Remove folders that belong to no known table, and what killed processes spilled."""
     kept = set(known)
     for folder in (home / "tables").iterdir():
         if folder.name not in kept:
@@ -52,7 +53,7 @@ def sweep(home: Path, known: Iterable[str]) -> None:
 
 
 def sweep_spill(home: Path) -> None:
-    """What is left by workers that live no more, and by versions that named these folders otherwise."""
+    """Remove what workers that no longer run left behind, and versions that named these folders differently."""
     for folder in (home / "tmp").glob("spill-*"):
         named = re.fullmatch(r"spill-([0-9a-f]+)(-[0-9a-f]{8})?", folder.name)
         if named and (named[2] or not alive(home, named[1])):
@@ -60,10 +61,10 @@ def sweep_spill(home: Path) -> None:
 
 
 def sweep_published(folder: Path, known: Callable[[], set[str]]) -> None:
-    """Remove what is no answer: a release was killed while it wrote. The files are listed before the ledger is read:
-    whoever writes one was charged before, so none that is being made is taken for one that was left."""
-    found = list(folder.iterdir()) if folder.is_dir() else []
-    kept = known() if found else set()
-    for file in found:
-        if file.with_suffix(".parquet").name not in kept:
+    """Remove files that are no answer, left by a release that was killed while writing. The files are listed before the
+    ledger is read: a file is written only after its charge, so no file that is just being written is removed."""
+    files = list(folder.iterdir()) if folder.is_dir() else []
+    answers = known() if files else set()
+    for file in files:
+        if file.with_suffix(".parquet").name not in answers:
             file.unlink(missing_ok=True)

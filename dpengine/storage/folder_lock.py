@@ -1,4 +1,4 @@
-"""Who has a workspace open: a kernel lock on `open.lock`, shared by programs that use it, alone for one that mends."""
+"""Who has a workspace open: a kernel lock on `open.lock`, shared by programs that use it, exclusive for recovery."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpengine.core.errors import AllowanceError
 
 
 class Hold:
-    """Held until it is let go, or the process ends however it ends."""
+    """Held until it is released, or the process ends in any way."""
 
     def __init__(self, folder: Path, alone: bool = False) -> None:
         handle = os.open(folder / "open.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

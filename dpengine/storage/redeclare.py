@@ -1,7 +1,7 @@
-"""A table declared anew: coded again from the raw rows, on the budget it has.
+"""Declares a table anew: codes it again from the raw rows, on the same budget.
 
 One process at a time, under a lock in the table's folder: the new coded file is written beside the old one, then
-version and schema change in one transaction of the registry. Questions under way keep reading the file they began with:
+version and schema change in one transaction of the registry. Running questions keep reading the file they began with:
 one old version stays. Also here: the raw rows that count, for questions about columns that are not declared.
 """
 
@@ -37,12 +37,12 @@ def names_of(folder: Path) -> tuple[str, ...]:
 
 
 def raw_rows(folder: Path, unit: Unit, secret: bytes, rule: int) -> Path:
-    """The raw rows that count: all of them, or at most the declared number of each person, chosen once and kept."""
+    """The raw rows that count: all of them, or at most the declared number of each person, chosen once and stored."""
     if unit.id_column is None:
         return folder / RAW
     counted = folder / COUNTED
     if not counted.is_file():
-        fresh = Path(tempfile.mkdtemp(prefix=".", dir=folder))  # two questions at once do not meet in one file
+        fresh = Path(tempfile.mkdtemp(prefix=".", dir=folder))  # two questions at once do not write to the same file
         try:
             keep_rows(folder / RAW, names_of(folder), unit, secret, fresh / COUNTED, rule=rule)
             os.replace(fresh / COUNTED, counted)
@@ -54,7 +54,7 @@ def raw_rows(folder: Path, unit: Unit, secret: bytes, rule: int) -> Path:
 def revise(
     registry: Registry, name: str, folder: Path, schema: Schema, code: Callable[[Sequence[str], Record], None]
 ) -> Record:
-    """Code the table under another schema and say so in the registry; what is wrong leaves everything as it was."""
+    """Code the table under another schema and update the registry; after an error everything is as it was."""
     with (folder / "revise.lock").open("a") as lock:
         os.chmod(lock.name, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel drops it on a kill

@@ -1,6 +1,7 @@
 """Which tables exist, what was declared about each, and which budget each one spends. A file of its own beside the
-ledger: it holds the keyed fingerprints, which are never shown or exported. With an older copy of it in its place,
-tables would be taken for leftovers and known content for new: how far it has come is kept beside it (high_water.py)."""
+ledger: it holds the keyed fingerprints, which are never shown or exported. If an older copy were put in its place,
+newer tables would be deleted as leftovers and known content taken for new; so its state is noted beside it
+(high_water.py)."""
 
 from __future__ import annotations
 
@@ -40,14 +41,14 @@ _JSON = ("unit", "schema", "dialect", "header")
 
 
 # Kinds of marks: a file's bytes, all rows, the rows of one file of a folder, rows as earlier versions marked them.
-FILE, ROWS, PART, OLDER = "file:", "rows.2:", "part.2:", "older:"  # with the rule of marks.py, where it was changed
+FILE, ROWS, PART, OLDER = "file:", "rows.2:", "part.2:", "older:"  # 2: the rule of marks.py
 
 
 def alike(marks: Iterable[str]) -> set[str]:
-    """What these marks may be known by: a part of one table can be all of another."""
+    """The marks under which the same content may be stored: a part of one table can be the whole of another."""
     given = set(marks)
-    whole = {ROWS + one.removeprefix(PART) for one in given if one.startswith(PART)}
-    return given | whole | {PART + one.removeprefix(ROWS) for one in given if one.startswith(ROWS)}
+    as_rows = {ROWS + mark.removeprefix(PART) for mark in given if mark.startswith(PART)}
+    return given | as_rows | {PART + mark.removeprefix(ROWS) for mark in given if mark.startswith(ROWS)}
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Record:
     at: str
     header: list[str] = field(default_factory=list)  # all columns of the file
     rule: int = (
-        1  # how it was read: 1 knew spaces alone around an id and counted rows of separators; see rows_per_person.py
+        1  # the rule it was read by: 1 trimmed only spaces around an id and counted empty rows; see rows_per_person.py
     )
 
 
@@ -84,16 +85,16 @@ class Registry:
         with self.transaction() as rows:
             for statement in _CREATE.split(";"):
                 rows.execute(statement)
-            found = {column["name"] for column in rows.execute("PRAGMA table_info(tables)")}
+            existing = {column["name"] for column in rows.execute("PRAGMA table_info(tables)")}
             for name, kind in _LATER.items():
-                if name not in found:  # an older file
+                if name not in existing:  # an older file
                     rows.execute(f"ALTER TABLE tables ADD COLUMN {name} {kind}")
-            for kind, column in ((FILE, "file_mark"), (OLDER, "fingerprint")):  # as earlier versions knew content
+            for kind, column in ((FILE, "file_mark"), (OLDER, "fingerprint")):  # as earlier versions recognised content
                 older = f"FROM tables WHERE {column} <> '' AND rule = 1"
                 rows.execute(f"INSERT OR IGNORE INTO marks SELECT '{kind}' || {column}, name {older}")
         path.chmod(0o600)
-        # One that stays: with the last one SQLite removes the file's shared memory, and on a full disk nobody could
-        # make it again to read.
+        # One connection stays open: when the last one closes, SQLite removes the file's shared memory, and on a full
+        # disk it could not be created again for reading.
         with spoken(_DAMAGED):
             self._kept = Handle(self._path, _WAIT)
             self._kept.db.execute(_COME).fetchone()
@@ -118,7 +119,7 @@ class Registry:
 
     @contextmanager
     def transaction(self, write: bool = True) -> Iterator[sqlite3.Connection]:
-        """One short write at a time, over all processes of the workspace; readers wait for nobody."""
+        """One short write at a time, over all processes of the workspace; readers never wait."""
         with spoken(_DAMAGED), closing(sqlite3.connect(self._path, timeout=_WAIT, isolation_level=None)) as connection:
             connection.row_factory = sqlite3.Row
             if write:
@@ -130,7 +131,7 @@ class Registry:
             connection.execute("COMMIT")
             if come:
                 self._anchor.advance(come, START)
-            if write:  # into the file itself: writes are few, and the file alone is then what was written
+            if write:  # checkpointed: writes are few, and the file alone is then complete
                 with suppress(sqlite3.OperationalError):
                     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
@@ -141,7 +142,7 @@ class Registry:
         rows.execute(f"INSERT INTO tables ({names}) VALUES ({marks})", list(fields.values()))
 
     def update(self, rows: sqlite3.Connection, record: Record) -> None:
-        """Declared anew: schema and version change, in a transaction of the caller's; nothing else ever does."""
+        """A table declared anew: schema and version change, in the caller's transaction; nothing else ever changes."""
         fields = _fields(record)
         changed = [fields[name] for name in ("schema", "version", "header", "name")]
         done = rows.execute("UPDATE tables SET schema = ?, version = ?, header = ? WHERE name = ?", changed)
@@ -149,52 +150,52 @@ class Registry:
             raise AllowanceError("table.unknown", name=record.name)
 
     def find(self, rows: sqlite3.Connection, name: str) -> Record | None:
-        found = rows.execute("SELECT * FROM tables WHERE name = ?", [name]).fetchone()
-        return None if found is None else _record(found)
+        row = rows.execute("SELECT * FROM tables WHERE name = ?", [name]).fetchone()
+        return None if row is None else _record(row)
 
     def mark(self, rows: sqlite3.Connection, name: str, marks: Iterable[str]) -> None:
-        """By what the content of a table is known again, from now on."""
+        """Add marks by which the content of a table is recognised from now on."""
         rows.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?)", [(mark, name) for mark in marks])
 
     def marks_of(self, rows: sqlite3.Connection, names: Sequence[str]) -> set[str]:
         query = "SELECT mark FROM marks WHERE name IN (SELECT value FROM json_each(?))"
-        return {one["mark"] for one in rows.execute(query, [json.dumps(list(names))])}
+        return {row["mark"] for row in rows.execute(query, [json.dumps(list(names))])}
 
     def unmarked(self, rows: sqlite3.Connection, kind: str) -> list[Record]:
-        """Tables without a mark of this kind: those that earlier versions wrote down."""
+        """Tables without a mark of this kind: those that earlier versions stored."""
         known = "SELECT name FROM marks WHERE mark GLOB ?"
         query = f"SELECT * FROM tables WHERE practice = 0 AND name NOT IN ({known})"
-        return [_record(found) for found in rows.execute(query, [f"{kind}*"])]
+        return [_record(row) for row in rows.execute(query, [f"{kind}*"])]
 
     def of_content(self, rows: sqlite3.Connection, marks: Iterable[str]) -> list[Record]:
-        """The tables that hold, or held, content with one of these marks, the first first; practice copies have no
-        budget to inherit."""
+        """The tables that hold, or held, content with one of these marks, oldest first; practice copies are left out,
+        because they have no budget to inherit."""
         same = "SELECT name FROM marks WHERE mark IN (SELECT value FROM json_each(?))"  # a folder may have many files
         query = f"SELECT * FROM tables WHERE practice = 0 AND name IN ({same}) ORDER BY at, rowid"
-        return [_record(found) for found in rows.execute(query, [json.dumps(list(marks))])]
+        return [_record(row) for row in rows.execute(query, [json.dumps(list(marks))])]
 
     def kin(self, rows: sqlite3.Connection, names: Sequence[str]) -> list[str]:
-        """These tables and all that share content with one of them, or with one that does, and so on."""
-        found, fresh = list(names), list(names)
+        """These tables and all that share content with one of them, directly or through others."""
+        kin, fresh = list(names), list(names)
         while fresh:
             others = self.of_content(rows, alike(self.marks_of(rows, fresh)))
-            fresh = [one.name for one in others if one.name not in found]
-            found += fresh
-        return found
+            fresh = [record.name for record in others if record.name not in kin]
+            kin += fresh
+        return kin
 
     def get(self, name: str) -> Record | None:
         with self.transaction(write=False) as rows:
             return self.find(rows, name)
 
     def names(self) -> list[tuple[str, str]]:
-        """The declared tables with their budgets, without what was declared: that may be long, and pages ask often."""
+        """The declared tables with their budgets, without their declarations, which may be long: pages ask often."""
         with self.transaction(write=False) as rows:
-            found = rows.execute("SELECT name, budget FROM tables WHERE practice = 0 ORDER BY at, name")
-            return [(one["name"], one["budget"]) for one in found]
+            tables = rows.execute("SELECT name, budget FROM tables WHERE practice = 0 ORDER BY at, name")
+            return [(row["name"], row["budget"]) for row in tables]
 
     def all(self) -> list[Record]:
         with self.transaction(write=False) as rows:
-            return [_record(found) for found in rows.execute("SELECT * FROM tables ORDER BY practice, at, name")]
+            return [_record(row) for row in rows.execute("SELECT * FROM tables ORDER BY practice, at, name")]
 
 
 def _fields(record: Record) -> JsonObject:
@@ -205,8 +206,8 @@ def _fields(record: Record) -> JsonObject:
     return fields
 
 
-def _record(found: sqlite3.Row) -> Record:
-    fields = dict(found)
+def _record(row: sqlite3.Row) -> Record:
+    fields = dict(row)
     for name in _JSON:
         fields[name] = json.loads(fields[name])
     fields["practice"] = bool(fields["practice"])

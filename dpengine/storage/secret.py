@@ -1,4 +1,4 @@
-"""The key of the fingerprints by which content is known again: made once, and never out of its file."""
+"""The key of the fingerprints by which content is recognised: made once, and never shown outside its file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read_secret(path: Path) -> bytes:
     """The key, made now where the workspace is new."""
     if not path.exists():
         if any(path.with_name(name).exists() for name in ("registry.sqlite", "ledger.sqlite")):
-            # Under a new key no content would be known again, and each would get a new allowance.
+            # Under a new key no content would be recognised, and each would get a new allowance.
             raise AllowanceError("workspace.secret_missing")
         fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,8 +1,8 @@
-"""Which process carries a release, and whether it still lives.
+"""Which process computes a release, and whether it still runs.
 
 Each process that spends has a name, its *worker*, and holds a kernel lock on `workers/<worker>.lock` in the workspace
-folder as long as it lives: the kernel drops it on kill -9 too. Names are random and used once, so a lock that is free
-means a process that is gone.
+folder as long as it runs; the kernel releases it on kill -9 too. Names are random and used once, so a free lock means
+that the process has ended.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from dpengine.core.errors import AllowanceError
 
-# What this process knows of itself: its workers, and the releases it has in hand by (worker, request).
+# What this process knows about itself: its workers, and the releases it is computing, by (worker, request).
 _guard = threading.Lock()
 _own: set[str] = set()
 _hands: Counter[tuple[str, str]] = Counter()
@@ -28,7 +28,7 @@ _hands: Counter[tuple[str, str]] = Counter()
 
 @contextmanager
 def in_hand(worker: str, request: str) -> Iterator[None]:
-    """Taken up before the charge is written, so that no one in this process sees the charge without its carrier."""
+    """Registers a release before its charge is written, so that this process never sees a charge without its worker."""
     key = (worker, request)
     with _guard:
         _hands[key] += 1
@@ -42,7 +42,8 @@ def in_hand(worker: str, request: str) -> Iterator[None]:
 
 
 def carried(folder: Path, worker: str, request: str) -> bool:
-    """Is someone alive still at this release? Of its own workers a process knows more than their locks say."""
+    """Is this release still being computed? A process knows about its own workers directly, about others by their
+    locks."""
     with _guard:
         if (worker, request) in _hands:
             return True
@@ -52,7 +53,7 @@ def carried(folder: Path, worker: str, request: str) -> bool:
 
 
 def alive(folder: Path, worker: str) -> bool:
-    """Does the process that took this name still live? Asked of the kernel's locks, which see into other containers."""
+    """Does the process with this name still run? Decided by the kernel's lock, which works across containers."""
     return bool(re.fullmatch(r"[0-9a-f]{1,64}", worker)) and _held(_path(folder, worker))
 
 
@@ -87,7 +88,7 @@ class Worker:
                 self._name = None
 
     def forked(self) -> None:
-        """A forked child is another process: its parent's lock must not outlive the parent through it."""
+        """A forked child is another process: it must not keep its parent's lock after the parent has ended."""
         if self._name is not None:
             os.close(self._handle)
         self._lock, self._name = threading.Lock(), None
@@ -101,14 +102,14 @@ def _path(folder: Path, worker: str) -> Path:
 
 
 def _take(folder: Path) -> tuple[str, int]:
-    """A new name, and the open file that keeps its lock."""
+    """A new name, and the open file that holds its lock."""
     workers = folder / "workers"
     workers.mkdir(mode=0o700, exist_ok=True)
     for left in workers.glob("*.lock"):  # by processes that were killed
         if not _held(left):
             left.unlink(missing_ok=True)
     name = secrets.token_hex(8)
-    unborn = workers / f"{name}.new"  # renamed once locked: nobody judges or sweeps it before
+    unborn = workers / f"{name}.new"  # renamed once it is locked, so that no process takes it for abandoned before
     handle = os.open(unborn, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -125,7 +126,7 @@ def _held(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # cannot be told: nobody is declared dead on a guess
+        return True  # unknown: no process is declared dead on a guess
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:

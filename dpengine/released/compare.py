@@ -110,8 +110,8 @@ def figures(
         stated = _inside(query, _number(figure), _below(low), _above(high), part)
         tells, day = not query.mute((low, high), part), isinstance(figure, str)
         claim = query.beta if alone else beta
-        found.append(Comparable(request, table, part, stated, unit, tells, alone, day, claim))
-    return found
+        comparable.append(Comparable(request, table, part, stated, unit, tells, alone, day, claim))
+    return comparable
 
 
 def _inside(query: AnyQuery, value: Fraction, low: Fraction, high: Fraction, part: str) -> Stated:
@@ -217,7 +217,7 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
         raise AllowanceError("compare.few_part" if silent[0] else "compare.few", part=silent[0])
     first, day = picks[0], picks[0].day
     pairs = tuple(_pair(first, other, day) for other in picks[1:])
-    added = total([one.stated for one in picks]) if first.adds and not day else None
+    added = total([pick.stated for pick in picks]) if first.adds and not day else Npick
     return Comparison(tuple(picks), pairs, added, first.alone, first.beta)
 
 

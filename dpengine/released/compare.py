@@ -217,7 +217,7 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
         raise AllowanceError("compare.few_part" if silent[0] else "compare.few", part=silent[0])
     first, day = picks[0], picks[0].day
     pairs = tuple(_pair(first, other, day) for other in picks[1:])
-    added = total([pick.stated for pick in picks]) if first.adds and not day else Npick
+    added = total([pick.stated for pick in picks]) if first.adds and not day else None
     return Comparison(tuple(picks), pairs, added, first.alone, first.beta)
 
 

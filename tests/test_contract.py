@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from contextlib import suppress
+from dataclasses import fields, replace
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from pathlib import Path
+from statistics import StatisticsError
 from typing import Any
 
 import numpy as np
@@ -226,6 +229,32 @@ def test_intervals_cover_the_truth(case: tuple[str, dict[str, Any]], relation: s
         held = interval if isinstance(interval, dict) else {"": interval}
         missed += any(not holds(interval, truth[label]) for label, interval in held.items())
     assert missed <= allowed_failures(draws, 0.2)
+
+
+@pytest.mark.parametrize("case", COVERED, ids=case_name)
+@every_relation
+def test_what_rounding_takes_is_in_the_range(case: tuple[str, dict[str, Any]], relation: str) -> None:
+    """With next to no noise, on tables of one or two kinds of people: the range holds the truth, and the answer lies
+    where answers can lie. β = 1e-10 for each of fewer than a thousand tables."""
+    query = replace(build(case[0], case[1] | {"beta": "1e-10"}, relation, "1", about=20), epsilon=Fraction(10**6))
+    coins = SystemCoins()
+    for row, other in combinations_with_replacement(POSSIBLE_ROWS, 2):
+        rows = [row, other] * 10
+        kept = [row for row in rows if query.where.holds(row)]
+        if not kept:
+            continue
+        told = query.release(query.need().of(rows), coins)
+        held, values = (part if isinstance(part, dict) else {"": part} for part in (told.interval, told.value))
+        truth: dict[str, Any] = {}
+        with suppress(StatisticsError):  # nobody has a value
+            truth = exact_answer(query, rows) if query.by is None else {}
+        for label, right in truth.items():
+            if held.get(label) is not None:
+                assert holds(held[label], right), (row, other, label)
+        for label, value in values.items():
+            limits = query.limits(label)
+            if limits is not None and isinstance(value, (int, float)) and not isinstance(limits[0], str):
+                assert float(limits[0]) <= value <= float(limits[1]), (row, other, label)
 
 
 def holds(interval: tuple[float, float], truth: float | tuple[float, float]) -> bool:

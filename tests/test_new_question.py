@@ -72,7 +72,7 @@ def test_a_new_question_works_as_it_is_written(scratch: Path) -> None:
         "-q",
         *tests,
         "-k",
-        KEY,
+        f"{KEY} and not left_to_be_written",
         "-m",
         "not long",
     )

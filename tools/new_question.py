@@ -10,6 +10,7 @@ import re
 import sys
 from pathlib import Path
 
+AFTER_THE_MEAN = 21  # where the form lists it, until it says otherwise
 TEMPLATE = Path(__file__).with_name("question.txt")
 WORDS = {
     "en": {
@@ -18,17 +19,19 @@ WORDS = {
         "card.{key}.plain": "TODO: one plain sentence that says what it tells.",
         "card.{key}.theorem": "Discrete Laplace mechanism on a count and a sum"
         " (Dwork, McSherry, Nissim, Smith 2006, Proposition 1)",
-        "card.{key}.caveat.bounds": "Values outside the declared range were moved to its ends before.",
+        "card.{key}.caveat.bounds": "TODO: say what else counts as something else. Values outside the declared range"
+        " were moved to its ends before.",
         "sentence.{key}": "The {noun} of {{column}} for {{who}}",
     },
     "sl": {
-        "card.{key}.title": "{title}",
-        "card.{key}.noun": "{noun}",
+        "card.{key}.title": "TODO: {title}",
+        "card.{key}.noun": "TODO: {noun}",
         "card.{key}.plain": "TODO: en preprost stavek, ki pove, kaj pove odgovor.",
         "card.{key}.theorem": "Diskretni Laplaceov mehanizem na številu in vsoti"
         " (Dwork, McSherry, Nissim, Smith 2006, trditev 1)",
-        "card.{key}.caveat.bounds": "Vrednosti zunaj navedenega razpona so bile prej premaknjene na njegov rob.",
-        "sentence.{key}": "{title} stolpca {{column}} za {{who}}",
+        "card.{key}.caveat.bounds": "TODO: povejte, kaj še šteje za kaj drugega. Vrednosti zunaj navedenega razpona so"
+        " bile prej premaknjene na njegov rob.",
+        "sentence.{key}": "TODO: {title} stolpca {{column}} za {{who}}",
     },
 }
 
@@ -41,8 +44,8 @@ def new_question(key: str, root: Path) -> list[Path]:
     sources = [path.read_text(encoding="utf-8") for path in mechanisms.rglob("*.py")]
     if any(f'"{key}"' in source for source in sources):
         raise SystemExit(f"There is a question called {key} already; nothing was written.")
-    places = [int(found) for source in sources for found in re.findall(r'asked_on=\("ask".*\n *order=(\d+)', source)]
-    order = 1 + max(places)
+    places = {int(order) for source in sources for order in re.findall(r'asked_on=\("ask".*\n *order=(\d+)', source)}
+    order = next(place for place in range(AFTER_THE_MEAN, 10**6) if place not in places)
     noun = key.replace("_", " ")
     facts = {
         "key": key,

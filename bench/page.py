@@ -1,7 +1,7 @@
 """The Start page in chromium against an empty Streamlit app: milliseconds from navigation to what a person came for.
 
-Each visit is a new visitor with an empty cache. The clock is the page's own: the first frame in which the question's
-button (there: the title) is laid out. The servers are warm; the very first visit after a start is told apart.
+Each visit is a new visitor with an empty cache. The clock is the page's own: the first frame in which the
+three numbers (there: the title) are laid out. The servers are warm; the very first visit after a start is told apart.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bench.tasks import BUILD, ROOT
 
 VISITS = 9
 APPS = {  # what a person came for, and all of it
-    "Start page": ("app.py", ".st-key-start-ask button", ".st-key-start-dots svg, .st-key-start-dots canvas"),
+    "Start page": ("app.py", ".why b", ".st-key-start-try a"),
     "empty app": ("bench/empty_app.py", "h1", "h1"),
 }
 FLAGS = [

@@ -85,7 +85,7 @@ def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any, tm
     bringing = Bringing(page, "buying")
     place(page, "Tables").click()
     here = page.locator("article", has_text="incomes")
-    here.get_by_role("link", name="Columns, and what its owner can do").click()
+    here.get_by_role("link", name="Columns and owner").click()
     page.get_by_role("heading", name="What is declared of").wait_for()
     settled(page)
     assert "table=incomes" in page.url

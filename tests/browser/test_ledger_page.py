@@ -125,7 +125,7 @@ def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
     table = own_table(server, PEOPLE)
     answer = table.ask(table.query("median", column="age", epsilon="0.5"), request_id="kept")
     go(page, f"/ledger?table={PEOPLE}")
-    page.get_by_role("link", name="Columns, and what its owner can do").click()
+    page.get_by_role("link", name="For the owner: raise the allowance").click()
     page.get_by_text(f"For the owner of “{PEOPLE}”").click()
 
     page.get_by_label("New allowance (ε)").fill("2")
@@ -151,7 +151,7 @@ def test_an_owner_raises_seals_and_forgets(page: Any, server: Any) -> None:
     page.get_by_role("link", name="See the earlier answers").click()
     page.get_by_text("The owner raised the allowance from ε = 1 to ε = 2.").wait_for()
     page.get_by_text(f"The owner sealed “{PEOPLE}”: no more questions.").wait_for()
-    page.get_by_role("link", name="Columns, and what its owner can do").click()
+    page.get_by_role("link", name="For the owner: raise the allowance").click()
     page.get_by_text(f"For the owner of “{PEOPLE}”").click()
     page.get_by_label("Type the table’s name").fill("something else")
     page.get_by_label("Type the table’s name").press("Enter")

@@ -80,6 +80,8 @@ def test_every_page_stands_in_one_place_and_its_row_lists_it(shared: Workspace) 
         row = links(html_of(open_page(name)), say(f"place.{place}"))
         assert [words for _, _, words in row] == [say(f"room.{one}") for one in nav.rooms(place)]
         assert [words for _, here, words in row if here] == [say(f"room.{nav.WITHIN.get(name, name)}")]
+    row = links(html_of(open_page("data", table="town")), "Tables")
+    assert [words for _, here, words in row if here] == ["town"]
 
 
 def test_every_page_of_today_has_an_address() -> None:
@@ -134,6 +136,17 @@ def test_a_card_tells_what_is_left_and_what_was_asked_last(home: Workspace) -> N
     assert f"{percent(1 - table.meter().used)} left" in re.sub(r"\s+", " ", words)
     assert "at least 55" in words and "at least 35" in words and "at least 25" not in words  # the latest three
     assert 'href="ask?table=R%26D+%3Cb%3E"' in card and 'href="data?table=R%26D+%3Cb%3E"' in card
+
+
+def test_a_card_says_what_needs_attention(home: Workspace) -> None:
+    table = add(home, "people")
+    assert say("tables.unchecked") in plain(html_of(open_page("tables")))
+    table.ask(table.query("fit_check", column="age", epsilon="0.5"))
+    told = plain(html_of(open_page("tables")))
+    assert say("tables.unchecked") not in told and "do not fit" not in told
+    table.revise(dp.Schema({"age": dp.Number(90, 100, step=1)}))
+    home.table("people").ask(home.table("people").query("fit_check", column="age", epsilon="0.4"))
+    assert "of the cells of age do not fit the declaration" in plain(html_of(open_page("tables")))
 
 
 def test_a_card_of_a_closed_table_offers_no_question(home: Workspace) -> None:

@@ -99,6 +99,8 @@ def show(screens: dict[str, Callable[[Draft], None]]) -> None:
     said = st.container()
     if on_the_way:
         frame.instead(say("meter.declaring"))
+    elif draft.step == "file":
+        frame.nothing()  # the bar of an open table has nothing to do with a new one
     if draft.task is not None:
         if on_the_way:
             _so_far(draft)

@@ -5,6 +5,7 @@ What stands on a card is public or was paid for: names, what was declared, the l
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
 
 import streamlit as st
@@ -13,6 +14,7 @@ import dpengine as dp
 from dpengine.asking.statement import sentence_of
 from dpengine.core.printed import percent
 from dpengine.declared.schema import Schema
+from dpengine.mechanisms.counts.fit_checks import MOSTLY_NOT
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.data import declare
@@ -56,37 +58,53 @@ def _card(name: str, label: str) -> str:
         table = open_table(name)
         meter = table.meter()
     except dp.AllowanceError as complaint:  # its ledger is damaged or locked: the others can be used
-        return (
-            f'<article class="tile"><h3>{escape(label)}</h3><p class="refused">{escape(str(complaint))}</p></article>'
-        )
-    facts = f"{escape(say('tables.people', people=table.facts.about))} · {_columns(table.schema)}"
-    others = [one for one in table.sharing() if one != name] if meter.charges or not table.practice else []
+        return _tile(label, "", f'<p class="refused">{escape(str(complaint))}</p>')
+    people = escape(say("tables.people", people=table.facts.about))
+    others = [] if table.practice else [one for one in table.sharing() if one != name]
     shared = f" · {escape(say('tables.shared', tables=plain(others)))}" if others else ""
-    latest = _latest(table) if meter.charges else f'<p class="muted">{escape(say("tables.nothing"))}</p>'
-    ways = [] if table.closed else [(nav.address("ask", name), "tables.ask", "button")]
+    about = nav.address("data", name), "tables.about" if table.practice else "tables.about_own"
+    ways = [] if table.closed else [(nav.address("ask", name), "tables.ask")]
     if meter.charges:
-        ways.append((nav.address(nav.PLACES["answers"][0], name), "tables.answers", ""))
-    ways.append((nav.address("data", name), "tables.about" if table.practice else "tables.about_own", ""))
-    links = "".join(
-        f'<a class="{kind}" href="{link}" target="_self">{escape(say(code))}</a>' for link, code, kind in ways
-    )
-    return (
-        f'<article class="tile"><h3>{escape(label)}</h3><p class="muted">{facts}</p>'
-        f'{frame.small(meter)}<p class="left">{say("tables.left", left=percent(1 - meter.used))}{shared}</p>'
-        f'{latest}<p class="ways">{links}</p></article>'
-    )
+        ways.append((nav.address(nav.PLACES["answers"][0], name), "tables.answers"))
+    inner = f"{_left(meter.used, shared)}{_attention(table)}{_latest(table)}{_ways(*ways, about)}"
+    return _tile(label, f"{people} · {_columns(table.schema)}", inner)
 
 
 def _sample(name: str) -> str:
     """A made-up table; one that nobody opened yet is not read for its card."""
     if workspace().here(name):
         return _card(name, name)
-    link = f'<a class="button" href="{nav.address("ask", name)}" target="_self">{escape(say("tables.ask"))}</a>'
-    link += f'<a href="{nav.address("data", name)}" target="_self">{escape(say("tables.about"))}</a>'
-    return (
-        f'<article class="tile"><h3>{escape(name)}</h3><p class="muted">{_columns(SAMPLES[name].schema)}</p>'
-        f'<p class="muted">{escape(say("tables.nothing"))}</p><p class="ways">{link}</p></article>'
+    ways = (nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")
+    return _tile(name, _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
+
+
+def _tile(label: str, facts: str, inner: str) -> str:
+    return f'<article class="tile"><h3>{escape(label)}</h3><p class="muted">{facts}</p>{inner}</article>'
+
+
+def _left(used: Fraction, beside: str = "") -> str:
+    return f'{frame.small(used)}<p class="left">{say("tables.left", left=percent(1 - used))}{beside}</p>'
+
+
+def _ways(*ways: tuple[str, str]) -> str:
+    """The first as a button."""
+    kinds = ("button", *([""] * len(ways)))
+    links = (
+        f'<a class="{kind}" href="{link}" target="_self">{escape(say(code))}</a>'
+        for kind, (link, code) in zip(kinds, ways, strict=False)
     )
+    return f'<p class="ways">{"".join(links)}</p>'
+
+
+def _attention(table: dp.Table) -> str:
+    """Columns that mostly do not fit, as far as that was paid for; and that nobody has checked any."""
+    if table.practice or table.closed:
+        return ""
+    fits = table.fits().all_of(table.schema.columns.items())
+    told = [fit.words() for fit in fits if fit.state == MOSTLY_NOT]
+    if fits and not any(fit.checked for fit in fits):
+        told = [say("tables.unchecked")]
+    return "".join(f'<p class="warn">{escape(line)}</p>' for line in told[:LATEST])
 
 
 def _columns(schema: Schema) -> str:
@@ -97,6 +115,8 @@ def _columns(schema: Schema) -> str:
 
 def _latest(table: dp.Table) -> str:
     entries = [entry for entry in table.history(_SEARCHED) if entry.charge.table == table.name][:LATEST]
+    if not entries:
+        return ""
     rows = "".join(
         f'<li><a href="{history.answer_link(entry.charge)}" target="_self">{escape(sentence_of(entry.charge))}</a> '
         f"<span>{escape(history.outcome(entry))}</span></li>"

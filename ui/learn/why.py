@@ -23,7 +23,7 @@ def show() -> None:
         boxes = (
             ("", say("why.box", edge=person - 1), plain(first)),
             ("", say("why.box", edge=person), plain(second)),
-            ("out" if drawn is None else "hidden", say("why.so", person=person), has),
+            ("out" if drawn is None else "hidden", say("why.so" if drawn is None else "why.and", person=person), has),
         )
         told = "".join(
             f'<div class="{kind}"><span>{escape(label)}</span><b>{out}</b></div>' for kind, label, out in boxes

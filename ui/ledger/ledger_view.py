@@ -50,7 +50,7 @@ def show(table: dp.Table) -> None:
     if asked:
         downloads(table)
     if not table.practice:
-        st.page_link(nav.page("data"), label=say("tables.about_own"), query_params={"table": table.name})
+        st.page_link(nav.page("data"), label=say("tables.owner"), query_params={"table": table.name})
 
 
 def account(table: dp.Table) -> bool:

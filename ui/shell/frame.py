@@ -72,12 +72,10 @@ def nothing() -> None:
     st.session_state[_SLOT].html('<div class="meter"></div>')
 
 
-def small(meter: dp.Meter) -> str:
+def small(used: Fraction) -> str:
     """A table's bar where several stand side by side."""
-    label = escape(say("meter.label", left=percent(1 - meter.used)))
-    return (
-        f'<div class="meter"><div class="bar" role="img" aria-label="{label}">{_part("gone", meter.used)}</div></div>'
-    )
+    label, gone = escape(say("meter.label", left=percent(1 - used))), _part("gone", used)
+    return f'<div class="meter"><div class="bar slim" role="img" aria-label="{label}">{gone}</div></div>'
 
 
 def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "") -> None:

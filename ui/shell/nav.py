@@ -100,15 +100,22 @@ def inside(name: str, table: dp.Table) -> None:
     listed = rooms(place) if place else []
     if place is None or len(listed) < 2:
         return
-    links = [_link(one, say(f"room.{one}"), one == WITHIN.get(name, name), table) for one in listed]
+    here = WITHIN.get(name, name)
+    about = str(st.query_params.get("table", "")) if name == "data" else ""  # the page of one table, not of a new one
+    links = [_link(one, say(f"room.{one}"), one == here and not about, table) for one in listed]
+    if about:
+        links.append(_item(address("data", about), about, True))
     with st.container(key="rooms"):
         st.html(f'<nav aria-label="{escape(say(f"place.{place}"))}"><ul>{"".join(links)}</ul></nav>')
 
 
 def _link(name: str, label: str, here: bool, table: dp.Table) -> str:
-    told = address(name, table.name if name in _OF_A_TABLE else None)
+    return _item(address(name, table.name if name in _OF_A_TABLE else None), label, here)
+
+
+def _item(link: str, label: str, here: bool) -> str:
     mark = ' aria-current="page"' if here else ""
-    return f'<li><a href="{told}" target="_self"{mark}>{escape(label)}</a></li>'
+    return f'<li><a href="{link}" target="_self"{mark}>{escape(label)}</a></li>'
 
 
 def check_link(**address: str) -> None:

@@ -30,7 +30,7 @@ def test_the_guided_start_is_offered_followed_left_and_found_again(page: Any) ->
     page.locator(".tour").wait_for()
     settled(page)
     shot(page, "tour-2")
-    page.get_by_role("link", name="Next: See where the allowance went").click()
+    page.get_by_role("link", name="Next: Find your answers again").click()
     page.get_by_role("button", name="Finish").click()
     page.locator(".tour").wait_for(state="detached")
     settled(page)

@@ -116,7 +116,7 @@ def test_a_first_visit_is_offered_it_and_may_skip_and_find_it_again(app: AppTest
     app.query_params["tour"] = "on"  # as the link on any other page says
     app.run()
     assert 'class="tour"' in page_text(app) and "tour" not in app.query_params
-    for page, code in (("ask", "tour.ask.do"), ("ledger", "tour.ledger.do")):
+    for page, code in (("ask", "tour.ask.do"), ("answers", "tour.answers.do")):
         app.switch_page(f"../pages/{page}.py").run()
         assert say(code).split(".")[0].split("“")[0] in page_text(app)
     app.button(key="tour-finish").click().run()

@@ -26,24 +26,11 @@ PLACES: dict[str, tuple[str, ...]] = {
     "answers": ("answers", "ledger"),
     "learn": ("lessons", "whatif", "trust", "audit", "glossary", "thesis"),
 }
-WITHIN = {
-    "publish": "more",
-    "synthetic": "more",
-    "train": "more",
-    "overfitting": "lessons",
-}  # reached from another page
+# Pages that no row lists, and under which of those that are listed they stand.
+WITHIN = {"publish": "more", "synthetic": "more", "train": "more", "overfitting": "lessons"}
 START = "start"
 NAMES = (START, *(name for pages in PLACES.values() for name in pages), *WITHIN)
-_OF_A_TABLE = (
-    "ask",
-    "plan",
-    "session",
-    "more",
-    "answers",
-    "ledger",
-    "whatif",
-    "trust",
-)  # their links name the open table
+_OF_A_TABLE = {*PLACES["ask"], *PLACES["answers"], "whatif", "trust"}  # their links name the open table
 
 
 @cache

@@ -15,7 +15,7 @@ from ui.shell import cookies, nav
 from ui.shell.state import FIRST_TABLE, open_table
 from ui.shell.web import REMEMBERED
 
-STEPS = ("start", "ask", "ledger")
+STEPS = ("start", "ask", "answers")
 _WISH = "tour"
 
 

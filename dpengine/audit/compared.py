@@ -1,8 +1,8 @@
-"""What was drawn against what was claimed: a recorded release and its replay on a neighbour (`recorder`).
+"""Compares what was drawn with what was claimed: a recorded release and its replay on a neighbour (`recorder`).
 
-    order      the same statistics are read, and the same noise is called with the same parameters, in the same order
-    answer     what is told is the same, byte for byte
-    charge     nothing is read or drawn before its charge is in the ledger
+    order      the same statistics are computed, and the same noise is drawn with the same parameters, in the same order
+    answer     the answers are the same, byte for byte
+    charge     nothing is computed or drawn before its charge is in the ledger
     loss       the recorded change of each noised number, over the noise it was given, summed over all calls, is within
                the claim: in ε, in Rényi divergence at an order, or in δ at the claimed ε
     moved      no statistic moves by more than the sensitivity that is claimed of it
@@ -50,26 +50,26 @@ class Measured:
 def compare(
     query: AnyQuery, first: RecordedRun, second: RecordedRun, order: Fraction = ORDER
 ) -> tuple[list[RecordedFinding], Measured]:
-    """Everything that is wrong with a recorded release and its replay on a neighbour, and what they lose."""
-    found = [*first.recorder.findings, *second.recorder.findings]
+    """Everything that is wrong with a recorded release and its replay on a neighbour, and their privacy loss."""
+    findings = [*first.recorder.findings, *second.recorder.findings]
     one, other = first.recorder.events, second.recorder.events
     if len(one) != len(other):
-        found.append(RecordedFinding("order", f"{len(other)} calls", f"{len(one)}"))
-    found += [
+        findings.append(RecordedFinding("order", f"{len(other)} calls", f"{len(one)}"))
+    findings += [
         RecordedFinding("answer", f"{name} differs")
-        for name, told in first.told.items()
-        if told != second.told.get(name)
+        for name, told_first in first.told.items()
+        if told_first != second.told.get(name)
     ]
     assert first.answer is not None
     loss = loss_from_json(first.answer.receipt["loss"])  # as it was charged, not as the question says it
     claimed, measured = cost(loss, order), Measured()
-    if any(finding.kind == "order" for finding in found):
-        return found, measured  # calls that do not belong together are not compared
+    if any(finding.kind == "order" for finding in findings):
+        return findings, measured  # different calls cannot be compared
     for before, after in zip(one, other, strict=True):
         _add(measured, query, before, after, order, bool(claimed.delta))
-    found += _above(measured, claimed, order)
-    found += _moved(query, one, other)
-    return found, measured
+    findings += _above(measured, claimed, order)
+    findings += _moved(query, one, other)
+    return findings, measured
 
 
 def _above(measured: Measured, claimed: Cost, order: Fraction) -> Iterator[RecordedFinding]:
@@ -103,58 +103,58 @@ def _moved(query: AnyQuery, one: Sequence[RecordedEvent], other: Sequence[Record
 
 
 def _add(
-    measured: Measured, query: AnyQuery, one: RecordedEvent, other: RecordedEvent, order: Fraction, delta: bool
+    measured: Measured, query: AnyQuery, before: RecordedEvent, after: RecordedEvent, order: Fraction, delta: bool
 ) -> None:
     """One call's loss between the two tables, into the sum."""
-    if one.kind == "read" or one.private is None:
+    if before.kind == "read" or before.private is None:
         return
     measured.calls += 1
-    if one.kind == "whole":
-        pair = laws_of(query, one.private, other.private)
+    if before.kind == "whole":
+        pair = laws_of(query, before.private, after.private)
         measured.laws.append(pair)
         if not delta:
             measured.epsilon += max(max_divergence(*pair), max_divergence(*pair[::-1]))
             measured.renyi += max(renyi(*pair, float(order)), renyi(*pair[::-1], float(order)))
         return
-    epsilon, curve = _of_call(one, other, order)
+    epsilon, curve = _of_call(before, after, order)
     measured.epsilon += epsilon
     measured.renyi += curve
     if delta:
-        measured.laws += _laws_of_rows(one, other)
+        measured.laws += _laws_of_rows(before, after)
 
 
-def _of_call(one: RecordedEvent, other: RecordedEvent, order: Fraction) -> tuple[Decimal, float]:
+def _of_call(before: RecordedEvent, after: RecordedEvent, order: Fraction) -> tuple[Decimal, float]:
     """ε and the Rényi divergence, each an upper bound on what this call loses on this pair."""
-    if one.kind in ("choose", "flip"):
-        spread = one.numbers[0] * _spread(one.private, other.private)
-        curve = rules.of_bounded_range if one.kind == "choose" else rules.of_pure
+    if before.kind in ("choose", "flip"):
+        spread = before.numbers[0] * _spread(before.private, after.private)
+        curve = rules.of_bounded_range if before.kind == "choose" else rules.of_pure
         return decimal_of(spread), float(curve(spread, order))
-    moves = [int(b) - int(a) for a, b in zip(one.private, other.private, strict=True)]
-    size = one.numbers[0]
-    if one.kind == "laplace":
+    moves = [int(b) - int(a) for a, b in zip(before.private, after.private, strict=True)]
+    size = before.numbers[0]
+    if before.kind == "laplace":
         if size <= 0:
             return (Decimal("Infinity"), math.inf) if any(moves) else (Decimal(0), 0.0)
         return decimal_of(sum(map(abs, moves)) / size), sum(_renyi_of_laplace(move, size, order) for move in moves)
-    if one.kind == "gaussian":
+    if before.kind == "gaussian":
         rho = sum(move * move for move in moves) / (2 * size)
         return Decimal("Infinity") if rho else Decimal(0), float(order * rho)
-    if one.kind == "noisy_max":
+    if before.kind == "noisy_max":
         spread = (max(moves) - min(moves)) / size
         return decimal_of(spread), float(rules.of_pure(spread, order))
-    pairs = _laws_of_rows(one, other)
+    pairs = _laws_of_rows(before, after)
     epsilon = sum((max_divergence(*pair) for pair in pairs), Decimal(0))
     return epsilon, sum(renyi(*pair, float(order)) for pair in pairs)
 
 
-def _laws_of_rows(one: RecordedEvent, other: RecordedEvent) -> list[tuple[Law, Law]]:
+def _laws_of_rows(before: RecordedEvent, after: RecordedEvent) -> list[tuple[Law, Law]]:
     """Of the numbers that differ, each with its noise."""
-    changed = [(int(a), int(b)) for a, b in zip(one.private, other.private, strict=True) if a != b]
-    if one.kind == "laplace":
-        return [(Laplace(a, one.numbers[0]), Laplace(b, one.numbers[0])) for a, b in changed]
-    if one.kind not in ("respond", "toggle"):
+    changed = [(int(a), int(b)) for a, b in zip(before.private, after.private, strict=True) if a != b]
+    if before.kind == "laplace":
+        return [(Laplace(a, before.numbers[0]), Laplace(b, before.numbers[0])) for a, b in changed]
+    if before.kind not in ("respond", "toggle"):
         raise ValueError("δ is not claimed of this kind of call")
-    size = one.numbers[1] if one.kind == "respond" else 2
-    other_chance = one.numbers[0] / size if one.kind == "respond" else one.numbers[0]
+    size = before.numbers[1] if before.kind == "respond" else 2
+    other_chance = before.numbers[0] / size if before.kind == "respond" else before.numbers[0]
 
     def law(code: int) -> Finite:
         truth, rest = decimal_of(1 - (size - 1) * other_chance), decimal_of(other_chance)
@@ -163,13 +163,13 @@ def _laws_of_rows(one: RecordedEvent, other: RecordedEvent) -> list[tuple[Law, L
     return [(law(a), law(b)) for a, b in changed]
 
 
-def _spread(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> int:
-    """How far the changes of the candidates' gaps lie apart; candidates are told by their place."""
-    edges = [np.cumsum(sizes) for _, sizes in (one, other)]
-    every = np.unique(np.concatenate(edges))
+def _spread(before: tuple[Integers, Integers], after: tuple[Integers, Integers]) -> int:
+    """The spread of the changes of the candidates' gaps; candidates are identified by their place."""
+    edges = [np.cumsum(sizes) for _, sizes in (before, after)]
+    ends = np.unique(np.concatenate(edges))
     changes = [
-        int(other[0][np.searchsorted(edges[1], end, side="left")]) - int(one[0][np.searchsorted(edges[0], end)])
-        for end in every[every > 0]
+        int(after[0][np.searchsorted(edges[1], end, side="left")]) - int(before[0][np.searchsorted(edges[0], end)])
+        for end in ends[ends > 0]
     ]
     return max(changes) - min(changes)
 

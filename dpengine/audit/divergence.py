@@ -1,8 +1,7 @@
-"""What a release loses at least, as a divergence: from draws on two neighbouring tables and a witness trained on half.
+"""A lower bound on the divergence of a release: from draws on two neighbouring tables, with a witness trained on half.
 
-In the manner of DP-Auditorium (Kong, Muñoz Medina, Ribero, Syed 2023): a function is fitted to some of the draws, and
-what it witnesses is measured on the others. `empirical` bounds ε; here are the two currencies that claims are made in
-beside it.
+As in DP-Auditorium (Kong, Muñoz Medina, Ribero, Syed 2023), a function is fitted to some of the draws, and evaluated on
+the others. `empirical` bounds ε; here are the two other quantities in which claims are made.
 
 **Hockey-stick.** For every event S, δ(ε) ≥ Pr_P[S] − e^ε·Pr_Q[S]. With S chosen on the first halves, the second halves
 give p₋ − e^ε·q₊ by Clopper and Pearson, as in `empirical`.
@@ -35,7 +34,7 @@ from dpengine.audit.events import EventReading, plain, readings_of, values_of
 from dpengine.core.arrays import Floats
 
 CUTS = (0.5, 1.0, 2.0, 4.0)  # where a log-likelihood ratio is cut off
-SHRUNK = (0.5, 0.75, 1.0)  # an estimated one is too bold
+SHRUNK = (0.5, 0.75, 1.0)  # factors, because an estimated ratio is too large
 _ROUNDING = 1e-12
 
 
@@ -74,8 +73,8 @@ def hockey_stick(
     event, swapped = search_by(first[0], second[0], bound)
     more, less = (second[1], first[1]) if swapped else (first[1], second[1])
     hits = [np.array([event.hits(outcomes)]) for outcomes in (more, less)]
-    [found] = bound(hits[0], len(more), hits[1], len(less))
-    return Witnessed(max(0.0, float(found)), float(epsilon), failure, swapped)
+    [delta] = bound(hits[0], len(more), hits[1], len(less))
+    return Witnessed(max(0.0, float(delta)), float(epsilon), failure, swapped)
 
 
 def renyi(one: Sequence[object], other: Sequence[object], order: Fraction, failure: float = FAILURE) -> Witnessed:
@@ -87,12 +86,12 @@ def renyi(one: Sequence[object], other: Sequence[object], order: Fraction, failu
     witness, swapped = chosen
     tables = (second[1], first[1]) if swapped else (first[1], second[1])
     values = [witness.of(outcomes) for outcomes in tables]
-    found = variational(values[0], values[1], witness.cut, float(order), failure)
-    return Witnessed(max(0.0, found), float(order), failure, swapped)
+    bound = variational(values[0], values[1], witness.cut, float(order), failure)
+    return Witnessed(max(0.0, bound), float(order), failure, swapped)
 
 
 def train(one: Sequence[object], other: Sequence[object], order: float, failure: float) -> tuple[Witness, bool] | None:
-    """The witness and the way round that would bound the divergence best, by the half of these draws that it was not
+    """The witness and the direction that would give the best bound, judged by the half of these draws that it was not
     fitted to."""
     middle, centre = (len(one) + 1) // 2, (len(other) + 1) // 2
     tried = one[middle:] or one, other[centre:] or other
@@ -104,9 +103,9 @@ def train(one: Sequence[object], other: Sequence[object], order: float, failure:
             more, less = (_ratios(reading, outcomes) for outcomes in tables)
             for shrunk, cut in product(SHRUNK, CUTS):
                 cuts = _cut(more, shrunk, cut), _cut(less, shrunk, cut)
-                found = variational(*cuts, cut, order, failure, 2)  # as many draws again will be tested
-                if best is None or found > best[0]:
-                    best = found, Witness(reading, shrunk, cut), swapped
+                bound = variational(*cuts, cut, order, failure, 2)  # as many draws again will be tested
+                if best is None or bound > best[0]:
+                    best = bound, Witness(reading, shrunk, cut), swapped
     return None if best is None else best[1:]
 
 
@@ -118,7 +117,7 @@ def variational(one: Floats, other: Floats, cut: float, order: float, failure: f
 
 
 def _ratios(reading: EventReading, outcomes: Sequence[object]) -> Floats:
-    """As the reading has them; an outcome that it cannot read speaks for neither table."""
+    """The log-likelihood ratios of the outcomes; 0 for an outcome that the reading does not cover."""
     return np.nan_to_num(values_of(reading, outcomes), nan=0.0)
 
 
@@ -127,10 +126,10 @@ def _cut(ratios: Floats, shrunk: float, cut: float) -> Floats:
 
 
 def _halved(outcomes: Sequence[object]) -> tuple[list[Any], list[Any]]:
-    told = plain(outcomes)
-    if len(told) < 4:
+    hashable = plain(outcomes)
+    if len(hashable) < 4:
         raise ValueError("four draws of each table are needed")
-    return told[: len(told) // 2], told[len(told) // 2 :]
+    return hashable[: len(hashable) // 2], hashable[len(hashable) // 2 :]
 
 
 def _mean_above(values: Floats, top: float, failure: float, times: int) -> float:
@@ -154,9 +153,9 @@ def _end(seen: float, draws: int, failure: float, up: bool) -> float:
 
 
 def _kl(seen: float, mean: float) -> float:
-    """Of two coins."""
+    """The KL divergence of two coins."""
     if not 0 < mean < 1:
         return 0.0 if seen == mean else math.inf
-    one = seen * math.log(seen / mean) if seen > 0 else 0.0
-    other = (1 - seen) * math.log((1 - seen) / (1 - mean)) if seen < 1 else 0.0
-    return one + other
+    of_ones = seen * math.log(seen / mean) if seen > 0 else 0.0
+    of_zeros = (1 - seen) * math.log((1 - seen) / (1 - mean)) if seen < 1 else 0.0
+    return of_ones + of_zeros

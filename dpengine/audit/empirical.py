@@ -1,8 +1,8 @@
-"""What a black box loses at least, from its outcomes on two neighbouring tables alone.
+"""A lower bound on the privacy loss of a black box, from its outcomes on two neighbouring tables alone.
 
 **Statement.** `one` and `other` are independent draws of a release on the two tables. If the release is (ε, δ)-DP, then
 with probability at least 1 − `failure` the ε that is returned does not exceed that ε. It is a lower bound: a small one
-says that nothing was found with so many draws, and never that there is nothing to find.
+says that nothing was found with this many draws, never that there is nothing to find.
 
 **Proof.** The first half of each sample is searched for an event S and a direction; the second halves play no part in
 that. Given the first halves, S and the direction are therefore fixed, and the hits in the second halves are binomial:
@@ -80,8 +80,8 @@ def search(one: Sequence[object], other: Sequence[object], delta: Fraction, fail
 
 
 def search_by(one: Sequence[object], other: Sequence[object], bound: Bound) -> tuple[Event, bool]:
-    """The same for any bound from hits. Likelihood ratios are fitted to half of the draws and ranked on the rest:
-    fitted and ranked on the same draws they would win by chance, which costs no truth but all power."""
+    """The same for any bound from hits. Likelihood ratios are fitted to half of the draws and ranked on the rest: if
+    fitted and ranked on the same draws they would win by chance, and the bound would stay valid but be useless."""
     best: tuple[float, Event, bool] | None = None
     middle, centre = (len(one) + 1) // 2, (len(other) + 1) // 2
     readings = readings_of(one[:middle], other[:centre])
@@ -90,11 +90,11 @@ def search_by(one: Sequence[object], other: Sequence[object], bound: Bound) -> t
         for swapped in (False, True):
             more, less = counts[::-1] if swapped else counts
             many, others = (len(second), len(first)) if swapped else (len(first), len(second))
-            # Ranked as if twice as many draws had shown the same: so many will be tested.
-            found = bound(2 * more, 2 * many, 2 * less, 2 * others)
-            place = int(np.argmax(found))
-            if best is None or found[place] > best[0]:
-                best = (float(found[place]), events[place], swapped)
+            # Ranked as if twice as many draws had shown the same, because that many will be tested.
+            bounds = bound(2 * more, 2 * many, 2 * less, 2 * others)
+            place = int(np.argmax(bounds))
+            if best is None or bounds[place] > best[0]:
+                best = (float(bounds[place]), events[place], swapped)
     assert best is not None
     return best[1], best[2]
 
@@ -103,8 +103,8 @@ def lower_chance(hits: Counts, draws: int, failure: float) -> Floats:
     """Clopper–Pearson: the true chance is at least this, except with probability `failure`."""
     from scipy.special import betaincinv
 
-    found = betaincinv(np.maximum(hits, 1), draws - np.maximum(hits, 1) + 1, failure) * (1 - _ROUNDING)
-    return np.where(hits == 0, 0.0, found)
+    chances = betaincinv(np.maximum(hits, 1), draws - np.maximum(hits, 1) + 1, failure) * (1 - _ROUNDING)
+    return np.where(hits == 0, 0.0, chances)
 
 
 def upper_chance(hits: Counts, draws: int, failure: float) -> Floats:
@@ -112,8 +112,8 @@ def upper_chance(hits: Counts, draws: int, failure: float) -> Floats:
     from scipy.special import betainccinv
 
     most = np.minimum(hits, draws - 1)
-    found = betainccinv(most + 1, draws - most, failure) * (1 + _ROUNDING)
-    return np.where(hits == draws, 1.0, np.minimum(found, 1.0))
+    chances = betainccinv(most + 1, draws - most, failure) * (1 + _ROUNDING)
+    return np.where(hits == draws, 1.0, np.minimum(chances, 1.0))
 
 
 def _bounds(more: Counts, many: int, less: Counts, others: int, delta: Fraction, failure: float) -> Floats:
@@ -157,12 +157,12 @@ def _events(kind: str, reading: EventReading, first: Floats, second: Floats) -> 
 
 
 def _ends(first: Floats, second: Floats, most: int) -> list[float]:
-    """Where events may begin and end: values that occur, evenly by rank, the rarest on both sides among them."""
-    every = np.unique(np.concatenate((first, second)))
-    if len(every) > most:
+    """Where events may begin and end: values that occur, evenly by rank, including the rarest on both sides."""
+    ends = np.unique(np.concatenate((first, second)))
+    if len(ends) > most:
         pooled = np.sort(np.concatenate((first, second)))
         # Half of the ends by rank and half towards the two extremes, where the ratio is largest and the hits are few.
         ranks = np.concatenate((np.linspace(0, 1, most // 2), 0.5 ** np.arange(2, 2 + most // 4)))
         ranks = np.concatenate((ranks, 1 - ranks))
-        every = np.unique(pooled[(ranks * (len(pooled) - 1)).astype(np.int64)])
-    return [float(end) for end in every]
+        ends = np.unique(pooled[(ranks * (len(pooled) - 1)).astype(np.int64)])
+    return [float(end) for end in ends]

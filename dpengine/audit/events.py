@@ -1,4 +1,4 @@
-"""Events that a black box is watched for: a number is read off each outcome, and lies between two ends.
+"""The events by which a black box is tested: a number is read off each outcome, and lies between two ends.
 
 An outcome is a number, a text, a tuple of numbers, or found values with their counts; a mapping is read as its items.
 The families:
@@ -50,7 +50,7 @@ class Coordinate:
     def read(self, outcome: Any) -> float:
         try:
             return float(outcome if self.place is None else outcome[self.place])
-        except (TypeError, ValueError, IndexError):  # an outcome of another shape lies in no event of this reading
+        except (TypeError, ValueError, IndexError):  # an outcome of another shape belongs to no event of this reading
             return math.nan
 
     def words(self, low: float, high: float) -> str:
@@ -128,7 +128,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """ln(P/Q) as estimated from a histogram of whole outcomes; 0 where an outcome was seen too seldom to tell."""
+    """ln(P/Q) as estimated from a histogram of whole outcomes; 0 where an outcome was seen too rarely."""
 
     scores: Mapping[Any, float]
 
@@ -142,8 +142,8 @@ class Outcomes:
     def fitted(first: Counter[Any], second: Counter[Any]) -> Outcomes:
         names = [name for name, hits in (first + second).items() if hits >= _FEWEST]
         counts = [np.array([table[name] for name in names], dtype=np.int64) for table in (first, second)]
-        found = _log_ratio(counts[0], counts[1], first.total(), second.total())
-        return Outcomes(dict(zip(names, found.tolist(), strict=True)))
+        ratios = _log_ratio(counts[0], counts[1], first.total(), second.total())
+        return Outcomes(dict(zip(names, ratios.tolist(), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -164,8 +164,8 @@ class Event:
 def plain(outcomes: Sequence[object]) -> list[Any]:
     """Outcomes as hashable things: a mapping as its items by name, a list as a tuple."""
     return [
-        tuple(sorted(one.items())) if isinstance(one, Mapping) else tuple(one) if isinstance(one, list) else one
-        for one in outcomes
+        tuple(sorted(item.items())) if isinstance(item, Mapping) else tuple(item) if isinstance(item, list) else item
+        for item in outcomes
     ]
 
 
@@ -174,14 +174,14 @@ def readings_of(one: Sequence[object], other: Sequence[object]) -> dict[str, lis
     both = [*one, *other]
     first, second = Counter(one), Counter(other)
     common = (first + second).most_common(MOST_OUTCOMES)
-    found: dict[str, list[EventReading]] = {"outcome": [Same(name) for name, _ in common]}
-    found["coordinate"] = list(_coordinates(both))
-    found["label"] = [] if found["coordinate"] else list(_labels(both))
+    readings: dict[str, list[EventReading]] = {"outcome": [Same(name) for name, _ in common]}
+    readings["coordinate"] = list(_coordinates(both))
+    readings["label"] = [] if readings["coordinate"] else list(_labels(both))
     likely: list[EventReading] = [Outcomes.fitted(first, second)]
-    parts = found["coordinate"] or found["label"]
+    parts = readings["coordinate"] or readings["label"]
     if parts:
         likely.append(Ratio.fitted(parts, one, other))
-    return found | {"likelihood": likely}
+    return readings | {"likelihood": likely}
 
 
 def values_of(reading: EventReading, outcomes: Sequence[object]) -> Floats:
@@ -189,25 +189,25 @@ def values_of(reading: EventReading, outcomes: Sequence[object]) -> Floats:
 
 
 def _coordinates(outcomes: Sequence[object]) -> list[EventReading]:
-    if all(_is_number(one) for one in outcomes):
+    if all(_is_number(outcome) for outcome in outcomes):
         return [Coordinate(None)]
     width = len(outcomes[0]) if isinstance(outcomes[0], tuple) else 0
     same = all(
-        isinstance(one, tuple) and len(one) == width and all(_is_number(part) for part in one) for one in outcomes
+        isinstance(item, tuple) and len(item) == width and all(_is_number(part) for part in item) for item in outcomes
     )
     return [Coordinate(place) for place in range(min(width, MOST_COORDINATES))] if same else []
 
 
 def _labels(outcomes: Sequence[Any]) -> list[EventReading]:
-    def found(one: object) -> bool:
-        return isinstance(one, tuple) and all(
+    def found(outcome: object) -> bool:
+        return isinstance(outcome, tuple) and all(
             isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str) and _is_number(part[1])
-            for part in one
+            for part in outcome
         )
 
-    if not all(found(one) for one in outcomes):
+    if not all(found(outcome) for outcome in outcomes):
         return []
-    names = Counter(name for one in outcomes for name, _ in one)
+    names = Counter(name for outcome in outcomes for name, _ in outcome)
     return [Label(name) for name, _ in names.most_common(MOST_COORDINATES)]
 
 
@@ -216,7 +216,7 @@ def _is_number(value: object) -> bool:
 
 
 def _log_ratio(first: Any, second: Any, many: int, others: int) -> Floats:
-    """With half a hit more on each side, so that what was never seen is not taken for impossible."""
+    """Half a hit is added on each side, so that what was never seen is not taken for impossible."""
     seen = (first + second) > 0
     ratio = np.log((first + 0.5) / (many + 1)) - np.log((second + 0.5) / (others + 1))
     return np.where(seen, ratio, 0.0)

@@ -1,4 +1,4 @@
-"""What a release loses at most, computed from its law: no draw, no float that is not said to be one.
+"""The exact privacy loss of a release, computed from its law: no draws, and floats only where stated.
 
 **Hockey-stick.** δ(ε) = Σ (P − e^ε·Q)₊ = E_P[(1 − e^(ε−L))₊] with L = ln(P/Q): the least δ for which the pair keeps
 (ε, δ) in this direction. It needs only the law of L under P. Independent coordinates add their losses, so that law is a
@@ -82,7 +82,7 @@ class Losses:
         return sum(terms, Decimal(0))
 
     def plus(self, other: Losses) -> Losses:
-        """Of two independent coordinates. Chances of infinite and of unknown loss are not lost on the way."""
+        """The losses of two independent coordinates together. Chances of infinite and of unknown loss are kept."""
         with localcontext(prec=_DIGITS):
             atoms: dict[Decimal, Decimal] = {}
             for one, p in self.atoms.items():
@@ -107,28 +107,28 @@ class Losses:
 
 def losses(first: Law, second: Law) -> Losses:
     """The law of ln(first/second) under `first`."""
-    found = Losses({Decimal(0): Decimal(1)}, fuzz=Decimal(0))
+    total = Losses({Decimal(0): Decimal(1)}, fuzz=Decimal(0))
     pairs = [(p, q) for p, q in zip(_parts(first), _parts(second), strict=True) if p != q]
     noise = [(p, q) for p, q in pairs if isinstance(p, Normal) and isinstance(q, Normal) and p.variance == q.variance]
     if noise and len({p.variance for p, _ in noise}) == 1 and noise[0][0].variance > WIDE ** (1 / len(noise)):
         shifts = tuple(abs(p.center - q.center) for p, q in noise)
-        found, pairs = _of_wide(shifts, noise[0][0].variance), [pair for pair in pairs if pair not in noise]
+        total, pairs = _of_wide(shifts, noise[0][0].variance), [pair for pair in pairs if pair not in noise]
     for p, q in pairs:
-        found = found.plus(_of_one(p, q))
-    return found
+        total = total.plus(_of_one(p, q))
+    return total
 
 
-def hockey_stick(one: Law, other: Law, epsilon: Fraction) -> Span:
+def hockey_stick(first: Law, second: Law, epsilon: Fraction) -> Span:
     """The least δ for which Pr[one ∈ S] ≤ e^ε·Pr[other ∈ S] + δ for every S. The other direction is another call."""
-    return losses(one, other).delta(epsilon)
+    return losses(first, second).delta(epsilon)
 
 
-def epsilon_at(one: Law, other: Law, delta: Fraction) -> Span:
+def epsilon_at(first: Law, second: Law, delta: Fraction) -> Span:
     """The least ε ≥ 0 for which this direction is (ε, δ)-DP, to 10^-6; infinite where no ε up to 1,000 is."""
-    found, wanted = losses(one, other), decimal_of(delta)
+    loss_law, wanted = losses(first, second), decimal_of(delta)
     return Span(
-        _least(lambda at: found.delta(at).low <= wanted),
-        _least(lambda at: found.delta(at).high <= wanted),
+        _least(lambda at: loss_law.delta(at).low <= wanted),
+        _least(lambda at: loss_law.delta(at).high <= wanted),
     )
 
 
@@ -148,7 +148,7 @@ def _parts(law: Law) -> tuple[Law, ...]:
 
 
 def _of_one(first: Law, second: Law) -> Losses:
-    """Of one coordinate."""
+    """The losses of one coordinate."""
     if isinstance(first, Independent) or isinstance(second, Independent):
         return losses(first, second)
     if isinstance(first, Laplace) and isinstance(second, Laplace) and first.scale == second.scale:
@@ -221,8 +221,8 @@ def _told(loss: Fraction) -> Decimal:
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest loss over all neighbouring tables of the small world, in each currency; the pair is the worst in the
-    currency of the claim (where a δ is claimed, at half of its ε)."""
+    """The largest loss over all neighbouring tables of the small world, in each quantity; the pair is the worst in the
+    quantity that is claimed (where a δ is claimed, at half of its ε)."""
 
     epsilon: Decimal  # max-divergence; infinite where no ε holds at δ = 0
     renyi: float  # at the order that was asked for
@@ -231,7 +231,7 @@ class Worst:
 
 
 def worst(query: AnyQuery, order: Fraction = ORDER) -> Worst:
-    """The exact loss of a question: over every pair of neighbours, both ways."""
+    """The exact loss of a question: over every pair of neighbours, in both directions."""
     claimed = cost(query.loss(), order)
     epsilon, most, delta = Decimal("-Infinity"), -math.inf, None
     pair: Pair | None = None
@@ -242,9 +242,9 @@ def worst(query: AnyQuery, order: Fraction = ORDER) -> Worst:
         own, curve = max_divergence(first, second), renyi(first, second, float(order))
         epsilon, most = max(epsilon, own), max(most, curve)
         if claimed.delta and claimed.epsilon is not None:
-            found = hockey_stick(first, second, claimed.epsilon)
-            delta = found if delta is None else Span(max(delta.low, found.low), max(delta.high, found.high))
-            # A δ of 10^-6 never shows in draws: half of the claimed ε picks a pair that does.
+            span = hockey_stick(first, second, claimed.epsilon)
+            delta = span if delta is None else Span(max(delta.low, span.low), max(delta.high, span.high))
+            # A δ of 10^-6 is never seen in draws: at half of the claimed ε a pair is picked whose δ is.
             place = (float(hockey_stick(first, second, claimed.epsilon / 2).high), 0.0)
         elif claimed.epsilon is None:
             place = (curve, 0.0)
@@ -257,17 +257,18 @@ def worst(query: AnyQuery, order: Fraction = ORDER) -> Worst:
 
 
 def pairs(query: AnyQuery) -> Iterator[Pair]:
-    """Every two different statistics that two neighbouring tables of the small world have, both ways."""
-    for one, other in neighbouring_statistics(query.need().of, query.facts.relation, query.facts.unit):
-        yield one, other
+    """Every two different statistics of two neighbouring tables of the small world, in both directions."""
+    for first, second in neighbouring_statistics(query.need().of, query.facts.relation, query.facts.unit):
+        yield first, second
         if isinstance(query, FindValues):
-            yield from (_lifted(one, other, more) for more in (query.threshold - 1, query.threshold + 2))
+            yield from (_lifted(first, second, more) for more in (query.threshold - 1, query.threshold + 2))
 
 
-def _lifted(one: Found, other: Found, more: int) -> tuple[Found, Found]:
-    """The same two tables with so many other people more who hold each value that occurs: near a threshold."""
-    names = sorted({name for name, _ in (*one, *other)})
-    before, after = dict(one), dict(other)
+def _lifted(first: Found, second: Found, more: int) -> tuple[Found, Found]:
+    """The same two tables with `more` further people for each value that occurs, so that counts are near the
+    threshold."""
+    names = sorted({name for name, _ in (*first, *second)})
+    before, after = dict(first), dict(second)
     return tuple((name, before.get(name, 0) + more) for name in names), tuple(
         (name, after.get(name, 0) + more) for name in names
     )
@@ -278,11 +279,11 @@ def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] 
     `known` keeps those that were computed already."""
     if isinstance(query, FindValues):
         return found_laws(dict(one), dict(other), query.threshold, query.scale)
-    kept = {} if known is None else known
+    cached = {} if known is None else known
     for statistic in (one, other):
-        if (key := key_of(statistic)) not in kept:
-            kept[key] = query.law(statistic)
-    first, second = kept[key_of(one)], kept[key_of(other)]
+        if (key := key_of(statistic)) not in cached:
+            cached[key] = query.law(statistic)
+    first, second = cached[key_of(one)], cached[key_of(other)]
     if first is None or second is None:
         raise ValueError("a question without a law has no exact audit")
     return first, second
@@ -306,7 +307,7 @@ def found_laws(
 @lru_cache(maxsize=4096)
 def _found(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
     if count == 0:
-        return Finite({"hidden": Decimal(1)})  # a value that nobody holds never shows
+        return Finite({"hidden": Decimal(1)})  # a value that nobody holds is never released
     noisy = Laplace(count, scale)
     chances: dict[Any, Decimal] = {place: chance(noisy, place) for place in range(threshold, last)}
     return Finite({"hidden": 1 - above(noisy, threshold - 1), **chances, "beyond": above(noisy, last - 1)})

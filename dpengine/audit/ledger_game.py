@@ -1,4 +1,4 @@
-"""The ledger as one mechanism: everything that somebody who chooses as he goes can make it release, against its cap.
+"""The ledger as one mechanism: everything that an adaptive analyst can make it release, compared with its cap.
 
 **By draws.** `play` asks a real table through `Table.ask`, each time on a fresh budget of a real ledger, until the
 strategy stops or the ledger refuses. A strategy sees every answer, what is left, and how far the answers speak for one
@@ -54,7 +54,7 @@ _FINEST = Fraction(1, 1000)
 
 @dataclass
 class Transcript:
-    """What somebody knows while he asks."""
+    """What the analyst knows while asking."""
 
     table: Table
     ratio: float = 0.0  # ln(Pr[answers | one] / Pr[answers | other])
@@ -80,7 +80,7 @@ def steady(seen: Transcript) -> AnyQuery | None:
 
 
 def certain(seen: Transcript) -> AnyQuery | None:
-    """Small counts, and a stop as soon as he is certain: the moment at which the answers say most."""
+    """Small counts, and a stop as soon as the analyst is certain: the moment at which the answers say most."""
     return None if abs(seen.ratio) >= 0.6 * float(CAP) else _count(seen.table, CAP / 5)
 
 
@@ -112,7 +112,8 @@ def _count(table: Table, epsilon: Fraction) -> AnyQuery:
 
 
 def _at_most(wish: Fraction, left: Fraction) -> Fraction:
-    """The wish, or what is left of the allowance if that is less; a thousandth where nothing is, to be refused."""
+    """The wish, or what is left of the allowance if that is less; a thousandth if nothing is left, so that the ledger
+    refuses."""
     return max(min(wish, left), _FINEST)
 
 
@@ -131,7 +132,7 @@ def two_tables() -> Iterator[Workspace]:
 
 
 def _folder() -> tempfile.TemporaryDirectory[str]:
-    """In memory where there is such a place: thousands of plays would wait for the disk at every commit."""
+    """A folder in memory if possible: thousands of plays would wait for the disk at every commit."""
     return tempfile.TemporaryDirectory(dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
 
 
@@ -147,7 +148,7 @@ def play(workspace: Workspace, name: str, strategy: Strategy, number: int) -> tu
         declared.facts.unit.as_json(),
         declared.facts.relation,
     )
-    [record] = [one for one in workspace.tables() if one.name == name]
+    [record] = [table for table in workspace.tables() if table.name == name]
     seen = Transcript(Table(workspace, replace(record, budget=budget.id), budget, "auditor"))
     while (query := strategy(seen)) is not None:
         try:
@@ -168,12 +169,12 @@ def told(query: AnyQuery, raw: Figures) -> float:
 
 def audit_plays(plays: int, strategies: Sequence[str] = tuple(STRATEGIES)) -> list[tuple[str, Evidence]]:
     """So many plays of every strategy on each table, and the lower bound on the ε of the whole ledger."""
-    found = []
+    bounds = []
     with two_tables() as workspace:
         for name in strategies:
             drawn = [[play(workspace, table, STRATEGIES[name], number) for number in range(plays)] for table in NAMES]
-            found.append((name, lower_bound(drawn[0], drawn[1], DELTA, FAILURE)))
-    return found
+            bounds.append((name, lower_bound(drawn[0], drawn[1], DELTA, FAILURE)))
+    return bounds
 
 
 def _raw(query: AnyQuery, value: Any) -> tuple[int, ...]:
@@ -193,7 +194,7 @@ RULE = Rule.make(Fraction(1), DELTA, slack_share=Fraction(1))  # so that the sec
 
 
 def exact_game(rule: Rule = RULE, sizes: tuple[Fraction, ...] = SIZES) -> tuple[float, int]:
-    """What the best of all strategies is worth, at the cap or at the meter's reading whichever is more, against the
+    """The value of the best of all strategies, at the cap or at the meter's reading, whichever is more, with the
     admissions and the meter of a real ledger file; and how many different sets of questions the file admitted."""
     with _folder() as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")

@@ -1,4 +1,4 @@
-"""One line of the report: what a question claims, what its law loses exactly, what its draws prove it loses at least.
+"""One line of the report: a question's claim, the exact loss of its law, and a lower bound on the loss from its draws.
 
 A line stands for one kind of claim of one catalogue entry, under one relation and one unit: the variant that comes
 closest to its claim, by the exact auditor. Its worst pair of tables is then drawn from, with the system's coins.
@@ -26,13 +26,13 @@ from dpengine.messages import say
 from dpengine.noise.coins import Coins, SystemCoins
 
 UNITS: dict[str, Unit] = {"rows": Unit.rows(), "people": SEVERAL}
-SEEN_DELTA = Fraction(1, 1000)  # at which a loss without a finite ε is told and looked for
+SEEN_DELTA = Fraction(1, 1000)  # the δ at which a loss without a finite ε is shown and searched for
 _SLACK = 1e-9  # of floats and decimals beside a claim
 
 
 @dataclass(frozen=True)
 class Spot:
-    """Which line."""
+    """Identifies a line."""
 
     key: str
     kind: str  # of the claim: pure, exponential, gaussian, approximate
@@ -79,7 +79,7 @@ def spots() -> list[Spot]:
     """Every line of the report, in the order of the catalogue."""
     found = dict.fromkeys((key, _kind(build(key, given, "replace"))) for key, given in CASES)
     order = list(dict.fromkeys(key for key, _ in CASES))
-    kinds = sorted(found, key=lambda one: order.index(one[0]))
+    kinds = sorted(found, key=lambda pair: order.index(pair[0]))
     return [
         Spot(key, kind, relation, unit)
         for key, kind in kinds
@@ -90,18 +90,18 @@ def spots() -> list[Spot]:
 
 
 def audited(spot: Spot, draws: int, coins: Coins | None = None) -> AuditLine:
-    """So many draws on each table of the worst pair."""
-    query, found = max(_variants(spot), key=lambda one: _closeness(*one))
-    used, _ = _closeness(query, found)
-    claimed, delta, claim_words, exact_words = _told(query, found)
+    """The line of a spot, with `draws` draws on each table of the worst pair."""
+    query, worst_case = max(_variants(spot), key=lambda one: _closeness(*one))
+    used, _ = _closeness(query, worst_case)
+    claimed, delta, claim_words, exact_words = _told(query, worst_case)
     source = coins or SystemCoins()
-    one, other = ([query.draw(value, source) for _ in range(draws)] for value in found.pair)
+    one, other = ([query.draw(value, source) for _ in range(draws)] for value in worst_case.pair)
     bound = lower_bound(one, other, delta, FAILURE)
     return AuditLine(spot, claimed, used, claim_words, exact_words, bound, *witnessed(query, one, other))
 
 
 def witnessed(query: AnyQuery, one: Sequence[object], other: Sequence[object]) -> tuple[Witnessed, float]:
-    """What the draws show in the currency of the claim, and what is claimed: δ at its ε, or a Rényi divergence."""
+    """What the draws show in the quantity that is claimed, and the claim: δ at its ε, or a Rényi divergence."""
     claimed = cost(query.loss(), ORDER)
     if claimed.delta:
         return divergence.hockey_stick(one, other, claimed.epsilon or Fraction(0), FAILURE), float(claimed.delta)
@@ -124,24 +124,24 @@ def _variants(spot: Spot) -> Iterator[tuple[AnyQuery, Worst]]:
                 yield query, worst(query)
 
 
-def _closeness(query: AnyQuery, found: Worst) -> tuple[float, float]:
-    """How much of the claim is used, in its own currency; among equals, how far apart the two laws are."""
-    claimed, apart = cost(query.loss(), ORDER), round(found.renyi, 9)
-    if claimed.delta and found.delta is not None:
-        return float(found.delta.high) / float(claimed.delta), apart
+def _closeness(query: AnyQuery, worst_case: Worst) -> tuple[float, float]:
+    """How much of the claim is used, in the quantity that is claimed; among equals, how far apart the two laws are."""
+    claimed, apart = cost(query.loss(), ORDER), round(worst_case.renyi, 9)
+    if claimed.delta and worst_case.delta is not None:
+        return float(worst_case.delta.high) / float(claimed.delta), apart
     if claimed.epsilon is None:
-        return round(found.renyi / float(claimed.renyi), 9), apart
-    return round(float(found.epsilon) / float(claimed.epsilon), 9), apart
+        return round(worst_case.renyi / float(claimed.renyi), 9), apart
+    return round(float(worst_case.epsilon) / float(claimed.epsilon), 9), apart
 
 
-def _told(query: AnyQuery, found: Worst) -> tuple[float, Fraction, str, str]:
+def _told(query: AnyQuery, worst_case: Worst) -> tuple[float, Fraction, str, str]:
     """The claimed ε, the δ it is meant at, and claim and exact loss in words."""
     claimed = cost(query.loss(), ORDER)
     if claimed.epsilon is None:
         most = zcdp.epsilon_of([query.loss()], SEEN_DELTA)
         assert most is not None
-        exact = epsilon_at(*laws_of(query, *found.pair), SEEN_DELTA).high
-        part = found.renyi / float(claimed.renyi)
+        exact = epsilon_at(*laws_of(query, *worst_case.pair), SEEN_DELTA).high
+        part = worst_case.renyi / float(claimed.renyi)
         return (
             float(most),
             SEEN_DELTA,
@@ -149,11 +149,11 @@ def _told(query: AnyQuery, found: Worst) -> tuple[float, Fraction, str, str]:
             say("audit.exact.gaussian", epsilon=figure(float(exact)), part=figure(part)),
         )
     epsilon = float(claimed.epsilon)
-    if claimed.delta and found.delta is not None:
+    if claimed.delta and worst_case.delta is not None:
         return (
             epsilon,
             claimed.delta,
             say("audit.claim.approximate", epsilon=figure(epsilon), delta=f"{float(claimed.delta):.0e}"),
-            say("audit.exact.approximate", delta=f"{float(found.delta.high):.2e}"),
+            say("audit.exact.approximate", delta=f"{float(worst_case.delta.high):.2e}"),
         )
-    return epsilon, Fraction(0), figure(epsilon), figure(float(found.epsilon))
+    return epsilon, Fraction(0), figure(epsilon), figure(float(worst_case.epsilon))

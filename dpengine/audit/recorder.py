@@ -1,17 +1,17 @@
-"""What was drawn against what was claimed, on two neighbouring tables: a release is recorded, and replayed.
+"""Records a release on one table and replays it on a neighbouring one, to compare what was drawn with what was claimed.
 
-The method of Cebere, Erb, Desfontaines, Bellet and Fitzsimons (2026, arXiv:2602.17454), over this engine's own doors:
-every statistic comes through `Workspace.read`, and every random number through the coins. A release is carried on one
-table and recorded: what it read, what it noised with which parameters, what came out. Then it is carried on the
-neighbour, and every noise call gives what it gave before. Whatever differs now did not pass through the noise.
+The method of Cebere, Erb, Desfontaines, Bellet and Fitzsimons (2026, arXiv:2602.17454), applied to this engine: every
+statistic comes through `Workspace.read`, and every random number through the coins. A release is run on one table and
+recorded: what it computed, which noise it added with which parameters, what came out. Then it is run on the neighbour,
+and every noise call returns what it returned before. Whatever differs now did not pass through the noise.
 
 `compared` says what is checked.
 
-Four questions are made of finer coins, or are paid for with δ because their support follows the data: `WHOLE`. Of these
-the draw itself is what is recorded and replayed, and its loss is that of its exact law.
+Four questions draw with other calls, or have a support that depends on the data, for which δ pays: `WHOLE`. For these
+the whole draw is recorded and replayed, and its loss is that of its exact law.
 
-It shows errors on the pairs that were played, and none beyond them. That the noise has the law it was asked for is
-another check (`tests/battery.py`).
+It finds errors only on the pairs that were run. That the noise has the requested law is another check
+(`tests/battery.py`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _VOLATILE = {"at", "hash", "ledger", "budget"}  # of a receipt: when, and in whi
 
 @dataclass(frozen=True)
 class RecordedEvent:
-    """A statistic that was read, or a noise call: what is public of it, what is private, and what came out."""
+    """A statistic that was computed, or a noise call: its public part, its private part, and its result."""
 
     kind: str
     public: str
@@ -67,7 +67,7 @@ class RecordedFinding:
 
 
 class Recorder(Coins):
-    """System coins that write down every call; with a `script`, each call gives what it gave there."""
+    """System coins that record every call; with a `script`, each call returns what it returned there."""
 
     def __init__(self, script: Sequence[RecordedEvent] | None = None, paid: Callable[[], bool] = lambda: True) -> None:
         self.events: list[RecordedEvent] = []
@@ -77,19 +77,19 @@ class Recorder(Coins):
         self._inner = SystemCoins()
 
     def note(self, kind: str, private: Any, draw: Callable[[], Any], *numbers: Any, freed: bool = False) -> Any:
-        """`freed` values are no draws: a statistic is each table's own."""
+        """`freed` values are not replayed: each table has its own statistic."""
         public = repr(numbers)
         if not self._paid():
             self.findings.append(RecordedFinding("charge", kind))
-        told = None
+        scripted = None
         if self._script is not None:
             place = len(self.events)
-            told = self._script[place] if place < len(self._script) else None
-            if told is None or (told.kind, told.public) != (kind, public):
-                before = "nothing" if told is None else f"{told.kind} {told.public}"
+            scripted = self._script[place] if place < len(self._script) else None
+            if scripted is None or (scripted.kind, scripted.public) != (kind, public):
+                before = "nothing" if scripted is None else f"{scripted.kind} {scripted.public}"
                 self.findings.append(RecordedFinding("order", f"{kind} {public[:200]}", before[:200]))
-                told = None
-        drawn = draw() if told is None or freed else told.drawn
+                scripted = None
+        drawn = draw() if scripted is None or freed else scripted.drawn
         self.events.append(RecordedEvent(kind, public, private, drawn, numbers))
         return drawn
 
@@ -136,7 +136,7 @@ class Recorder(Coins):
         return np.array(drawn, dtype=np.bool_)
 
     def choose(self, gaps: Integers, sizes: Integers, rate: Fraction, most: int | None = None) -> tuple[int, int]:
-        """What was chosen is kept as its place among all candidates: which blocks they form is private."""
+        """The choice is recorded as its place among all candidates: which blocks they form is private."""
         own, blocks = np.array(gaps, dtype=np.int64), np.array(sizes, dtype=np.int64)
         ends = np.cumsum(blocks)
 
@@ -178,7 +178,7 @@ class Recorder(Coins):
         return np.array(self.note("shuffled", None, lambda: self._inner.order(count), count))
 
     def whole(self, query: AnyQuery) -> AnyQuery:
-        """The same question, whose draw is one recorded call; what it draws with is not looked at."""
+        """The same question with its whole draw as one recorded call; the calls inside are not recorded."""
         recorder = self
 
         def draw(self: Any, value: Any, coins: Coins) -> Any:
@@ -196,7 +196,7 @@ class Recorder(Coins):
 
 @dataclass
 class RecordedRun:
-    """One release on one table: what happened, and all that it told."""
+    """One release on one table: what happened, and everything it revealed."""
 
     recorder: Recorder
     answer: Answer | None
@@ -210,7 +210,7 @@ def release(
     """Ask and record; with a `script`, ask and replay."""
     with recording(workspace, request, script) as recorder:
         answer = table.ask(recorder.whole(query) if isinstance(query, WHOLE) else query, request)
-    told = {
+    parts = {
         "value": repr(answer.value),
         "interval": repr(answer.interval),
         "raw": repr(answer.raw),
@@ -219,8 +219,8 @@ def release(
         "sentence": answer.sentence,
     }
     if isinstance(query, OfRows):
-        told["file"] = workspace.published_file(request).read_bytes().hex()
-    return RecordedRun(recorder, answer, told)
+        parts["file"] = workspace.published_file(request).read_bytes().hex()
+    return RecordedRun(recorder, answer, parts)
 
 
 def converse(
@@ -232,22 +232,22 @@ def converse(
     script: Sequence[RecordedEvent] | None = None,
 ) -> RecordedRun:
     """Open a session, ask these questions one by one, and record."""
-    told: dict[str, str] = {}
+    parts: dict[str, str] = {}
     steps = []
     with recording(workspace, request, script) as recorder:
         session = table.open_session(query, request)
         for place, ask in enumerate(asks):
             taken = session.ask(ask, f"step-{place}")
             steps.append(taken)
-            told[f"step {place}"] = repr((taken.state, taken.value, taken.interval)) + steady(taken.receipt)
+            parts[f"step {place}"] = repr((taken.state, taken.value, taken.interval)) + steady(taken.receipt)
     answer = workspace.job(request).answer
     assert answer is not None
-    return RecordedRun(recorder, answer, told | {"receipt": steady(answer.receipt)}, steps)
+    return RecordedRun(recorder, answer, parts | {"receipt": steady(answer.receipt)}, steps)
 
 
 @contextmanager
 def recording(workspace: Workspace, request: str, script: Sequence[RecordedEvent] | None) -> Iterator[Recorder]:
-    """The workspace's own coins and its own reader, each call of which is written down."""
+    """The workspace's own coins and reader, with every call recorded."""
     coins, read = workspace.coins, workspace.read
     recorder = Recorder(script, paid=lambda: workspace.ledger.find(request) is not None)
 
@@ -264,7 +264,7 @@ def recording(workspace: Workspace, request: str, script: Sequence[RecordedEvent
 
 
 def steady(receipt: JsonObject) -> str:
-    """A receipt without what tells when it was written and in which file."""
+    """A receipt without the time and the file it was written in."""
 
     def kept(part: Any) -> Any:
         if isinstance(part, dict):

@@ -1,8 +1,8 @@
 """`python -m dpengine audit`: every question × relation × unit, the ledger, and what long runs left in build/audit.
 
-`--write` puts the figures into docs/audit.md between two marks; with `--only KEY` the lines of one question. Nothing
-there tells when it was run, so a rerun changes figures alone. Exit code 1 where an exact loss or a proven bound
-is above its claim.
+`--write` puts the figures into docs/audit.md between two marks; with `--only KEY` only the lines of one question. The
+page does not say when it was made, so a rerun changes figures only. Exit code 1 if an exact loss or a proven bound is
+above its claim.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SHORT_DRAWS, SHORT_PLAYS = 1_000, 0
 LEAST_DRAWS = 100
 _COUNTED = ("questions", "ledger")  # the tables whose lines the verdict counts
 _TOGETHER = 2  # processes
-_TOLD = 10  # lines between two words on how far it is
+_TOLD = 10  # lines between two messages about progress
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     if given.only is not None and given.only not in catalogue:
         raise AllowanceError("query.unknown", key=given.only[:60], keys=list(catalogue))
     if given.write:
-        _parts(FIGURES)  # refused before an hour's work, not after
+        _parts(FIGURES)  # fails before an hour's work, not after
     if given.only is not None:
         return _only(given.only, draws, given.write)
     with ProcessPoolExecutor(_TOGETHER, multiprocessing.get_context("spawn")) as pool:
@@ -66,46 +66,46 @@ def main(arguments: Sequence[str]) -> int:
                 print(say("audit.progress", done=len(lines), all=len(wanted)), file=sys.stderr, flush=True)
         ledger, above = game.result()
     above = [*(line.spot.key for line in lines if not line.kept), *above]
-    told = [(questions_section(lines), _questions_note(draws)), (ledger, _ledger_note(plays))]
-    told += [(section, "") for section in sections.read()]
+    parts = [(questions_section(lines), _questions_note(draws)), (ledger, _ledger_note(plays))]
+    parts += [(section, "") for section in sections.read()]
     code = "audit.above" if above else "audit.kept"
     verdict = say(code, lines=len(lines) + len(ledger.rows), names=above)
-    for section, note in told:
+    for section, note in parts:
         print("\n".join(["", section.title, *([note] if note else []), "", *section.as_text()]))
     print(f"\n{verdict}")
     if given.write:
-        write(FIGURES, markdown(told, verdict))
+        write(FIGURES, markdown(parts, verdict))
         print(say("audit.written"))
     return 1 if above else 0
 
 
 def _only(key: str, draws: int, wanted: bool) -> int:
-    """The lines of one question: shown, and written in the place of those that stand there."""
+    """The lines of one question: shown, and written in place of the old ones."""
     if wanted:
-        _questions_on(FIGURES, draws)  # refused before it is drawn
+        _questions_on(FIGURES, draws)  # fails before anything is drawn
     lines = [audited(spot, draws) for spot in spots() if spot.key == key]
-    found = questions_section(lines)
+    section = questions_section(lines)
     above = [line.spot.key for line in lines if not line.kept]
-    print("\n".join([found.title, _questions_note(draws), "", *found.as_text()]))
+    print("\n".join([section.title, _questions_note(draws), "", *section.as_text()]))
     print(f"\n{say('audit.above' if above else 'audit.kept', lines=len(lines), names=above)}")
     if wanted:
-        write_only(FIGURES, key, found, draws, not above)
+        write_only(FIGURES, key, section, draws, not above)
         print(say("audit.written"))
     return 1 if above else 0
 
 
-def write_only(path: Path, key: str, found: Section, draws: int, kept: bool) -> None:
-    """Of the table of questions, the lines of this one alone: under the columns that the page has, after the question
-    that stands before it in the catalogue."""
+def write_only(path: Path, key: str, section: Section, draws: int, kept: bool) -> None:
+    """Replace only this question's lines in the table of questions: under the columns that the page has, after the
+    question that comes before it in the catalogue."""
     lines, first, last = _questions_on(path, draws)
     columns, rows = _cells(lines[first]), lines[first + 2 : last]
-    told = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    told = [dict(zip(section.columns, row, strict=True)) for row in section.rows]
     fresh = table("", columns, [[row.get(column, "") for column in columns] for row in told]).as_markdown()[2:]
     others = [row for row in rows if _cells(row)[0] != key]
     order = list(catalogue)[: list(catalogue).index(key)]
     before = {question: place for place, row in enumerate(others) for question in order if _cells(row)[0] == question}
     place = next((before[question] + 1 for question in reversed(order) if question in before), 0)
-    many = sum(last - first - 2 for first, last in (_table(lines, say(f"audit.{one}.title")) for one in _COUNTED))
+    many = sum(last - first - 2 for first, last in (_table(lines, say(f"audit.{name}.title")) for name in _COUNTED))
     verdict = lines[0]
     if not kept or verdict == say("audit.kept", lines=many):  # an earlier alarm stays
         many += len(fresh) + len(others) - len(rows)
@@ -139,7 +139,7 @@ def questions_section(lines: Iterable[AuditLine]) -> Section:
 
 
 def ledger_section(plays: int) -> tuple[Section, list[str]]:
-    """The exact game and the plays, and those that are above the allowance."""
+    """The exact game and the plays, and the names of those that are above the allowance."""
     worth, sets = exact_game()
     rows = [(say("audit.ledger.exact", sets=sets), _allowance(RULE), say("audit.ledger.worth", worth=f"{worth:.2e}"))]
     above = [say("audit.ledger.title")] if worth > RULE.delta else []
@@ -154,16 +154,17 @@ def ledger_section(plays: int) -> tuple[Section, list[str]]:
 
 
 def most_shown(draws: int) -> float:
-    """The bound from so many draws if an event always showed on one table and never on the other."""
+    """The largest bound that this many draws can give: for an event that is certain on one table and never on the
+    other."""
     tested = draws - draws // 2
     low = lower_chance(np.array([tested]), tested, FAILURE / 2)[0]
     return math.log(float(low) / float(upper_chance(np.array([0]), tested, FAILURE / 2)[0]))
 
 
-def markdown(told: Sequence[tuple[Section, str]], verdict: str) -> list[str]:
-    """What stands between the two marks."""
+def markdown(parts: Sequence[tuple[Section, str]], verdict: str) -> list[str]:
+    """The text between the two marks."""
     lines = [verdict]
-    for section, note in told:
+    for section, note in parts:
         lines += ["", f"### {section.title}", "", *([note, ""] if note else []), *section.as_markdown()]
     return lines
 
@@ -174,7 +175,7 @@ def write(path: Path, lines: Sequence[str]) -> None:
 
 
 def _parts(path: Path) -> tuple[str, str, str]:
-    """What stands before the figures, the figures, and what stands after them."""
+    """The text before the figures, the figures, and the text after them."""
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     before, begin, rest = text.partition(BEGIN)
     figures, end, after = rest.partition(END)

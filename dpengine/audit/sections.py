@@ -33,9 +33,9 @@ class Section:
     def as_markdown(self) -> list[str]:
         """A table of its rows. A bar in a cell would end it, and so would a line break."""
         return [
-            "| " + " | ".join(_cell(one) for one in self.columns) + " |",
+            "| " + " | ".join(_cell(cell) for cell in self.columns) + " |",
             "|" + "---|" * len(self.columns),
-            *("| " + " | ".join(_cell(one) for one in row) + " |" for row in self.rows),
+            *("| " + " | ".join(_cell(cell) for cell in row) + " |" for row in self.rows),
         ]
 
     def as_text(self) -> list[str]:
@@ -56,10 +56,10 @@ def note(section: str, title: str, *, folder: Path = FOLDER, **row: Cell) -> Non
     with open(folder / f".{section}.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         held = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
-        rows = [one for one in held["rows"] if one and one[0] != line[0] and len(one) == len(line)]
-        told = {"title": title, "columns": columns, "rows": sorted([*rows, line])}
+        rows = [old for old in held["rows"] if old and old[0] != line[0] and len(old) == len(line)]
+        data = {"title": title, "columns": columns, "rows": sorted([*rows, line])}
         fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        fresh.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         os.replace(fresh, path)
 
 
@@ -72,8 +72,8 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) ->
     return Section(title, tuple(columns), tuple(tuple(str(cell) for cell in row) for row in rows))
 
 
-def _section(told: dict[str, object], name: str) -> Section:
-    title, columns, rows = told["title"], told["columns"], told["rows"]
+def _section(data: dict[str, object], name: str) -> Section:
+    title, columns, rows = data["title"], data["columns"], data["rows"]
     assert isinstance(columns, list) and isinstance(rows, list)
     if any(len(row) != len(columns) for row in rows):
         raise ValueError(f"{name}: a row does not fit its columns")

@@ -1,7 +1,7 @@
-"""A small world in which everything can be counted: all tables of up to three people, and all their neighbours.
+"""A small world that can be listed completely: all tables of up to three people, and all their neighbours.
 
-One Number with a missing value, one Category, and columns that move with them, so that every kind of question has
-something to ask. Where a person may have several rows: all people of one or two rows, beside at most one other.
+One Number with a missing value, one Category, and columns that are functions of them, so that every kind of question
+can be asked. Where a person may have several rows: all people with one or two rows, beside at most one other person.
 `CASES` holds every variant of every question in the catalogue, as the questions themselves name them.
 """
 
@@ -30,13 +30,13 @@ SETS = ((), (0,), (0, 1), (2, 3), (1, 2), (0, 1, 2, 3), (0, 2), (3,))
 
 
 def one_person(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Of the set that these rows hold together, the two first items count in a histogram: any rule would do that looks
-    at this set alone."""
+    """Of the set that a person's rows hold together, the first two items count in a histogram. Any rule that depends on
+    this set alone would do."""
     first = sorted({item for row in rows for item in row["s"]})[:2]
     return tuple(row | {cut("s"): tuple(item for item in row["s"] if item in first)} for row in rows)
 
 
-# z, d, t and s move with x and c, to keep the world small; each number and list still takes all its values.
+# z, d, t and s are functions of x and c, to keep the world small; each number and list still takes all its values.
 POSSIBLE_ROWS: tuple[Row, ...] = tuple(
     one_person(({"x": x, "c": c, "z": 2 if x == MISSING else x, "d": (x + c) % 2, "t": (x + c) % 3, "s": held},))[0]
     | {"b": x, "fault": max(c, int(x == 3)), "fault x": int(x == 3), "fault c": c}
@@ -47,7 +47,7 @@ HEADER = (*SCHEMA.columns, *RAW)
 
 Case = tuple[str, JsonObject]  # a question's key, and what is asked of the small world
 
-# Every variant of every question, as the questions name them: each stands every check and is in the report.
+# Every variant of every question, as the questions name them: each goes through every check and is in the report.
 _NAMED: dict[str, Case] = {
     f"{key}: {name}": (key, dict(given))
     for key, question in catalogue.items()
@@ -55,8 +55,8 @@ _NAMED: dict[str, Case] = {
 }
 CASES: list[Case] = list(_NAMED.values())
 
-# Checks that compare laws or shapes on a public support cannot be put to a question whose support is what it finds and
-# δ pays for. It stands all the others, and these in a file of its own.
+# Checks that compare laws or shapes on a public support do not apply to a question whose support depends on the data
+# (which δ pays for). It goes through all other checks, and through these in a test file of its own.
 DATA_SUPPORT = {key: found.trial.data_support for key, found in catalogue.items() if found.trial.data_support}
 PUBLIC_SUPPORT = [case for case in CASES if case[0] not in DATA_SUPPORT]
 
@@ -91,8 +91,8 @@ Pairs = tuple[tuple[tuple[Row, ...], tuple[Row, ...]], ...]
 def neighbours(relation: str, unit: Unit | None = None) -> Pairs:
     """Every ordered pair of neighbouring tables. A table that is in several pairs is the same object in all of them."""
     tables: dict[tuple[int, ...], tuple[Row, ...]] = {}
-    found = _neighbours(relation) if unit in (None, Unit.rows()) else _neighbours_of_people(relation)
-    return tuple((_same(tables, one), _same(tables, other)) for one, other in found)
+    pairs = _neighbours(relation) if unit in (None, Unit.rows()) else _neighbours_of_people(relation)
+    return tuple((_same(tables, first), _same(tables, second)) for first, second in pairs)
 
 
 def _same(tables: dict[tuple[int, ...], tuple[Row, ...]], table: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -102,7 +102,7 @@ def _same(tables: dict[tuple[int, ...], tuple[Row, ...]], table: tuple[Row, ...]
 def neighbouring_statistics(
     read: Callable[[Sequence[Row]], Statistic], relation: str, unit: Unit | None = None
 ) -> Iterator[tuple[Statistic, Statistic]]:
-    """Every two different statistics of two neighbouring tables, both ways. Each table is read once."""
+    """Every two different statistics of two neighbouring tables, in both directions. Each table is read once."""
     known: dict[int, tuple[object, Statistic]] = {}
 
     def of(table: tuple[Row, ...]) -> tuple[object, Statistic]:
@@ -120,7 +120,7 @@ def neighbouring_statistics(
 
 
 def _neighbours_of_people(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...]]]:
-    """One person with one or two rows becomes another such person, appears, or goes; at most one other is there."""
+    """One person with one or two rows is replaced, added or removed, beside at most one other person."""
     rows = [POSSIBLE_ROWS[place] for place in (0, 2, 3, 5, 6, 7)]
     bundles = [(row,) for row in rows] + list(combinations_with_replacement(rows, 2))
 
@@ -142,15 +142,15 @@ def _neighbours(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...
     if relation == "replace":
         for size in (1, 2, 3):
             for rest in combinations_with_replacement(POSSIBLE_ROWS, size - 1):
-                for one, other in product(POSSIBLE_ROWS, repeat=2):
-                    if one != other:
-                        yield (*rest, one), (*rest, other)
+                for row, other in product(POSSIBLE_ROWS, repeat=2):
+                    if row != other:
+                        yield (*rest, row), (*rest, other)
     else:
         for size in (0, 1, 2):
             for rest in combinations_with_replacement(POSSIBLE_ROWS, size):
-                for one in POSSIBLE_ROWS:
-                    yield rest, (*rest, one)
-                    yield (*rest, one), rest
+                for row in POSSIBLE_ROWS:
+                    yield rest, (*rest, row)
+                    yield (*rest, row), rest
 
 
 def key_of(statistic: object) -> object:

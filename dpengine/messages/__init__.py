@@ -70,12 +70,12 @@ MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in
 def _part(lang: str, area: str) -> dict[str, str]:
     name = f"{__name__}.{lang}.{area}"
     try:
-        found: dict[str, str] = import_module(name).SENTENCES
+        sentences: dict[str, str] = import_module(name).SENTENCES
     except ModuleNotFoundError as missing:
         if lang == "en" or missing.name not in (name, name.rpartition(".")[0]):
             raise
         return {}  # not translated yet
-    return found
+    return sentences
 
 
 def own(lang: str) -> dict[str, str]:
@@ -139,8 +139,8 @@ def plain(value: Any) -> str:
 
 def say(code: str, /, **facts: Any) -> str:
     """The sentence for `code` in the current language, filled with public facts."""
-    told = {name: plain(value) for name, value in facts.items()}
-    return forms(CATALOGUES[current()][code], told).format_map(told)
+    words = {name: plain(value) for name, value in facts.items()}
+    return forms(CATALOGUES[current()][code], words).format_map(words)
 
 
 def known(code: str) -> bool:

@@ -50,18 +50,18 @@ def day(iso: str) -> str:
     if current() != "sl":
         return iso
     try:
-        told = date.fromisoformat(iso)
+        parsed = date.fromisoformat(iso)
     except ValueError:
         return iso
-    return f"{told.day}. {told.month}. {told.year}"
+    return f"{parsed.day}. {parsed.month}. {parsed.year}"
 
 
 def forms(template: str, facts: dict[str, str]) -> str:
     """Puts the counted words in: `{n|row|rows}`, in Slovene `{n|vrstica|vrstici|vrstice|vrstic}`."""
 
-    def chosen(found: re.Match[str]) -> str:
-        words = found[2].split("|")
-        return words[min(_form(facts[found[1]]), len(words) - 1)]
+    def chosen(match: re.Match[str]) -> str:
+        words = match[2].split("|")
+        return words[min(_form(facts[match[1]]), len(words) - 1)]
 
     return _COUNTED.sub(chosen, template)
 
@@ -71,10 +71,10 @@ def names(template: str) -> set[str]:
     return set(re.findall(r"\{(\w+)[|}]", template))
 
 
-def _form(told: str) -> int:
+def _form(text: str) -> int:
     """Which form of a counted word to use. English: one, or the rest. Slovene, by the last two digits: one, two, three
     and four (and decimals), or the rest. In “60 people” the first number counts."""
-    figure = _FIGURE.search(told)
+    figure = _FIGURE.search(text)
     try:
         value = read(figure[0]) if figure else None
     except InvalidOperation:

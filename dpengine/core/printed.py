@@ -11,13 +11,16 @@ from dpengine.messages.numbers import local
 
 
 def percent(share: Fraction | float) -> str:
-    """A share of the allowance: 12 %, 0.4 %, below 0.1 %. Only the whole prints as 100 %: 99.96 % becomes 99 %."""
+    """A share of the allowance: 12 %, 0.4 %, below 0.1 %. Only the whole prints as 100 %, and what is nearly all is cut
+    to a tenth, so that a small price is seen on the meter: 99.96 % becomes 99.9 %."""
     value = float(share) * 100
     if 0 < value < 0.1:
         return say("percent.tiny")
-    if 99 < value < 100:
-        value = 99.0
-    text = f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}".rstrip("0").rstrip(".")
+    nearly = 99 < value < 100
+    if nearly:
+        value = int(value * 10) / 10
+    whole = value == int(value) or (value >= 10 and not nearly)
+    text = f"{value:.0f}" if whole else f"{value:.1f}".rstrip("0").rstrip(".")
     return f"{local(text)} %"
 
 

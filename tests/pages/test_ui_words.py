@@ -93,6 +93,9 @@ def test_no_figure_is_minus_nothing() -> None:
         (Fraction(996, 10_000), "10 %"),
         (Fraction(1, 10**5), "below 0.1 %"),
         (Fraction(3, 2), "150 %"),
+        (Fraction(9_996, 10_000), "99.9 %"),
+        (Fraction(996, 1_000), "99.6 %"),
+        (Fraction(99_001, 100_000), "99 %"),
     ],
 )
 def test_shares(share: Fraction | float, printed: str) -> None:

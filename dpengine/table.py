@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Pure
 from dpengine.asking import statement
+from dpengine.asking.account import lines_of
 from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
 from dpengine.asking.column_fit import ColumnFit, Fits, fits_of
 from dpengine.asking.paid_answers import answer_of, answers_of_kinds, answers_to, looks_at, run_of, session_for
@@ -37,6 +39,7 @@ from dpengine.planning.suggestions import suggest
 from dpengine.planning.training_for_spend import trained
 from dpengine.released.compare import Comparable, figures
 from dpengine.released.published import Published
+from dpengine.released.registry_draft import ReleasedSoFar
 from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.storage.registry import Record
 
@@ -284,6 +287,22 @@ class Table:
     def answer_lines(self) -> Iterator[str]:
         """The same as lines of JSON, each with its receipt."""
         return statement.answer_lines(self._workspace.ledger, self.budget)
+
+    def account_lines(self) -> Iterator[str]:
+        """Every answer under the budget as a record to take away (`asking/account.py`)."""
+        return lines_of(self._workspace.ledger.walk(self._budget.id))
+
+    def released_so_far(self) -> ReleasedSoFar | None:
+        """What a registry is told of this budget; None before the first answer."""
+        meter, kinds, first = self.meter(), Counter[str](), ""
+        for entry in self._workspace.ledger.walk(self._budget.id):
+            if entry.outcome is not None and entry.outcome.kind == "answer" and entry.charge.claim["key"] in catalogue:
+                kinds[entry.charge.claim["key"]] += 1
+                first = first or entry.charge.at[:10]
+        if not kinds:
+            return None
+        cards = [(catalogue[key].card, times) for key, times in kinds.items()]
+        return ReleasedSoFar(meter.spent_epsilon, meter.delta_now, meter.epsilon, meter.delta, first, cards)
 
     def answers(self, most: int) -> list[Answer]:
         """The newest answers under the budget, oldest first, for all tables that share it."""

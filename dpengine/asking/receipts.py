@@ -14,7 +14,9 @@ import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 
+from dpengine.accountant.filter import Rule
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.answers import RECEIPT, make_receipt, make_step_receipt, promise_as_json, promised_as_json
 from dpengine.asking.sessions import session_of, step_claim, step_query
@@ -32,6 +34,7 @@ from dpengine.messages import known, plain, say
 
 MOST_BYTES = 50 * 2**20
 _LONGEST_SHOWN = 60
+_NO_RULE = Rule(Fraction(1), Fraction(0), Fraction(0), Fraction(0), None, None)  # of a budget that is not at hand
 _ILLEGIBLE = (AllowanceError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError)
 
 Receipt = JsonObject
@@ -104,6 +107,18 @@ def check(receipts: list[Receipt], rows: Iterable[LedgerRow]) -> list[Finding]:
     if not verdict.ok:
         return [_finding(receipt, "verify.chain", why=verdict.sentence) for receipt in receipts]
     return [book.check(receipt) for receipt in receipts]
+
+
+def check_alone(receipt: Receipt, charge: Charge) -> Finding:
+    """One receipt by its own words, where no ledger is at hand: do its loss, promise and cuts follow from its
+    parameters?"""
+    if receipt.get("receipt") != RECEIPT:
+        return _finding(receipt, "verify.version")
+    if not _recomputable(charge.claim):
+        return _finding(receipt, "verify.alone_unknown")
+    unbound = BudgetRecord(charge.budget, "", "", _NO_RULE, charge.at)
+    fault = claim_fault(charge, unbound)
+    return _finding(receipt, "verify.alone_bad" if fault else "verify.fine_alone")
 
 
 class _Book:
@@ -226,7 +241,7 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
             return "verify.terms"
         if not _recomputable(claim):
             return None
-        query = catalogue[claim["key"]].build(_facts(charge), claim["parameters"])
+        query = catalogue[claim["key"]].build(facts_of(charge), claim["parameters"])
         if loss_as_json(query.loss()) != loss_as_json(charge.loss):
             return "verify.loss"
         same = query.digest() == claim["digest"] and claim["promise"] in _promises(query) and _same_cuts(claim, query)
@@ -258,7 +273,7 @@ def step_fault(charge: Charge, burned: Burned) -> str | None:
     if not _recomputable(charge.claim):
         return None
     try:
-        session = session_of(_facts(charge), Entry(charge, None))
+        session = session_of(facts_of(charge), Entry(charge, None))
         asked = step_query(session, burned.claim)
         again, stated = (_but_cuts(claim) for claim in (step_claim(asked), burned.claim))
         same = canonical(again) == canonical(stated) and _same_cuts(burned.claim, asked)
@@ -267,7 +282,7 @@ def step_fault(charge: Charge, burned: Burned) -> str | None:
         return "verify.claim"
 
 
-def _facts(charge: Charge) -> Facts:
+def facts_of(charge: Charge) -> Facts:
     """The public facts in a claim. A question about a column that is not declared has no bounds, only its name; since a
     schema needs at least one column, a placeholder stands in."""
     claim = charge.claim

@@ -10,6 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.statement import ANSWER_COLUMNS
 from dpengine.messages import say
+from dpengine.released import notebook, registry_draft
 from ui.ledger import report
 from ui.ledger.ledger_view import now
 from ui.parts import exports
@@ -28,7 +29,16 @@ def show(table: dp.Table) -> None:
 
 def files(table: dp.Table) -> list[File]:
     name = re.sub(r"[^\w-]+", "-", table.name).strip("-") or "table"
+    csv = ("csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows()))
+    cells = f"answers-{name}.ipynb", "application/x-ipynb+json"
     return [
         ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())),
-        ("csv", f"answers-{name}.csv", "text/csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
+        csv,
+        ("notebook", *cells, lambda: notebook.text(table.account_lines())),
+        ("registry", registry_draft.file_name(table.name), "application/yaml", lambda: _registry(table)),
     ]
+
+
+def _registry(table: dp.Table) -> str:
+    so_far = table.released_so_far()
+    return "" if so_far is None else registry_draft.text(table.facts, so_far)

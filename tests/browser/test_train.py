@@ -20,7 +20,7 @@ def test_a_model_is_trained_tried_out_and_taken_away(page: Any, server: Any, tmp
     kind(page)
     shot(page, "train")
     page.get_by_role("button", name="Train — takes").click()
-    page.get_by_role("heading", name="What would it say?").wait_for()
+    page.get_by_role("heading", name="What would it predict?").wait_for()
     settled(page)
     [answer] = table_of(page, server, "clinic").trainings()
     left, model = meter(page), answer.query.model(answer.path.weights)

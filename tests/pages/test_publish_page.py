@@ -129,10 +129,10 @@ def test_a_list_of_one_value_cannot_be_declared() -> None:
 def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables: dict[str, dp.Table]) -> None:
     """Each figure beside those of the theorems; of one column of two, not what a share of ε would bound is said."""
     alone = said(opened(table="lists", columns='["held"]', epsilon="1"))
-    assert "Untrue with chance 26.9 %: nobody who keeps this ε can do better." in alone
+    assert "Untrue with chance 26.9 %: no method with this ε can do better." in alone
     both = said(opened(table="lists", columns='["held", "=word"]', epsilon="1"))
     assert "Untrue with chance 37.8 %. Published alone, with the whole spend, it would be 26.9 %; nobody who" in both
-    assert "are true together with chance 38.7 %; nobody who keeps this ε can reach more than 47.6 %" in both
+    assert "are true together with chance 38.7 %; no method with this ε can reach more than 47.6 %" in both
     assert "can be untrue less often than 26.8 %" in both and "37.8 %: nobody" not in both
     number = said(opened(table="rows", columns='["pay"]', epsilon="1", grid="1"))
     assert "can do better than 26 in the worst case" in number and "Rounding to steps of 100 can add up to 50" in number

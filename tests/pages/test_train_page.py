@@ -175,7 +175,7 @@ def test_a_click_trains_on_the_worker_and_the_address_finds_it(tables: dict[str,
         assert time.monotonic() < deadline
         time.sleep(0.05)
     app.run()
-    assert "How it reckons" in said(app) and len(tables["pure"].history()) == 1
+    assert "How it computes" in said(app) and len(tables["pure"].history()) == 1
 
 
 def test_ask_ledger_plan_report_and_exports_tell_of_it(tables: dict[str, dp.Table], answer: dp.Answer) -> None:
@@ -235,7 +235,7 @@ def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], a
     table, model = tables["rows"], model_of(answer).as_json()
     table.ask(table.query("check_model", model=model, epsilon="0.5"), "checked one")
     app = opened(**where, checked="checked one")
-    assert "Typically off by about" in said(app) and "What it says, and what is so" in said(app)
+    assert "Typically off by about" in said(app) and "What it predicts, and what is true" in said(app)
     assert any("Check it once more" in one.label for one in app.expander)
     other = table.ask(table.query("train_logistic", target="car", features=["pay"], epsilon="0.2", steps=2))
     table.ask(table.query("check_model", model=model_of(other).as_json(), epsilon="0.5"), "checked two")

@@ -65,7 +65,7 @@ SENTENCES: dict[str, str] = {
     "check.found": "<b>{event}</b> comes {often} of the time from table {likely} and {seldom} of the time from table {unlikely}: <b>{times} times as often</b>. Promised: at most {most} times{but}.",
     "check.found_sure": "<b>{event}</b> comes {often} of the time from table {likely} and <b>never</b> from table {unlikely}. Promised: at most {most} times as often{but}.",
     "check.found_drawn": "<b>{event}</b> came in {often} of the draws from table {likely} and in {seldom} of those from table {unlikely}. Promised: at most {most} times as often{but}.",
-    "check.but": ", but for {delta} of the time",
+    "check.but": ", except {delta} of the time",
     "check.never": "none",
     "check.million": "over a million",
     "check.read.bars": "Green is table A, grey is table B. A green bar must end inside its pale box: that is the promise. In the amber part the most privacy is spent.",

@@ -13,7 +13,7 @@ SENTENCES = {
     "audit.event.found": "‘{name}’ was found, with at least {low}",
     "audit.event.seldom": "‘{name}’ was not found with more than {high}",
     "audit.event.absent": "‘{name}’ was not found",
-    "audit.about": "What every question claims, what its law loses exactly, and what draws prove it loses at least.",
+    "audit.about": "What every question claims, its exact privacy loss, and a lower bound on the loss from draws.",
     "audit.draws": "draws of each of the two tables of a line",
     "audit.plays": "plays of each strategy against the ledger on each of its two tables; 0 leaves them out",
     "audit.short": "few draws and few plays, in about a minute",

@@ -26,15 +26,15 @@ SENTENCES: dict[str, str] = {
     "data.file.ready": "{file} is here already.",
     "data.file.go_on": "Go on with it",
     "data.file.unnamed": "your file",
-    "upload.gone": "The file you brought was let go when you left. What you said about it is kept; bring it again.",
-    "upload.full": "There is no room for another file right now: too many, or too large ones, are being brought in. Nothing of it was kept; try again in a few minutes, or start over to let your earlier files go.",
+    "upload.gone": "The file you brought was deleted when you left. What you said about it is kept; bring it again.",
+    "upload.full": "There is no room for another file right now: too many, or too large ones, are being brought in. Nothing of it was kept; try again in a few minutes, or start over to delete your earlier files.",
     "data.file.large": "The file is larger than {most} MB; keep only the columns you want to ask about, and bring it again.",
     # Its columns
     "data.names.title": "Are these the columns?",
     "data.names.lead": "They were found in the first line of {file}. Names are public; what stands below them is not shown.",
     "data.names.one": "One column,",
     "data.names.many": "{columns} columns,",
-    "data.names.how": "separated by {separator}, read as {encoding}. Lines of separators alone are passed over.",
+    "data.names.how": "separated by {separator}, read as {encoding}. Lines of separators alone are skipped.",
     "data.names.numbers": "How does this file write a number like one thousand two hundred and thirty-four and a half?",
     "data.names.numbers_help": "Plain numbers such as 1234 are read either way. What is no number counts as missing.",
     "data.names.numbers_or": "{bare} or {example}",
@@ -76,7 +76,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.who_none": "choose a column",
     "data.unit.who_help": "A number or name that is the same in all rows of one person. Rows where it is blank are left out.",
     "data.unit.each": "How many rows of one person count?",
-    "data.unit.each_help": "If a person has more, this many of them are kept, chosen without a look at anybody else.",
+    "data.unit.each_help": "If a person has more, this many of them are kept, chosen without looking at anybody else’s rows.",
     "data.unit.each_means": "Every row that counts adds noise: 3 rows each make answers three times as rough as 1. Most questions count rows; the number of people can be asked for too.",
     "data.unit.who_same": "Spaces around it, tabs and other invisible white space do not count, nor does how an accent is put together; capitals do: “Ana” and “ Ana ” are one person, “ana” is another.",
     "data.relation.counted_later": "How many there are exactly is counted once, when the table is added, and shown from then on. Until then prices are worked out for the number you give, or for {people}.",
@@ -304,7 +304,7 @@ SENTENCES: dict[str, str] = {
     "data.done.stand_in": "{range}; empty cells count as {value}",
     # One table
     "data.table.title": "What is declared of “{table}”",
-    "data.table.lead": "This is all that questions rely on. Nothing of it was read off the rows, unless it was bought.",
+    "data.table.lead": "This is all that questions rely on. Nothing of it was read from the rows, unless it was paid for.",
     "data.table.ask": "Ask a question",
     "data.table.change": "Change what is declared",
     "data.fit.few": "Few rows do not fit, so the declaration can stay as it is.",
@@ -337,7 +337,7 @@ SENTENCES: dict[str, str] = {
     "data.buy.use_range_means": "It is paid for and may be used: it goes onto the column’s card, in steps of {step}. You can still change "
     "both there.",
     "data.change.title": "Change what is declared of “{table}”",
-    "data.change.lead": "Add columns, widen ranges, mend lists. The rows and the allowance stay the same, and this is free; answers "
+    "data.change.lead": "Add columns, widen ranges, correct lists. The rows and the allowance stay the same, and this is free; answers "
     "already given keep the meaning they had.",
     "data.change.save": "Save",
     "data.change.leave": "Leave it as it was",

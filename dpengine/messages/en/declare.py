@@ -45,7 +45,7 @@ SENTENCES: dict[str, str] = {
     "predicate.empty": "Choose at least one value for “{column}”.",
     "predicate.deep": "Conditions may be nested only once; simplify this one.",
     "budget.several": "Parts of this content are in tables with allowances of their own ({tables}); bring them one by one.",
-    "content.read_otherwise": "This content is here already, as “{table}”, and was read another way. Its number of people was told once and stays: give the same separator, quote, encoding and line breaks as then.",
+    "content.read_otherwise": "This content is here already, as “{table}”, and was read another way. Its number of people was shown once and stays: give the same separator, quote, encoding and line breaks as then.",
     "content.part_known": "A part of this content is here already, as “{table}”, whose people were counted once. Bring the other files by themselves.",
     "budget.other_terms": "This content already has a budget under other answers about who a row belongs to, how many of a person's rows count, or secret membership; give the same answers as before.",
     "budget.practice": "A practice allowance is for the sample tables only; set an allowance of its own for this table.",

@@ -48,7 +48,7 @@ SENTENCES: dict[str, str] = {
     "ledger.chain": "Each row holds the hash of the one before it: a chain.",
     "ledger.head": "Head of the chain, row {row}",
     "ledger.head_why": (
-        "Write it down somewhere else: a chain cannot see its own tail cut off, but a head that was kept can."
+        "Note it somewhere else: the chain itself cannot show that its last rows were cut off, but a head you noted can."
     ),
     "ledger.kept": "A head or receipt you wrote down earlier (optional)",
     "ledger.verify": "Check every row",

@@ -41,12 +41,12 @@ SENTENCES: dict[str, str] = {
     "or save it again as “CSV UTF-8”.",
     "load.encoding": "Some lines cannot be read as {encoding}; choose the encoding the file was saved in, or choose "
     "to read such lines as empty.",
-    "load.ragged": "Some lines have more or fewer cells than the first line; mend the file, or choose to read such "
+    "load.ragged": "Some lines have more or fewer cells than the first line; correct the file, or choose to read such "
     "lines as empty.",
     "load.quoting": "Some lines have an open or misplaced quote. If cells of this file hold line breaks, say so; otherwise "
-    "mend the quotes, or choose to read such lines as empty.",
+    "correct the quotes, or choose to read such lines as empty.",
     "load.header_quoting": "The first line has an open or misplaced quote. If names or cells of this file hold line breaks, "
-    "say so; otherwise mend the quotes, or choose another quote sign.",
+    "say so; otherwise correct the quotes, or choose another quote sign.",
     "load.line_end": "Some lines hold a line end of another kind; save the file with one kind of line ends, or choose to "
     "read such lines as empty.",
     "load.broken": "A quote or a line end is misplaced, and where cells hold line breaks that hides where lines end; mend "

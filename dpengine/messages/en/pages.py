@@ -82,7 +82,7 @@ SENTENCES: dict[str, str] = {
     "answer.column.range": "Range",
     "receipt.line": "Receipt {hash} · {title} · {relation}",
     "receipt.open": "What is this? Receipt and downloads",
-    "receipt.plain": "A little chance was mixed in before this answer left the table, so that nobody’s own row can be worked out from it. The range says how far that chance, and nothing else, can have moved it.",
+    "receipt.plain": "A little random noise was added before this answer left the table, so that nobody’s own row can be worked out from it. The range says how far that noise, and nothing else, can have moved it.",
     "receipt.theorem": "For specialists: {theorem}.",
     "receipt.value": "Full figure: {value}",
     "receipt.json": "Receipt (JSON)",

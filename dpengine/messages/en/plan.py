@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "plan.noise_groups": "In a group of average size this would be mostly noise; larger groups come out better.",
     "plan.unreachable": "No spend can promise that much. Accept a larger error.",
     "plan.lock": "Leave this one as it is",
-    "plan.lock_help": "When the plan is made to fit, this promise is not touched.",
+    "plan.lock_help": "When the plan is made to fit, this promise is not changed.",
     "plan.up": "Move up",
     "plan.down": "Move down",
     "plan.remove": "Take out",

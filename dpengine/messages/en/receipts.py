@@ -13,7 +13,7 @@ SENTENCES: dict[str, str] = {
     "verify.ledger_unreadable": "The ledger {file} cannot be read; check that it is a file and that you may read it.",
     "verify.not_ledger": "{file} is not a ledger; give the path of ledger.sqlite in the workspace folder, or of an export of it.",
     "verify.ledger_cut": "The ledger {file} is damaged or was cut off; take a whole copy of it.",
-    "verify.chain": "the ledger itself does not hold. {why}",
+    "verify.chain": "the ledger itself is not valid. {why}",
     "verify.version": "this receipt is of a form that this version does not know; download it again from its answer.",
     "verify.elsewhere": "this is a ledger of another workspace; check the receipt against the one it came from.",
     "verify.absent": "the ledger has no such charge. Either the receipt is made up, or the ledger’s newest rows were cut off.",

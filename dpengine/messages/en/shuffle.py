@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "card.local_count.title": "How many, trusting nobody",
     "card.local_count.noun": "number, trusting nobody",
-    "card.local_count.plain": "Everybody tells a bit that is sometimes turned at random; the answer is worked out from all of them.",
+    "card.local_count.plain": "Everybody sends a yes or no that is sometimes flipped at random; the answer is computed from all of them.",
     "card.local_count.theorem": "Randomised response with two values (Warner 1965; thesis, Example 4.10), in the local model (Kasiviswanathan, Lee, Nissim, Raskhodnikova, Smith 2011)",
     "card.local_count.caveat.honest": "Here it is simulated on a table that this computer holds. Among people it needs nobody's trust, but honest answers.",
     "card.shuffle_count.title": "How many, trusting a shuffler",
@@ -26,7 +26,7 @@ SENTENCES: dict[str, str] = {
     "sentence.shuffle_histogram": "The number of people by {column}, for {who}, from shuffled messages",
     "shuffle.large": "Messages of at most {most} people are held at once; use a smaller table, or ask the same in the central model.",
     "shuffle.messages": "A message for each person and each of {values} values is too much at once (at most {most}); choose a column with fewer values.",
-    "shuffle.delta": "Shuffled messages need a chance of more (δ) of at least {least}; try 1e-7.",
+    "shuffle.delta": "Shuffled messages need a chance of a slip (δ) of at least {least}; try 1e-7.",
     "shuffle.calibration": "Choose how much noise from: {calibrations}.",
     "shuffle.solution": "Choose one of: {solutions}.",
     "shuffle.few": "Too few people for this ε and δ: their coins together hide nobody. At least {least} are needed; raise ε or δ, or use the local model.",

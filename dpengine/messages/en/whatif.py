@@ -168,7 +168,7 @@ SENTENCES: dict[str, str] = {
     "odds.before": "before: {share} in 100",
     "odds.after": "after, at most: {share} in 100",
     "odds.about.replace": "That holds whatever else they know about everybody else. It is about what the person’s row says, not about whether the person is in the table: that is taken as known.",
-    "odds.about.add_remove": "That holds whatever else they know about everybody else. It is about being in the table; of what the row of somebody known to be in it says, they can be at most {twice} % sure, because one row for another counts twice.",
+    "odds.about.add_remove": "That holds whatever else they know about everybody else. It is about being in the table; of what the row of somebody known to be in it says, they can be at most {twice} % sure, because replacing a row counts as two changes.",
     "odds.alone.replace": "By itself, this answer is ε = {epsilon}: somebody who is {prior} % sure of something about a person’s row can be at most {most} % sure of it after this answer.",
     "odds.alone.add_remove": "By itself, this answer is ε = {epsilon}: somebody who is {prior} % sure that a person is in the table can be at most {most} % sure of it after this answer.",
     "odds.alone_delta": "δ = {delta} is the chance set aside for a slip in which this limit may fail.",

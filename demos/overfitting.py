@@ -1,4 +1,4 @@
-"""How somebody who asks many questions fools himself, and why private answers do not let him.
+"""How asking many questions leads an analyst to overfit, and why private answers prevent it.
 
 The table is pure noise: people with hundreds of yes/no features and a yes/no outcome, all of them coin flips. An
 automatic analyst asks of every feature for how many people it equals the label, puts those first that look most

@@ -30,7 +30,7 @@ if later is not None:
     words = say("ask.newer", sentence=sentence_of(later))
     st.html(f'<p class="muted"><a href="{history.answer_link(later)}" target="_self">{escape(words)}</a></p>')
 if asked is not None and asked.answer is not None:
-    frame.show_price(table, None)  # again: the answer may have been charged after the frame was drawn
+    frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     answer.show(asked.answer)
     workshop.truth_beside(asked.answer)
     looks.show(table, asked.answer)

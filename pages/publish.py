@@ -1,4 +1,4 @@
-"""Publish: columns of a table made fit to be given away, every row changed at random by itself."""
+"""Publish: a table that may be given away, with random noise in every row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synthetic: made-up rows that answer a whole list of questions about as the table does."""
+"""Synthetic: made-up rows that give nearly the same answers to a whole list of questions as the table."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Each answer is the true count with discrete Laplace noise of scale 1/ε. The noise of k answers has a spread √k times
 smaller in their mean, so where nobody counts the questions the truth comes out. *Basic composition*: k answers of ε
-are together kε-DP, so an allowance bears ⌊allowance/ε⌋ of them. The *filter* of the ledger bears at least as many.
+are together kε-DP, so ⌊allowance/ε⌋ of them fit into an allowance. The ledger's *filter* admits at least as many.
 """
 
 from __future__ import annotations

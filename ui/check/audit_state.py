@@ -115,18 +115,18 @@ def evidence(ready: Prepared, kept: Drawn) -> Evidence:
 
 
 def state() -> dict[str, str]:
-    """As the address says on arrival, else as it was left, else the usual."""
+    """The settings: from the URL on arrival, else as they were left, else the defaults."""
     arriving = {name: st.query_params[name] for name in USUAL if name in st.query_params}
     kept = st.session_state.get(STATE)
     if kept is None or (arriving and arriving != kept["url"]):
-        turn = kept["turn"] + 1 if kept else 0  # new widgets: a browser goes on showing what it has
+        turn = kept["turn"] + 1 if kept else 0  # new widgets, because a browser keeps showing the old ones
         kept = {"url": arriving, "given": clean(arriving), "turn": turn}
         st.session_state[STATE] = kept
     return dict(kept["given"])
 
 
 def clean(arriving: dict[str, str]) -> dict[str, str]:
-    """Nothing of an address is trusted: what cannot be chosen becomes the usual."""
+    """Nothing in a URL is trusted: what cannot be chosen becomes the default."""
     given = fitted(USUAL | {name: text for name, text in arriving.items() if text in CHOICES.get(name, ())})
     return given | {"twin": twin_of(given, arriving.get("twin", ""))}
 

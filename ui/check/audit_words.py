@@ -123,7 +123,7 @@ def gauge(ready: Prepared, kept: Drawn) -> list[tuple[str, str]]:
 
 
 def verdict(ready: Prepared, kept: Drawn, twin: str) -> str:
-    """What the draws amount to; they never amount to “it holds”."""
+    """What the draws show; they never prove that a promise is kept."""
     over = evidence(ready, kept).epsilon > ready.claim.epsilon
     if not twin:
         return say("check.verdict.alarm" if over else "check.verdict.built")

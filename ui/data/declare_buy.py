@@ -1,4 +1,4 @@
-"""What is not known of a table and can be bought from its allowance: does it fit, a range, a list of values.
+"""Facts about a table that nobody knows and that can be paid for from its allowance: a range, or a list of values.
 
 Every offer is drawn from public facts; a click hands it to the worker, as on Ask.
 """
@@ -27,8 +27,8 @@ FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares)
 
 
 def unknown(table: dp.Table, first: str | None = None) -> None:
-    """The last resort, for a column whose range or list nobody knows; `first` is chosen already, by nobody: its price
-    stands on the button alone."""
+    """The last resort, for a column whose range or list nobody knows. `first` is preselected, so its price is shown
+    only on the button."""
     with st.container(key="card-buy"):
         st.html(f'<h2>{escape(say("data.buy.title"))}</h2><p class="muted">{escape(say("data.buy.lead"))}</p>')
         names = [name for name in table.facts.header if name != table.facts.unit.id_column]
@@ -134,7 +134,7 @@ def _worth(query: dp.Query) -> str:
 
 
 def _rough(query: dp.Query, price: dp.Preview) -> str:
-    """What a spend is too small for. What enough people hold is found all the same."""
+    """A warning that this ε is too small to find rare values. What enough people hold is found all the same."""
     if query.declares:
         return say("data.buy.rough", people=query.facts.about)
     return say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))

@@ -61,7 +61,7 @@ def _leave(name: str) -> None:
 
 
 def put_away() -> None:
-    """What was about to be bought below the cards: on another page nobody is about to buy it."""
+    """Forget the purchase that was prepared below the cards, when another page is opened."""
     if BUYING in st.session_state:
         st.session_state[BUYING] = None
 

@@ -41,7 +41,8 @@ def show(table: dp.Table, buy: bool = True) -> None:
 
 
 def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
-    """Columns that do not fit, each with the likely slip and a way to mend it; then those that do, in one line."""
+    """Columns that do not fit, each with the likely mistake and a way to correct it; then those that do, in one
+    line."""
     for fit in fits:
         if fit.checked and fit.state != FITS:
             guess = slip(table.schema[fit.column])

@@ -69,7 +69,7 @@ def show() -> None:
     if asked is not None and not asked.over:
         return
     if asked is not None and asked.answer is not None:
-        frame.show_price(table, None)  # again: the answer may have been charged after the frame was drawn
+        frame.show_price(table, None)  # drawn again: the charge may have come after the frame
         answer.show(asked.answer)
         buy.then(table, asked.answer)
         st.divider()

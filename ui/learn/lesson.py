@@ -71,7 +71,7 @@ class Lesson:
         return tuple(one for one in self.settings if one.name in names)
 
     def clean(self, arriving: Given) -> dict[str, str]:
-        """Nothing of an address is trusted: what cannot be chosen becomes the usual."""
+        """Nothing in a URL is trusted: what cannot be chosen becomes the default."""
         told = {one.name: arriving.get(one.name, one.usual) for one in self.settings}
         return {one.name: told[one.name] if told[one.name] in one.choices else one.usual for one in self.settings}
 

@@ -199,7 +199,8 @@ def _control(chosen: Lesson, one: Setting, value: str) -> str:
 
 @st.cache_data(max_entries=3000, show_spinner=False)
 def _view(number: int, lang: str, given: tuple[tuple[str, str], ...], hand: int) -> View:
-    """Kept by settings and language, so that a picture does not flicker and thirty people cost little more than one."""
+    """Cached by settings and language, so that a picture does not change on every run and thirty people cost little
+    more than one."""
     return lesson(number).view(dict(given))
 
 
@@ -232,7 +233,7 @@ def _arrive(number: int) -> None:
     arriving = {name: text for name, text in dict(st.query_params).items() if name != IN_ADDRESS}
     if arriving != kept["url"] or number not in kept["given"]:
         kept["given"][number] = lesson(number).clean(arriving)
-        kept["turn"] += 1  # new widgets: a browser goes on showing what it has
+        kept["turn"] += 1  # new widgets, because a browser keeps showing the old ones
         kept["url"] = arriving
 
 

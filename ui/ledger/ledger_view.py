@@ -119,7 +119,7 @@ def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
 
 
 def stopping(table: dp.Table, meter: dp.Meter) -> None:
-    """The meter as a claim about this moment, and the same history by rules that do not decide here."""
+    """The guarantee if nothing more is asked, and the same history under other accountants, for comparison."""
     delta = power_of_ten(meter.delta_now)
     told = say("ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.used))
     if table.closed:
@@ -158,7 +158,7 @@ def fit_words(fit: Fit | None) -> str:
 
 
 def check(at_once: bool = False) -> None:
-    """The chain: a walk over every row, its head to write down, and a look for one that was."""
+    """The chain: a check of every row, its head to note elsewhere, and a search for a head noted earlier."""
     row, head = workspace().ledger.head()
     if not row:
         return

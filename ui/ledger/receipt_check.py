@@ -51,7 +51,7 @@ def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Findi
 
 
 def tell(found: list[Finding]) -> None:
-    """One receipt in full; of many the sum and those that do not hold."""
+    """One receipt in full; for several, how many are verified and which are not."""
     bad = [one for one in found if not one.ok]
     if len(found) > 1 and bad:
         broken(say("receipt.some_bad", bad=len(bad), count=len(found)), "")

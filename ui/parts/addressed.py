@@ -1,5 +1,5 @@
-"""What stands in an address: a form's whole state, read on arrival, kept while it is filled in, written back; and a
-request, with what became of it."""
+"""What a URL holds: a form's whole state, which is read on arrival, kept while it is filled in, and written back; and a
+request, with its outcome."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def given(
         for key in [key for key in st.session_state if str(key).startswith(f"{place}-") and key != _state(place)]:
             if not str(key).startswith(f"{place}-table"):
                 del st.session_state[key]
-        turn = kept["turn"] + 1 if kept else 0  # new widgets: a browser goes on showing what it has
+        turn = kept["turn"] + 1 if kept else 0  # new widgets, because a browser keeps showing the old ones
         kept = {"table": table.name, "url": arriving, "given": arriving | fill(arriving), "turn": turn}
         st.session_state[_state(place)] = kept
     return dict(kept["given"]), arrived
@@ -81,6 +81,6 @@ def became(
     if found is None or not isinstance(found.query, kind) or found.receipt["table"] != table.name:
         job.refused(str(asked.error or say(unknown)), request)
         return False
-    frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
+    frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     show(table, found)
     return True

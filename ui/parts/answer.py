@@ -102,7 +102,7 @@ _PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
 
 
 def speechless(answer: dp.Answer) -> bool:
-    """Does it say nothing at all? Then there is nothing to draw; what cannot be told apart is drawn."""
+    """Does it say nothing at all? Then nothing is drawn; groups that cannot be told apart are still drawn."""
     return answer.query.state(answer.value, answer.interval) == FEW
 
 
@@ -135,7 +135,7 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
 
 
 def receipt(answer: dp.Answer, key: str) -> None:
-    """One line in sight, everything behind it."""
+    """One visible line, with everything else behind it."""
     short = answer.receipt["charge"]["hash"]
     relation = say(f"relation.short.{answer.query.facts.relation}")
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)

@@ -1,4 +1,4 @@
-"""What an answer does not count as the file has it, said beside it: the question tells, from public facts."""
+"""A note beside an answer on how the declaration changes the file's cells before they count; from public facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of whether the cells behind an answer are as declared, said beside it: from what was paid to check."""
+"""A note beside an answer on whether the cells behind it are as declared, as far as paid checks say."""
 
 from __future__ import annotations
 

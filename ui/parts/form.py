@@ -57,7 +57,7 @@ def _read(arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """The URL says what the form says, so that every view can be sent to somebody."""
+    """Writes the form to the URL, so that every view can be sent as a link."""
     told = {"q": key} | {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in given.items()

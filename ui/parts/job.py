@@ -1,4 +1,4 @@
-"""Asking: the click only hands the question to the worker; the page waits for it in a fragment and finds it by its id.
+"""Asking: the click only passes the question to a background thread; the page waits in a fragment and finds it by id.
 
 The id is in the URL from the click on, so a reload, a second tab or a restart find the same answer and pay nothing.
 """
@@ -52,7 +52,7 @@ def ask_button(
 
 
 def look_up() -> None:
-    """Up to which row the ledger is known to whoever sees this page, before anything of it is read."""
+    """The last ledger row that the person looking at this page has seen, taken before anything else is read."""
     st.session_state[_SEEN] = workspace().ledger.head()[0]
 
 
@@ -63,7 +63,7 @@ def seen() -> int | None:
 
 def _ask(table: dp.Table, query: dp.Query, request: str, place: str, known: int | None) -> None:
     try:
-        # First: any st.* call is where another click may end this script.
+        # First: at any st.* call the next click may abort this script.
         table.submit(query, request_id=request, seen=known)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
@@ -78,7 +78,7 @@ def current_request() -> str | None:
 
 
 def renew(request: str) -> None:
-    """Once a question is over, however it ended, the next click is a new, paid draw."""
+    """Once a question has ended in any way, the next click is a new, paid draw."""
     waiting = st.session_state.get(_NEXT, {})
     for place in [place for place, used in waiting.items() if used == request]:
         del waiting[place]
@@ -101,7 +101,7 @@ def newer(table: dp.Table, request: str) -> Charge | None:
 
 
 def look(request: str) -> dp.Job:
-    """Where the question in the URL stands. Until it is over the page shows that it waits, and nothing else."""
+    """The state of the question in the URL. Until it has ended, the page shows only that it waits."""
     job = workspace().job(request)
     if not job.over:
         wait(request)

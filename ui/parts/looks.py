@@ -1,4 +1,4 @@
-"""A question that was asked more than once: what its answers say together, each by itself, and one more look."""
+"""A question that was asked more than once: its answers combined, each one alone, and a button to ask again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which noise an answer gets: the one that serves the question best for what it takes of the allowance now."""
+"""Which noise an answer gets: the most accurate one for the share of the allowance that the question takes now."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What an answer will be worth, as a picture: the width of its error bar, from public facts alone. There is nothing in
-it that could be taken for a result: no names, no figures of the table, bars of one length."""
+"""How accurate an answer will be, as a picture: the width of its error bar, from public facts alone. Nothing in it
+could be taken for a result: no names, no figures of the table, bars of one length."""
 
 from __future__ import annotations
 

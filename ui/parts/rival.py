@@ -1,4 +1,4 @@
-"""Beside a curve: the other way to ask for it, which of the two is expected to be nearer, and a link."""
+"""Beside a curve: the other question that gives it, which of the two is expected to be more accurate, and a link."""
 
 from __future__ import annotations
 

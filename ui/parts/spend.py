@@ -48,7 +48,7 @@ def _epsilon(place: str) -> str:
 
 
 def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
-    """Take ε from a link or from how the form was left; else what a first question of this table is worth asking at."""
+    """Take ε from a link or from how the form was left; else the ε of a suggested first question."""
     if _epsilon(place) not in st.session_state or st.session_state.get(f"{place}-epsilon-table") != table.name:
         told = str(given or usual(table))
         try:
@@ -164,7 +164,7 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
 
 
 def _typed(key: str, now: str, place: str) -> None:
-    """What cannot be spent changes nothing, and the field says again what counts."""
+    """An ε that cannot be used changes nothing, and the field shows the present one again."""
     try:
         wanted = read_epsilon(as_typed(st.session_state[key]))
     except dp.AllowanceError as refusal:
@@ -199,7 +199,7 @@ def read_wish(query: dp.Query, typed: str) -> Fraction:
 
 
 def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:
-    """What cannot be promised changes nothing, and the field says again what is."""
+    """An error that cannot be promised changes nothing, and the field shows the present one again."""
     try:
         least = table.least_epsilon(query, read_wish(query, st.session_state[key]))
         if least is None:

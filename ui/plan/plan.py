@@ -210,7 +210,7 @@ def _relief(line: PlanLine, relief: Relief) -> list[str]:
 
 @st.cache_data(max_entries=200, show_spinner=True)
 def _numerical(losses: str, delta: str, _planner: Planner, _plan: Plan) -> Fraction | None:
-    """Kept by public facts only: all visitors share this cache."""
+    """Cached for all visitors, so the key holds public facts only."""
     return _planner.fixed_price(_plan.wishes)
 
 

@@ -1,4 +1,4 @@
-"""Running a plan: the click only hands it to the worker; the page finds it by the id in the URL."""
+"""Running a plan: the click only passes it to a background thread; the page finds it by the id in the URL."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def show(table: dp.Table, run: str) -> bool:
 
 
 def renew(run: str) -> bool:
-    """Once a run is over the next click is a new, paid one; False where this was done before."""
+    """Once a run has ended, the next click is a new, paid one; False if this was done before."""
     waiting = st.session_state.get(_NEXT, {})
     over = [key for key, used in waiting.items() if used == run]
     for key in over:

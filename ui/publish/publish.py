@@ -106,7 +106,7 @@ def made(table: dp.Table, given: dict[str, Any]) -> OfRows:
 
 
 def _usual(table: dp.Table, columns: list[str]) -> str:
-    """The least spend at which all rows together tell something, within half of what is left; else the most of it."""
+    """The smallest ε at which averages over all rows say something, within half of what is left; else the largest."""
     fitting = table.affordable(spend.STEPS, table.meter().unused / 2) or [spend.STEPS[0]]
     for step in fitting if columns else ():
         query = made(table, {"columns": columns, "epsilon": step})
@@ -116,7 +116,7 @@ def _usual(table: dp.Table, columns: list[str]) -> str:
 
 
 def _more(given: dict[str, Any]) -> dict[str, str]:
-    """What a clerk never needs: a coarser grid, and the chance of more."""
+    """Settings that few people need: a coarser grid, and δ."""
     with st.expander(say("publish_page.more")):
         grid = number_field.field(
             say("param.grid.label"), given["grid"], _widget("grid"), help=say("param.grid.help"), width=220

@@ -1,4 +1,4 @@
-"""What a published table will tell, from public facts: one row, all rows, what nobody can beat, and made-up rows."""
+"""What a published table will be worth, from public facts: one row, all rows, the lower bound, and made-up rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def show(table: dp.Table, query: OfRows) -> None:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _rehearsed(facts: str, _table: dp.Table, _query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Kept by public facts only, so that the example does not flicker: all visitors share this cache."""
+    """Cached for all visitors, so that the example does not change on every run; the key holds public facts only."""
     return _table.rehearse_rows(_query)
 
 

@@ -158,7 +158,7 @@ def compared(one: AdaptiveSession, tight: AdaptiveSession) -> str:
 
 
 def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
-    """What every answer will be worth, what so many people bear, the price, and the one button."""
+    """How accurate every answer will be, how many questions this many people are enough for, the price, the button."""
     price = table.preview(query)
     frame.show_price(table, price, "_session")
     st.html(
@@ -191,7 +191,7 @@ def _each(query: AdaptiveSession) -> str:
 
 
 def _bears_words(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> str:
-    """“How many questions can so many people bear?”, at this spend and three sizes of error."""
+    """How many questions this many people are enough for, at this ε and three sizes of error."""
 
     def make(questions: int) -> AdaptiveSession:
         return table.session_for(questions, spend, query.calibration)

@@ -1,4 +1,4 @@
-"""What a session's answers say of the population the people were drawn from: the second meter, and where it is from."""
+"""What a session's answers say about the population the people were drawn from, and which bounds that rests on."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _REFUSED = "session-refused"
 
 
 def show(table: dp.Table, session: Session) -> None:
-    frame.show_price(table, None)  # again: it may have been charged after the frame was drawn
+    frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     step = st.query_params.get("step")
     state, ended, steps = session.look(NEWEST)
     choice = session.chose
@@ -129,7 +129,7 @@ def _sentence(table: dp.Table, session: Session) -> dict[str, Any]:
 
 def _ask(session: Session, ask: dict[str, Any], step: str) -> None:
     try:
-        session.submit(ask, step)  # first: any st.* call is where another click may end this script
+        session.submit(ask, step)  # first: at any st.* call the next click may abort this script
     except dp.AllowanceError as refusal:
         st.session_state[_REFUSED] = str(refusal)
         return

@@ -1,4 +1,5 @@
-"""The meter and the name of the open table, on top of every page. A page that knows a price draws it in."""
+"""The meter and the name of the open table, at the top of every page. A page that knows a price adds it to the
+meter."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def draw(table: dp.Table) -> None:
 
 
 def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
-    """Which table a page speaks of; another one is opened at once."""
+    """A picker for the table that a page is about; choosing another opens it at once."""
     names, labels = table_names(), table_labels()
     picked = st.selectbox(
         say("ask.table"),
@@ -42,13 +43,13 @@ def pick_table(table: dp.Table, page: str, width: int = 320) -> None:
 
 
 def complain(sentence: str | None) -> None:
-    """What keeps the page, or the chosen table, from being shown."""
+    """Show why the page, or the chosen table, cannot be shown."""
     if sentence:
         broken(say("page.trouble"), sentence)
 
 
 def fine(sentence: str) -> None:
-    """Something was checked and holds."""
+    """Show that something was checked and is in order."""
     st.html(f'<p role="status"><b class="whole">✓</b> {escape(sentence)}</p>')
 
 
@@ -62,13 +63,14 @@ def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "
 
 
 def instead(sentence: str) -> None:
-    """No allowance where none is spoken of: the open table's has nothing to do with one that is being declared."""
+    """A sentence in place of the meter: the open table's allowance has nothing to do with one that is being
+    declared."""
     words = f"<span>{gloss.text(sentence)}</span>"
     st.session_state[_SLOT].html(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
 
 
 def nothing() -> None:
-    """No bar where no table, or each of several, is spoken of."""
+    """No meter, on pages about no table or about several."""
     st.session_state[_SLOT].html('<div class="meter"></div>')
 
 

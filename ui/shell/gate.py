@@ -1,4 +1,4 @@
-"""Who may knock at the front door: pages of this very app, under an address that is its own.
+"""Which requests are accepted: those of this app's own pages, under one of its own addresses.
 
 An address is a whole origin: scheme, host and port. The app's own are the one it was told (`ALLOWANCE_ORIGIN`, where a
 proxy stands in front) and the one a connection really came in at: this machine by its usual names, or the number of
@@ -89,7 +89,7 @@ def header(scope: Mapping[str, Any], wanted: bytes) -> str:
 
 
 def _here(scope: Mapping[str, Any]) -> Iterator[Origin]:
-    """Where this connection came in. The kernel says so, not the one who knocks."""
+    """The address at which this connection arrived, as the kernel reports it, not the request."""
     address, port = scope.get("server") or ("", None)
     if port is not None:
         scheme = "https" if st.get_option("server.sslCertFile") else "http"

@@ -1,10 +1,10 @@
-"""Files on their way in: only where a page asks for one, straight to the disk, so many and so large, and gone with
-whoever brought them.
+"""Uploads: accepted only where a page asks for one, written straight to disk, limited in number and size, and deleted
+when the visitor leaves.
 
 Streamlit takes a file from any socket that names a live session, and holds it in memory. Here the front door takes it
 first: an address is given out only to a session whose page shows an uploader (`picker`), a file is taken only at such
-an address, and written down as it comes; what Streamlit gets in its place is a note of four bytes. Files go with
-whoever brought them: with the last of a visitor's sessions (a reload is a new one), once it cannot be taken up again.
+an address, and written to disk as it arrives; Streamlit gets a note of four bytes in its place. A visitor's files are
+deleted with the last of their sessions (a reload is a new one), once it cannot be resumed.
 """
 
 from __future__ import annotations

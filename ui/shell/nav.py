@@ -1,4 +1,4 @@
-"""Where things stand: four places, the pages inside each, and links between them.
+"""Navigation: four places, the pages in each, and links between them.
 
 A place opens its first page; its pages are listed in a row of their own on each of them. In a workshop the wall is a
 place too, before all others, and nobody brings a table.

@@ -1,7 +1,7 @@
-"""Ways out of the server that no page has: its log, its temporary files, and what a crash would leave on the disk.
+"""Keeps private values out of the log, of temporary files, and of what a crash would leave on the disk.
 
-An error that nobody caught (in a callback, a fragment, a thread, the web server itself) may quote a cell, and what
-prints it is not ours. So the log is told its kind and where it happened, never its words.
+An error that nothing caught (in a callback, a fragment, a thread, the web server itself) may quote a cell, and is
+printed by code that is not ours. So the log gets its type and where it happened, never its text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def keep(folder: Path) -> None:
 
 
 def told(error: BaseException) -> str:
-    """An error and those behind it, each by its kind and the places it came through."""
+    """An error and its causes, each by its type and the code it passed through."""
     lines, seen = [], set[int]()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

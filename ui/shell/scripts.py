@@ -1,4 +1,4 @@
-"""The scripts a page may run, word for word, and the hashes by which a browser knows them."""
+"""The scripts a page may run, word for word, and the hashes by which a browser recognises them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Streamlit collects garbage after every run of a script or a fragment, and walks everything that was ever imported to
-do so: a tenth of a second, thirty times over in a class. What is there when the program has come up stays there; it is
-set aside once, so that a collection looks at what came since.
+"""Streamlit runs the garbage collector after every run of a script or a fragment, and that walks everything that was
+ever imported: a tenth of a second, thirty times over in a class. What exists once the program has started stays, so it
+is frozen once, and later collections look only at newer objects.
 """
 
 from __future__ import annotations

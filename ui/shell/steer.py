@@ -1,7 +1,6 @@
-"""The two things a page does to the browser that shows it: what was asked for comes into view, and a page is printed
-on wish.
+"""Two scripts that a page runs in the browser: one scrolls to the answer that was asked for, one prints the page.
 
-Each is a fixed script, admitted by its hash (`CONTENT_POLICY` in ui/shell/web.py): nothing else can run.
+Each is a fixed script, allowed by its hash (`CONTENT_POLICY` in ui/shell/web.py): nothing else can run.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ _COMING, _TURN = "steer-coming", "steer-turn"
 
 
 def expect(request: str) -> None:
-    """Somebody asked: the answer, or why there is none, is to be brought before them."""
+    """Remember that somebody asked, so that the page scrolls to the answer, or to why there is none."""
     st.session_state[_COMING] = request
 
 
 def arrived(request: str | None) -> None:
-    """What was expected stands on the page now, marked `class="arrived"`: into view and into focus, once."""
+    """The expected answer is on the page now, marked `class="arrived"`: scroll to it and focus it, once."""
     if request is not None and st.session_state.get(_COMING) == request:
         del st.session_state[_COMING]
         _run(BRING, "arrived")
@@ -30,7 +29,7 @@ def print_page() -> None:
 
 
 def _run(script: str, name: str) -> None:
-    """A browser runs it once for every turn: what is the same as before it leaves alone."""
+    """The browser runs a script only when it changes, so the turn is part of it."""
     turn = st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
     with st.container(key=f"steer-{name}"):  # takes no room: see style.css
         st.html(f'<i data-turn="{turn}"></i><script>{script}</script>', unsafe_allow_javascript=True)

@@ -1,6 +1,6 @@
-"""The guided start: one small card on three pages. A first visit is offered it; it can be left, and found again.
+"""The guided start: a small card on three pages. It is offered on a first visit, and can be left and found again.
 
-A step is the page one is on, so nothing but the wish to see it is remembered.
+Each step belongs to a page, so only whether the tour is wanted needs to be remembered.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _WISH = "tour"
 
 
 def settle() -> None:
-    """An address may ask for it, once: what is pressed afterwards counts."""
+    """A URL may turn it on once; what is clicked afterwards counts."""
     if st.query_params.get(_WISH) in REMEMBERED[_WISH][1]:
         _wish(st.query_params[_WISH])
     st.query_params.pop(_WISH, None)
 
 
 def wish() -> str | None:
-    """*on*, *off*, or None where nobody has said."""
+    """*on*, *off*, or None if nothing was chosen."""
     told: str | None = st.session_state.get(_WISH) or cookies.kept(_WISH)
     return told
 
@@ -37,7 +37,7 @@ def _wish(told: str) -> None:
 
 
 def first_visit() -> bool:
-    """Nobody has said whether they want it, and nothing was asked yet."""
+    """Has nobody chosen yet whether to see it, and was nothing asked yet?"""
     return wish() is None and not open_table(FIRST_TABLE).meter().charges
 
 
@@ -46,7 +46,8 @@ def offer() -> None:
 
 
 def again(page: str) -> None:
-    """From anywhere: on, and to its first step; a button there, since a link to the same page changes no address."""
+    """Turns it on and goes to its first step; on that page it is a button, because a link to the same page would do
+    nothing."""
     if page == STEPS[0]:
         st.button(say("tour.again"), key="tour-again", on_click=_wish, args=("on",))
     else:
@@ -54,7 +55,7 @@ def again(page: str) -> None:
 
 
 def show(page: str, table: dp.Table) -> None:
-    """Where this page is one of the steps."""
+    """Show the card, if this page is one of the steps."""
     cookies.keep(_WISH, st.session_state.get(_WISH))
     if wish() != "on" or page not in STEPS:
         return

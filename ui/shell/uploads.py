@@ -1,6 +1,7 @@
-"""An uploaded file on the server: under the workspace's tmp/, its user's alone, under a random name, gone when used.
+"""An uploaded file on the server: in the workspace's tmp/, readable by its user only, under a random name, deleted when
+used.
 
-The name a browser sends is never part of a path. What the file is, its first bytes tell.
+The name that a browser sends is never part of a path. The kind of file is recognised by its first bytes.
 """
 
 from __future__ import annotations

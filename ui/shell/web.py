@@ -1,6 +1,5 @@
-"""What every HTTP answer of the app carries: headers that keep it to itself, and a cookie that tells visitors apart;
-others remember what an address asked for: the language, and whether the guided start is wanted. A page says its
-language.
+"""What every HTTP response of the app carries: security headers, a cookie that identifies the visitor, and cookies that
+remember what a URL asked for: the language, and whether the guided start is wanted. A page states its language.
 
 The cookie is a random name for a browser, so that each visitor gets a practice budget of their own and finds it again
 after a reload. It is no login: whoever holds it is that visitor, and clearing it makes a new one.
@@ -67,14 +66,14 @@ HEADERS = (
 
 
 def visitor_of(cookies: Mapping[str, str]) -> str | None:
-    """The visitor these cookies name, or None when they name nobody this app could have named."""
+    """The visitor named by these cookies, or None if the name is not one that this app gives out."""
     name = cookies.get(VISITOR_COOKIE, "")
     return name if isinstance(name, str) and _VISITOR.fullmatch(name) else None
 
 
 class FrontDoor:
-    """ASGI middleware: whoever has no business here is sent away (ui/shell/gate.py); headers on every HTTP answer, the
-    visitor cookie on pages. WebSockets pass untouched.
+    """ASGI middleware: refuses requests from elsewhere (ui/shell/gate.py), and adds headers to every HTTP response and
+    the visitor cookie to pages. WebSockets pass unchanged.
 
     The page is fetched before its WebSocket is opened, so the script sees the cookie on the very first visit.
     """

@@ -185,7 +185,7 @@ def _usual(table: dp.Table, given: dict[str, Any]) -> str:
 
 
 def _more(given: dict[str, Any]) -> dict[str, str]:
-    """What a clerk never needs."""
+    """Settings that few people need."""
     with st.expander(say("train_page.more"), expanded=any(given[name] for name in train_state.MORE)):
         st.html(f'<p class="muted">{escape(say("train_page.more_lead"))}</p>')
         choices = (("calibration", CALIBRATIONS), ("region", REGIONS), ("iterate", ITERATES))

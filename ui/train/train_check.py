@@ -93,7 +93,7 @@ def _usual(table: dp.Table, model: Model) -> str:
 
 
 def _told(found: dp.Answer, trained: dp.Answer) -> None:
-    """How good it is in a sentence, then the curve: what it says against what is."""
+    """How good it is, in a sentence; then the calibration curve: predicted against true."""
     query = found.query
     assert isinstance(query, OfModel)
     first, listed = query.labels()[0], query.model.kind == LOGISTIC

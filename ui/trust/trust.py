@@ -144,7 +144,7 @@ def _asked(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cautions(table: dp.Table, given: dict[str, Any]) -> list[str]:
-    """A δ that says little, and one that the reserve does not hold."""
+    """Warnings about a δ that is too large to mean much, and about one larger than the reserve."""
     try:
         delta = read_shuffle_delta(given["d"])
     except dp.AllowanceError:

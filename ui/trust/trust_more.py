@@ -34,7 +34,7 @@ _PLAYED = "trust-played"
 
 @st.cache_data(max_entries=200, show_spinner=True)
 def _along(kind: str, values: int, epsilon: str, delta: str) -> dict[str, Any]:
-    """Kept by public facts only: all visitors share this cache."""
+    """Cached for all visitors, so the key holds public facts only."""
     return trust_models.along_people(kind, values, Fraction(epsilon), Fraction(delta))
 
 

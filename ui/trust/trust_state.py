@@ -24,11 +24,11 @@ _CHOICES = {"kind": trust_models.KINDS, "solution": SOLUTIONS, "step": STEPS}
 
 
 def state(table: dp.Table) -> dict[str, Any]:
-    """As the address says on arrival, else as it was left, else the usual."""
+    """The settings: from the URL on arrival, else as they were left, else the defaults."""
     arriving = {name: st.query_params[name] for name in FIELDS if name in st.query_params}
     kept = st.session_state.get(STATE)
     if kept is None or kept["table"] != table.name or (arriving and arriving != kept["url"]):
-        turn = kept["turn"] + 1 if kept else 0  # new widgets: a browser goes on showing what it has
+        turn = kept["turn"] + 1 if kept else 0  # new widgets, because a browser keeps showing the old ones
         kept = {"table": table.name, "url": arriving, "given": _clean(table, arriving), "turn": turn}
         st.session_state[STATE] = kept
     return dict(kept["given"])
@@ -67,7 +67,7 @@ def spend_steps(table: dp.Table) -> list[str]:
 
 
 def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
-    """Nothing of an address is trusted: what cannot be chosen becomes the usual, what is too long is left out."""
+    """Nothing in a URL is trusted: what cannot be chosen becomes the default, what is too long is left out."""
     given = usual(table)
     for name, text in arriving.items():
         if len(text) > LONGEST:
@@ -102,7 +102,7 @@ def widget(name: str) -> str:
 
 
 def remember(table: dp.Table, given: dict[str, Any]) -> None:
-    """The address says what the page says; what is usual is left out."""
+    """Writes the settings to the URL; defaults are left out."""
     kept, before = st.session_state[STATE], usual(table)
     told = {name: _text(given[name]) for name in FIELDS if given[name] != before[name]}
     told = {name: text for name, text in told.items() if len(text) <= LONGEST}

@@ -115,7 +115,7 @@ def _many(found: whatif.Solved) -> dict[str, Points]:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _simulated(facts: str, _query: Median, shape: str, times: int) -> tuple[float, list[float], list[float]]:
-    """Kept by public facts, so that a picture does not flicker: all visitors share this cache."""
+    """Cached for all visitors, so that the picture does not change on every run; the key holds public facts only."""
     return whatif_curves.two_medians(_query, shape, times)
 
 

@@ -51,7 +51,7 @@ _COMPARED = tuple(name for name in USUAL if name not in ("find", "x", "see", "pr
 
 
 def state(table: dp.Table) -> dict[str, str]:
-    """As the address says on arrival, else as it was left, else the usual."""
+    """The settings: from the URL on arrival, else as they were left, else the defaults."""
     arriving = {name: st.query_params[name] for name in (*USUAL, "a") if name in st.query_params}
     kept = st.session_state.get(STATE)
     if kept is None or (arriving and arriving != kept["url"]):
@@ -70,7 +70,7 @@ def _usual(table: dp.Table, source: str) -> dict[str, str]:
 
 
 def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
-    """Nothing of an address is trusted: what cannot be chosen becomes the usual, what is too long is cut."""
+    """Nothing in a URL is trusted: what cannot be chosen becomes the default, what is too long is cut."""
     given = {}
     for name, usual in _usual(table, arriving.get("from", "")).items():
         text = str(arriving.get(name, usual))[:LONGEST]
@@ -111,7 +111,7 @@ def change(**values: str) -> None:
 
 
 def remember(table: dp.Table, given: dict[str, str]) -> None:
-    """The address says what the page says; what is usual is left out."""
+    """Writes the settings to the URL; defaults are left out."""
     kept = st.session_state[STATE]
     found = FIELDS[given["find"]]  # a result, not something typed
     told = {name: text for name, text in _unusual(table, given).items() if name != found}

@@ -1,4 +1,4 @@
-"""Figures as a person reads them, all by one rule.
+"""Numbers as a person reads them, all rounded by one rule.
 
 Place       two digits of how far off a figure may be, half the width of its range, decide the last place that is
             printed: of 45,510 (30,685 – 60,335), which may be off by 14,825, the thousands.
@@ -39,20 +39,20 @@ def rounded_range(low: float, high: float) -> tuple[str, str]:
 
 
 def bare(value: float) -> str:
-    """A figure of which nobody can say how far off it is: to three digits, whole from a hundred on."""
+    """A figure without a known error: to three digits, whole from a hundred on."""
     if abs(value) >= 100:
         return local(f"{value:,.0f}").replace("-", "−")
     return local(f"{float(f'{value:.3g}'):,}".removesuffix(".0")).replace("-", "−")
 
 
 def limits(query: dp.Query) -> tuple[float, float] | None:
-    """Between which numbers an axis need not go beyond; days make their own."""
+    """The limits that an axis need not exceed; for days the axis chooses its own."""
     found = query.limits()
     return None if found is None or isinstance(found[0], str) else (float(found[0]), float(found[1]))
 
 
 def cut(query: dp.Query, value: Any, interval: Any, part: str = "") -> tuple[Any, Any]:
-    """A figure and its range inside what is possible for sure, as numbers that can be drawn; days are, always."""
+    """A figure and its range, cut to what is possible for certain, as numbers that can be drawn; days always are."""
     if isinstance(value, str) or interval is None:
         return value, interval
     least, most = (_drawable(end) for end in query.sure(part))

@@ -142,7 +142,7 @@ def names_of(answer: dp.Answer) -> str:
 
 
 def finding(answer: dp.Answer, state: str) -> str:
-    """What several figures say together: all that tell where they are few, else which is the largest."""
+    """A headline for several figures: all that say something, if they are few, else which is the largest."""
     query, names = answer.query, answer.query.shown()
     ranges = answer.interval or {}
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]

@@ -1,6 +1,6 @@
 """The picture on the class wall: every answer a dot, its range a line below, the mean, and the truth where it is shown.
 
-It is drawn once for everybody and kept; whose dot is whose is told by a rule of style that each viewer gets alone.
+It is drawn once for everybody and cached; a style rule that only this viewer gets marks the viewer's own dot.
 """
 
 from __future__ import annotations

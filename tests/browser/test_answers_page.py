@@ -39,13 +39,14 @@ def journey(page: Any, server: Any, lang: str) -> None:
     pick(page, "Harbour", "Old Town")
     told = compare([one for one in table.figures(table.history(2)[1]) if one.part in ("Harbour", "Old Town")])
     with speaking(lang):
-        words = Words(told, ["Harbour", "Old Town"], "town")
+        question = table.answer_of(table.history(2)[1]).sentence
+        words = Words(told, ["Harbour", "Old Town"], "town", question)
         headline, sentence, copy = words.headline(), words.sentence(), say("answers.copy")
     assert page.locator(".st-key-card-compare .headline").inner_text() == headline
     no_sideways_scrolling(page)
     shot(page, f"answers-compared-{lang}-{page.viewport_size['width']}")
     page.locator(".st-key-card-compare").get_by_role("button", name=copy).click()
-    page.locator("[data-testid='stPopoverBody'] code").filter(has_text=headline[:20]).wait_for()
+    page.locator("[data-testid='stPopoverBody'] code").filter(has_text=headline).wait_for()
     assert page.locator("[data-testid='stPopoverBody'] code").first.inner_text().strip() == sentence
     page.keyboard.press("Escape")
     card = page.locator("[class*='st-key-card-answer']").last

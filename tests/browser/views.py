@@ -34,7 +34,13 @@ def each_lesson() -> dict[str, str]:
 
 def after_asking() -> dict[str, str]:
     """What looks different once something was asked (`use` asks it)."""
-    used = {"ask-before": MANY, "ledger-used": "/ledger", "plan-used": "/plan?table=town", "session-used": "/session"}
+    used = {
+        "ask-before": MANY,
+        "ledger-used": "/ledger",
+        "answers-used": "/answers",
+        "plan-used": "/plan?table=town",
+        "session-used": "/session",
+    }
     return used | {"tables-used": "/tables"}
 
 

@@ -101,14 +101,14 @@ def test_many_answers_are_paged(clinic: dp.Table) -> None:
 
 
 def test_two_bars_are_compared_for_nothing(clinic: dp.Table) -> None:
-    bars(clinic)
+    question = bars(clinic).sentence
     page = pick(opened(), 0, "eyes", "heart")
     figures = {one.part: one for one in clinic.figures(clinic.history(1)[0])}
-    words = Words(compare([figures["eyes"], figures["heart"]]), ["eyes", "heart"], NAME)
+    words = Words(compare([figures["eyes"], figures["heart"]]), ["eyes", "heart"], NAME, question)
     told = html_of(page)
     assert escape(words.headline()) in told and words.table() in told and escape(words.claim()) in told
     assert "not about the world" in words.claim() and "95 times in 100" in words.claim()
-    assert words.sentence() in [code.value for code in page.code]
+    assert words.sentence().startswith(question) and words.sentence() in [code.value for code in page.code]
     page.button(key="compare-clear").click().run()
     assert words.table() not in html_of(page)
 

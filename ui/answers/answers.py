@@ -45,9 +45,10 @@ def _title(table: dp.Table) -> None:
         lead = gloss.text(say("answers.lead"))
         title = escape(say("answers.title", table=table.name))
         st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>', width=620)
-        frame.pick_table(table, "answers", width=240)
-    if table.meter().charges:
-        take_away.show(table)
+        with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
+            frame.pick_table(table, "answers", width=240)
+            if table.meter().charges:
+                take_away.show(table)
 
 
 _STYLE = """<style>
@@ -57,7 +58,7 @@ table.plain.compared { max-width: 44rem; }
 .st-key-card-compare { border-color: var(--left) !important; }
 .st-key-card-compare .headline { font-size: 1.75rem; }
 @media print {
-  [data-testid="stHeader"], .st-key-head, .st-key-take-away, [data-testid="stPopover"],
+  [data-testid="stHeader"], .st-key-head, .st-key-take-away, .st-key-compare-clear, .see, [data-testid="stPopover"],
   [data-testid="stExpander"], [data-testid="stSelectbox"], [data-testid="stButtonGroup"], .modebar-container,
   [data-testid="stMultiSelect"] { display: none !important; }
   [data-testid="stApp"], [data-testid="stMain"], [data-testid="stAppViewContainer"] { position: static !important;

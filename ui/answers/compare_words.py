@@ -31,8 +31,9 @@ def printed(told: Stated) -> tuple[str, str, str]:
 class Words:
     """Of one comparison; `names` stand for its picks."""
 
-    def __init__(self, told: Comparison, names: Sequence[str], table: str) -> None:
-        self.told, self.names, self.table_name = told, list(names), table
+    def __init__(self, told: Comparison, names: Sequence[str], table: str, question: str = "") -> None:
+        """`question` is theirs, where they are parts of one answer."""
+        self.told, self.names, self.table_name, self.question = told, list(names), table, question
 
     def headline(self) -> str:
         """Of two: how far apart, or that they cannot be told apart. Of more: whether one is the largest."""
@@ -90,7 +91,9 @@ class Words:
         """All of it in one breath."""
         several = len(self.told.pairs) > 1
         rows = "".join(f" {what}: {told}." for what, told in self.rows()) if several else ""
-        return f"{self.headline()}{rows} {self.claim()}"
+        finding = self.headline()
+        finding = say("compare.of", question=self.question, finding=finding) if self.question else finding
+        return f"{finding}{rows} {self.claim()}"
 
 
 def _range(told: Stated, sign: str = "") -> str:

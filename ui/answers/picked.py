@@ -46,7 +46,7 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
         none = say("answers.pick_none")
         st.multiselect(told, parts, key=key, format_func=label, on_change=_chosen, args=args, placeholder=none)
     if any(asked == request for asked, _ in _picks()):
-        st.html(f'<a href="#compare">{escape(say("answers.see", picked=len(_picks())))}</a>')
+        st.html(f'<a class="see" href="#compare">{escape(say("answers.see", picked=len(_picks())))}</a>')
 
 
 def _value(answer: dp.Answer) -> str:
@@ -68,29 +68,31 @@ def clear() -> None:
 
 def show(table: dp.Table) -> None:
     """What the picked ones say together, on top of the page."""
-    found = _named(table)
+    found, question = _named(table)
     if not found:
         st.html(f'<p class="muted" id="compare">{escape(say("answers.compare_how"))}</p>')
         return
     with st.container(key="card-compare"):
-        told, names = say("answers.picked", picked=len(found)), ", ".join(one.name for one in found)
+        names = ", ".join(one.name for one in found)
+        names = say("answers.name", part=names, question=question) if question else names
+        told = say("answers.picked", picked=len(found))
         st.html(f'<p class="question" id="compare"><b>{escape(told)}</b> {escape(names)}</p>')
         words, actions = st.container(), st.container(horizontal=True)
         with words:
             if len(found) < FEWEST:
                 st.html(f'<p class="lead">{escape(say("answers.one_more"))}</p>')
             else:
-                _compared(found, table, actions)
+                _compared(found, question, table, actions)
         actions.button(say("answers.clear"), key="compare-clear", on_click=clear)
 
 
-def _compared(found: list[Named], table: dp.Table, actions: DeltaGenerator) -> None:
+def _compared(found: list[Named], question: str, table: dp.Table, actions: DeltaGenerator) -> None:
     try:
         told = compare([one.figure for one in found])
     except dp.AllowanceError as complaint:
         st.html(f'<p class="warn" role="status">{escape(str(complaint))}</p>')
         return
-    words = compare_words.Words(told, [one.name for one in found], table.name)
+    words = compare_words.Words(told, [one.name for one in found], table.name, question)
     st.html(
         f'<p class="headline">{escape(words.headline())}</p>{words.table()}<p class="muted">{escape(words.claim())}</p>'
     )
@@ -98,8 +100,9 @@ def _compared(found: list[Named], table: dp.Table, actions: DeltaGenerator) -> N
         st.code(words.sentence(), language=None, wrap_lines=True)
 
 
-def _named(table: dp.Table) -> list[Named]:
-    """The picked figures of this table that are in its ledger, each with a name that tells it from the others."""
+def _named(table: dp.Table) -> tuple[list[Named], str]:
+    """The picked figures of this table that are in its ledger, each with a name that tells it from the others, and the
+    question that all are parts of, where it is one."""
     entries, found = {}, []
     for request, part in _picks():
         if request not in entries:
@@ -110,7 +113,8 @@ def _named(table: dp.Table) -> list[Named]:
         if known is not None and part in known[1]:
             found.append((known[0], known[1][part]))
     several = len({one.request for _, one in found}) > 1
-    return [Named(_name(answer, one, several), one) for answer, one in found]
+    parts = bool(found) and not several and bool(found[0][1].part)
+    return [Named(_name(answer, one, several), one) for answer, one in found], found[0][0].sentence if parts else ""
 
 
 def _figures(table: dp.Table, entry: dp.Entry) -> tuple[dp.Answer, dict[str, Comparable]]:

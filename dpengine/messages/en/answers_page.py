@@ -53,6 +53,7 @@ SENTENCES: dict[str, str] = {
     "answers.take.registry": "Draft for the registry of deployments (YAML)",
     "answers.take.csv": "All answers (CSV)",
     "compare.above": "{first} is above {second} by {value} {unit} (between {low} and {high}).",
+    "compare.of": "{question}: {finding}",
     "compare.same": "{first} and {second} cannot be told apart: the difference is between {low} and {high} {unit}.",
     "compare.largest": "The largest is {name}.",
     "compare.largest_unknown": "Which of them is the largest cannot be told.",

@@ -53,6 +53,7 @@ SENTENCES: dict[str, str] = {
     "answers.take.registry": "Osnutek za register uporab (YAML)",
     "answers.take.csv": "Vsi odgovori (CSV)",
     "compare.above": "{first} je nad {second} za {value} {unit} (od {low} do {high}).",
+    "compare.of": "{question}: {finding}",
     "compare.same": "{first} in {second}: ni mogoče reči, da se razlikujeta; razlika je od {low} do {high} {unit}.",
     "compare.largest": "Največ: {name}.",
     "compare.largest_unknown": "Ni mogoče reči, kaj od tega je največje.",

@@ -64,8 +64,8 @@ class Account:
 
     @staticmethod
     def read(lines: Iterable[str]) -> Account:
-        found = [json.loads(line) for line in lines]
-        return Account(tuple((int(one["place"]), one["receipt"]) for one in found))
+        records = [json.loads(line) for line in lines]
+        return Account(tuple((int(record["place"]), record["receipt"]) for record in records))
 
     def checked(self) -> list[str]:
         """Each receipt by its own words."""
@@ -74,15 +74,15 @@ class Account:
     def against(self, ledger: str) -> list[str]:
         """Each receipt against a copy of the ledger."""
         with opened(Path(ledger)) as rows:
-            return [_line(found) for found in check([receipt for _, receipt in self.records], rows)]
+            return [_line(finding) for finding in check([receipt for _, receipt in self.records], rows)]
 
     def answer(self, number: int) -> Answer | None:
         """The answer of a record, from 0 on; None for a session, or where this program has no such question."""
         receipt = self.records[number][1]
-        charge, told = charge_of(receipt), dict(receipt["answer"])
+        charge, body = charge_of(receipt), dict(receipt["answer"])
         if questions_of(charge.claim) is not None or charge.claim.get("key") not in catalogue:
             return None
-        outcome = Outcome(told.pop("seq"), charge.at, told.pop("hash"), "answer", told)
+        outcome = Outcome(body.pop("seq"), charge.at, body.pop("hash"), "answer", body)
         try:
             query = catalogue[charge.claim["key"]].build(facts_of(charge), charge.claim["parameters"])
             return make_answer(query, Entry(charge, outcome, receipt["ledger"]))
@@ -111,10 +111,10 @@ class Account:
         return figures(answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table)
 
 
-def _line(found: Finding) -> str:
-    return say("verify.line.good" if found.ok else "verify.line.bad", file=found.name, sentence=found.sentence)
+def _line(finding: Finding) -> str:
+    return say("verify.line.good" if finding.ok else "verify.line.bad", file=finding.name, sentence=finding.sentence)
 
 
 def _figure(part: str, value: Json, ends: Json) -> str:
-    told = f"{plain(part)}: {plain(value)}" if part else plain(value)
-    return told if ends is None else f"{told}  ({plain(ends[0])} – {plain(ends[1])})"
+    text = f"{plain(part)}: {plain(value)}" if part else plain(value)
+    return text if ends is None else f"{text}  ({plain(ends[0])} – {plain(ends[1])})"

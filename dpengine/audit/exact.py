@@ -85,9 +85,9 @@ class Losses:
         """The losses of two independent coordinates together. Chances of infinite and of unknown loss are kept."""
         with localcontext(prec=_DIGITS):
             atoms: dict[Decimal, Decimal] = {}
-            for one, p in self.atoms.items():
+            for loss, p in self.atoms.items():
                 for two, q in other.atoms.items():
-                    atoms[one + two] = atoms.get(one + two, Decimal(0)) + p * q
+                    atoms[loss + two] = atoms.get(loss + two, Decimal(0)) + p * q
             finite = Losses(
                 atoms,
                 1 - (1 - self.infinite) * (1 - other.infinite),

@@ -77,9 +77,9 @@ class AuditLine:
 
 def spots() -> list[Spot]:
     """Every line of the report, in the order of the catalogue."""
-    found = dict.fromkeys((key, _kind(build(key, given, "replace"))) for key, given in CASES)
+    key_kinds = dict.fromkeys((key, _kind(build(key, given, "replace"))) for key, given in CASES)
     order = list(dict.fromkeys(key for key, _ in CASES))
-    kinds = sorted(found, key=lambda pair: order.index(pair[0]))
+    kinds = sorted(key_kinds, key=lambda pair: order.index(pair[0]))
     return [
         Spot(key, kind, relation, unit)
         for key, kind in kinds

@@ -99,8 +99,8 @@ def write_only(path: Path, key: str, section: Section, draws: int, kept: bool) -
     question that comes before it in the catalogue."""
     lines, first, last = _questions_on(path, draws)
     columns, rows = _cells(lines[first]), lines[first + 2 : last]
-    told = [dict(zip(section.columns, row, strict=True)) for row in section.rows]
-    fresh = table("", columns, [[row.get(column, "") for column in columns] for row in told]).as_markdown()[2:]
+    by_column = [dict(zip(section.columns, row, strict=True)) for row in section.rows]
+    fresh = table("", columns, [[row.get(column, "") for column in columns] for row in by_column]).as_markdown()[2:]
     others = [row for row in rows if _cells(row)[0] != key]
     order = list(catalogue)[: list(catalogue).index(key)]
     before = {question: place for place, row in enumerate(others) for question in order if _cells(row)[0] == question}

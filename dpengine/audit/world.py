@@ -57,7 +57,7 @@ CASES: list[Case] = list(_NAMED.values())
 
 # Checks that compare laws or shapes on a public support do not apply to a question whose support depends on the data
 # (which δ pays for). It goes through all other checks, and through these in a test file of its own.
-DATA_SUPPORT = {key: found.trial.data_support for key, found in catalogue.items() if found.trial.data_support}
+DATA_SUPPORT = {key: query.trial.data_support for key, query in catalogue.items() if query.trial.data_support}
 PUBLIC_SUPPORT = [case for case in CASES if case[0] not in DATA_SUPPORT]
 
 
@@ -129,12 +129,12 @@ def _neighbours_of_people(relation: str) -> Iterator[tuple[tuple[Row, ...], tupl
 
     people = [person(1, bundle) for bundle in bundles]
     for rest in [()] + [person(0, (row,)) for row in rows]:
-        for one in people:
+        for person_rows in people:
             if relation == "add_remove":
-                yield rest, rest + one
-                yield rest + one, rest
+                yield rest, rest + person_rows
+                yield rest + person_rows, rest
             else:
-                yield from ((rest + one, rest + other) for other in people if other is not one)
+                yield from ((rest + person_rows, rest + other) for other in people if other is not person_rows)
 
 
 def _neighbours(relation: str) -> Iterator[tuple[tuple[Row, ...], tuple[Row, ...]]]:

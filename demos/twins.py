@@ -21,7 +21,8 @@ from demos.watching import Watched, WatchedValues, watch
 from dpengine.core.exact import decimal_of
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms import catalogue
-from dpengine.mechanisms.choices.find_values import FindValues, Found
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations
+from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.quantile import Blocks, Median
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
@@ -55,10 +56,6 @@ class OtherThreshold(WatchedValues):
     @property
     def threshold(self) -> int:
         return self.least
-
-    def draw(self, value: Found, coins: Coins) -> Found:
-        noisy = coins.laplace([count for _, count in value], self.query.scale)
-        return tuple((name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= self.least)
 
 
 @dataclass(frozen=True)
@@ -248,7 +245,7 @@ def floating(example: Example) -> Watched | None:
 
 
 def threshold(example: Example) -> Watched:
-    assert isinstance(example.query, FindValues)
+    assert isinstance(example.query, FindValues | FindDeclarations)
     return OtherThreshold(example.query, 1)
 
 

@@ -11,6 +11,7 @@ have the same evidence; the strongest evidence always has cells of its own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,8 +21,8 @@ from typing import Any
 from demos.views import Claim, View, along_a_line, between, by_evidence, by_name, of_bells
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
-from dpengine.accountant.loss import Gaussian
 from dpengine.declared.conditions import Row
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.fit_check import FitCheck
@@ -42,10 +43,9 @@ def claimed(query: AnyQuery) -> Claim:
     found = cost(loss, None)
     if found.epsilon is not None:
         return Claim(found.epsilon, found.delta)
-    assert isinstance(loss, Gaussian)
-    epsilon = zcdp.epsilon_of([loss], LOOSE)
+    epsilon = zcdp.epsilon_of([loss], LOOSE + found.delta)
     assert epsilon is not None
-    return Claim(epsilon, LOOSE)
+    return Claim(epsilon, LOOSE + found.delta)
 
 
 @dataclass(frozen=True)
@@ -102,15 +102,33 @@ class Watched:
 class WatchedValues(Watched):
     """Values that enough people hold: of each, whether it is shown and with which count. Each table has its own."""
 
-    query: FindValues
+    query: FindValues | FindDeclarations
 
     @property
     def threshold(self) -> int:
         return self.query.threshold
 
+    def value(self, rows: Sequence[Row]) -> Found:
+        found: Any = self.query.need().of(rows)
+        return found[0] if isinstance(self.query, FindDeclarations) else found  # type: ignore[no-any-return]
+
+    def draw(self, value: Found, coins: Coins) -> Found:
+        noisy = self.noised([count for _, count in value], coins)
+        return tuple((name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= self.threshold)
+
+    def noised(self, counts: list[int], coins: Coins) -> list[int]:
+        query = self.query
+        if isinstance(query, FindDeclarations):
+            return coins.gaussian(counts, query.variance)
+        return coins.laplace(counts, query.scale)
+
+    def noise(self, count: int) -> Laplace | Normal:
+        query = self.query
+        return Normal(count, query.variance) if isinstance(query, FindDeclarations) else Laplace(count, query.scale)
+
     def view(self, one: Found, other: Found) -> View:
         names = sorted(dict(one).keys() | dict(other).keys())
-        last = max(self.threshold, *(count for _, count in one + other)) + 2
+        last = max(self.threshold, *(count for _, count in one + other)) + self._beyond
         ours, theirs = ([self._shown(dict(value).get(name, 0), last) for name in names] for value in (one, other))
         pairs = {at: (p, q) for at, (p, q) in enumerate(zip(ours, theirs, strict=True)) if p != q}
 
@@ -120,17 +138,22 @@ class WatchedValues(Watched):
 
         return by_evidence(pairs, parts)
 
+    @property
+    def _beyond(self) -> int:
+        """From so far above on all is one outcome; two bells go on drawing apart, but hardly anything lies there."""
+        return 14 * (math.isqrt(int(self.query.variance)) + 1) if isinstance(self.query, FindDeclarations) else 2
+
     def _shown(self, count: int, last: int) -> Finite:
         """None: not shown; a noisy count; `last` or more, where the ratio of two such laws no longer changes."""
         if not count:
             return Finite({None: Decimal(1)})
-        law, least = Laplace(count, self.query.scale), self.threshold
+        law, least = self.noise(count), self.threshold
         counts = {at: chance(law, at) for at in range(least, last)}
         return Finite({None: between(law, None, least - 1), **counts, last: between(law, last, None)})
 
 
 def watch(query: AnyQuery) -> Watched:
-    return WatchedValues(query) if isinstance(query, FindValues) else Watched(query)
+    return WatchedValues(query) if isinstance(query, FindValues | FindDeclarations) else Watched(query)
 
 
 def _parts(law: Law) -> tuple[Law, ...]:

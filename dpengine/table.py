@@ -27,13 +27,14 @@ from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Standing
 from dpengine.ledger.owner_rows import closed_kind
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import imagined
 from dpengine.mechanisms.query import AnyQuery, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
-from dpengine.planning.best_noise import cheapest, least_priced
+from dpengine.planning.best_noise import at_share, cheapest, least_priced
 from dpengine.planning.levers import Lever, levers
 from dpengine.planning.suggestions import suggest
 from dpengine.planning.training_for_spend import trained
@@ -140,6 +141,10 @@ class Table:
 
         return levers(query, share)
 
+    def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
+        """The same question at the largest ε that takes at most this share of the allowance now, or None."""
+        return at_share(query, share, self.budget.rule, self._standing().totals)
+
     def rehearse(self, query: AnyQuery, times: int = 1) -> list[Released]:
         """What answers could look like, drawn on a made-up table from public facts. Free, and reveals nothing."""
         return rehearsal.rehearse(query, times)
@@ -219,6 +224,10 @@ class Table:
     def checks(self, most: int = 50) -> list[Answer]:
         """What was paid to know about models on this table, newest first: free to see."""
         return answers_of_kinds(self._asker, ("check_*",), most)
+
+    def drafted(self, most: int = 20) -> list[Answer]:
+        """Ranges and lists of several columns that were bought of this table, newest first: free to see and to use."""
+        return answers_of_kinds(self._asker, (FindDeclarations.card.key,), most)
 
     def synthetic(self, answer: Answer) -> Synthetic:
         """A synthetic table, with what can be computed from it: free."""

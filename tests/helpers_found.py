@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import combinations_with_replacement, product
 
+from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Approximate
 from dpengine.audit import exact
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
+from dpengine.noise.laws import renyi
 
 
 def hockey_stick(one: Counter[str], other: Counter[str], query: FindValues) -> float:
@@ -42,4 +46,32 @@ def check_found_values(query: FindValues) -> float:
     delta = float(loss.delta) if isinstance(loss, Approximate) else 0.0
     worst = max(hockey_stick(one, other, query) for one, other in small_tables(query))
     assert worst <= delta * (1 + 1e-9), f"neighbours differ by more than e^ε more often than δ: {worst:.3g}"
+    return worst
+
+
+def small_lists(query: FindDeclarations) -> Iterator[tuple[Counter[str], Counter[str]]]:
+    """Neighbouring lists, each pair in both directions: around the threshold, and with hardly anybody."""
+    rows, around = query.rows, query.threshold
+    everyone = [Counter(one) for size in range(rows + 1) for one in combinations_with_replacement("abc", size)]
+    rests = [Counter(), Counter(a=1, b=2), Counter(a=around - 1, b=around), Counter(a=around + 2)]
+    alone = query.facts.relation == "add_remove"
+    pairs = [(Counter[str](), one) for one in everyone] if alone else list(product(everyone, repeat=2))
+    for (one, other), rest in product(pairs, rests):
+        yield rest + one, rest + other
+        yield rest + other, rest + one
+
+
+def check_found_lists(query: FindDeclarations) -> float:
+    """Values that only one table holds show with a chance of at most δ; given that none does, the Rényi divergence of
+    what is left is within the claim. Returns the largest such chance."""
+    claimed, worst = cost(query.loss(), exact.ORDER), 0.0
+    for one, other in small_lists(query):
+        laws = exact.laws_of(query, (tuple(sorted(one.items())),), (tuple(sorted(other.items())),))
+        names = sorted(one.keys() | other.keys())
+        alone = [1 - law.chances["hidden"] for name, law in zip(names, laws[0].parts, strict=True) if not other[name]]
+        worst = max(worst, float(sum(alone, Decimal(0))))
+        parts = zip(names, *(law.parts for law in laws), strict=True)
+        kept = sum(renyi(a, b, float(exact.ORDER)) for name, a, b in parts if one[name] and other[name])
+        assert kept <= float(claimed.renyi) * (1 + 1e-9), f"Rényi {kept:.4g} above {float(claimed.renyi):.4g}"
+    assert worst <= float(query.delta), f"a value that one person brings shows with chance {worst:.3g}"
     return worst

@@ -23,7 +23,7 @@ from dpengine.asking.sessions import session_of, step_claim, step_query
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.facts import Facts
+from dpengine.declared.facts import Facts, named_columns
 from dpengine.declared.schema import Category, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.chain import verify
@@ -287,7 +287,7 @@ def facts_of(charge: Charge) -> Facts:
     schema needs at least one column, a placeholder stands in."""
     claim = charge.claim
     column = claim["parameters"].get("column")
-    header = tuple(dict.fromkeys([*claim["bounds"], *([column] if isinstance(column, str) else [])]))
+    header = tuple(dict.fromkeys([*claim["bounds"], *named_columns(claim["parameters"])]))
     bounds = claim["bounds"] or {column or "-": Category(["-"]).as_json()}
     schema = Schema.from_json({"columns": list(bounds.items())})
     unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])

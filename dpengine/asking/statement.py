@@ -17,7 +17,7 @@ from dpengine.asking.answers import make_receipt, make_step_receipt
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.facts import Facts
+from dpengine.declared.facts import Facts, named_columns
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.ledger import Act, Ledger
@@ -146,7 +146,7 @@ def query_of(charge: Charge) -> AnyQuery | None:
         bounds = claim["bounds"]  # a schema has at least one column; a session or a bought range names none
         schema = Schema.from_json({"columns": list(bounds.items())}) if bounds else Schema({"-": Number(0, 1)})
         unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
-        header = (*schema.columns, str(claim["parameters"].get("column")))
+        header = (*schema.columns, *named_columns(claim["parameters"]))
         facts = Facts(charge.table, schema, unit, relation, claim["about"], header)
         return catalogue[claim["key"]].build(facts, claim["parameters"])
     except (AllowanceError, KeyError, TypeError, ValueError):

@@ -26,7 +26,7 @@ import numpy as np
 from dpengine.accountant import renyi as rules
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.loss import loss_from_json
-from dpengine.audit.exact import ORDER, hockey_stick, laws_of
+from dpengine.audit.exact import ORDER, claimed_at, hockey_stick, laws_of
 from dpengine.audit.recorder import WHOLE, RecordedEvent, RecordedFinding, RecordedRun
 from dpengine.core.arrays import Integers
 from dpengine.core.exact import decimal_of
@@ -67,18 +67,21 @@ def compare(
         return findings, measured  # different calls cannot be compared
     for before, after in zip(one, other, strict=True):
         _add(measured, query, before, after, order, bool(claimed.delta))
-    findings += _above(measured, claimed, order)
+    findings += _above(measured, claimed, order, *claimed_at(loss))
     findings += _moved(query, one, other)
     return findings, measured
 
 
-def _above(measured: Measured, claimed: Cost, order: Fraction) -> Iterator[RecordedFinding]:
+def _above(
+    measured: Measured, claimed: Cost, order: Fraction, at: Fraction, most: Fraction
+) -> Iterator[RecordedFinding]:
+    """`most` is the δ that is claimed at the ε `at`."""
     if claimed.delta:
         one, other = (Independent(tuple(pair[side] for pair in measured.laws)) for side in (0, 1))
         for ways in ((one, other), (other, one)):
-            lost = hockey_stick(*ways, claimed.epsilon or Fraction(0)).low
-            if lost > decimal_of(claimed.delta):
-                yield RecordedFinding("loss", f"δ = {float(lost):.3g}", f"{float(claimed.delta):.3g}")
+            lost = hockey_stick(*ways, at).low
+            if lost > decimal_of(most):
+                yield RecordedFinding("loss", f"δ = {float(lost):.3g}", f"{float(most):.3g}")
         return
     if claimed.epsilon is not None and measured.epsilon > decimal_of(claimed.epsilon) * (1 + Decimal("1e-20")):
         yield RecordedFinding("loss", f"ε = {float(measured.epsilon):.6g}", f"{float(claimed.epsilon):.6g}")

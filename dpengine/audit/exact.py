@@ -30,9 +30,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
+from dpengine.accountant.loss import Loss
 from dpengine.audit.world import key_of, neighbouring_statistics
 from dpengine.core.exact import decimal_of, exp_decimal
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
@@ -45,6 +48,8 @@ _CELLS, _SIDES = 100, 7  # cells in a deviation of a bell, and deviations to bot
 _PLACES, _COARSE = Decimal("1e-25"), Decimal("1e-6")
 _DIGITS = 40
 _FARTHEST = Decimal(1000)  # no claim is near e^-1000
+
+SEEN_DELTA = Fraction(1, 1000)  # the δ at which a loss without a finite ε is shown and searched for
 
 Pair = tuple[Any, Any]  # statistics of two neighbouring tables
 
@@ -233,6 +238,7 @@ class Worst:
 def worst(query: AnyQuery, order: Fraction = ORDER) -> Worst:
     """The exact loss of a question: over every pair of neighbours, in both directions."""
     claimed = cost(query.loss(), order)
+    at, _ = claimed_at(query.loss())
     epsilon, most, delta = Decimal("-Infinity"), -math.inf, None
     pair: Pair | None = None
     rank: tuple[float, float] | None = None
@@ -241,11 +247,11 @@ def worst(query: AnyQuery, order: Fraction = ORDER) -> Worst:
         first, second = laws_of(query, one, other, known)
         own, curve = max_divergence(first, second), renyi(first, second, float(order))
         epsilon, most = max(epsilon, own), max(most, curve)
-        if claimed.delta and claimed.epsilon is not None:
-            span = hockey_stick(first, second, claimed.epsilon)
+        if claimed.delta:
+            span = hockey_stick(first, second, at)
             delta = span if delta is None else Span(max(delta.low, span.low), max(delta.high, span.high))
             # A δ of 10^-6 is never seen in draws: at half of the claimed ε a pair is picked whose δ is.
-            place = (float(hockey_stick(first, second, claimed.epsilon / 2).high), 0.0)
+            place = (float(hockey_stick(first, second, at / 2).high), 0.0)
         elif claimed.epsilon is None:
             place = (curve, 0.0)
         else:
@@ -256,12 +262,24 @@ def worst(query: AnyQuery, order: Fraction = ORDER) -> Worst:
     return Worst(epsilon, most, delta, pair)
 
 
+def claimed_at(loss: Loss) -> tuple[Fraction, Fraction]:
+    """The ε and the δ that a loss claims; without a finite ε, the one that follows at SEEN_DELTA beside its own δ."""
+    claimed = cost(loss, ORDER)
+    if claimed.epsilon is not None:
+        return claimed.epsilon, claimed.delta
+    epsilon = zcdp.epsilon_of([loss], SEEN_DELTA + claimed.delta)
+    assert epsilon is not None
+    return epsilon, SEEN_DELTA + claimed.delta
+
+
 def pairs(query: AnyQuery) -> Iterator[Pair]:
     """Every two different statistics of two neighbouring tables of the small world, in both directions."""
     for first, second in neighbouring_statistics(query.need().of, query.facts.relation, query.facts.unit):
         yield first, second
         if isinstance(query, FindValues):
             yield from (_lifted(first, second, more) for more in (query.threshold - 1, query.threshold + 2))
+        if isinstance(query, FindDeclarations):
+            yield from _lifted_columns(query, first, second)
 
 
 def _lifted(first: Found, second: Found, more: int) -> tuple[Found, Found]:
@@ -274,11 +292,29 @@ def _lifted(first: Found, second: Found, more: int) -> tuple[Found, Found]:
     )
 
 
+def _lifted_columns(query: FindDeclarations, one: Any, other: Any) -> Iterator[Pair]:
+    """The same with other people more: near the threshold of a list, and beyond the rank that an end is sought at."""
+    kinds = [kind for _, kind in query.asked]
+    for more in (query.threshold - 1, query.threshold + 2) if query.lists else (1,):
+        lifted = [
+            _lifted(a, b, more) if kind == "list" else (_many(a, query.slack(kind)), _many(b, query.slack(kind)))
+            for kind, a, b in zip(kinds, one, other, strict=True)
+        ]
+        yield tuple(a for a, _ in lifted), tuple(b for _, b in lifted)
+
+
+def _many(bands: tuple[int, ...], more: int) -> tuple[int, ...]:
+    middle = len(bands) // 2
+    return (*bands[:middle], bands[middle] + more, *bands[middle + 1 :])
+
+
 def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] | None = None) -> tuple[Law, Law]:
     """The laws of a question on two statistics, on one support; that of the values it finds depends on both.
     `known` keeps those that were computed already."""
     if isinstance(query, FindValues):
         return found_laws(dict(one), dict(other), query.threshold, query.scale)
+    if isinstance(query, FindDeclarations):
+        return _declared_laws(query, one, other, {} if known is None else known)
     cached = {} if known is None else known
     for statistic in (one, other):
         if (key := key_of(statistic)) not in cached:
@@ -311,3 +347,33 @@ def _found(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
     noisy = Laplace(count, scale)
     chances: dict[Any, Decimal] = {place: chance(noisy, place) for place in range(threshold, last)}
     return Finite({"hidden": 1 - above(noisy, threshold - 1), **chances, "beyond": above(noisy, last - 1)})
+
+
+def _declared_laws(
+    query: FindDeclarations, one: Any, other: Any, known: dict[Any, Any]
+) -> tuple[Independent, Independent]:
+    """Of ranges the law itself; of every value that either table holds, as in `found_laws`, with Gaussian noise."""
+    sides: tuple[list[Law], list[Law]] = ([], [])
+    for (_, kind), *both in zip(query.asked, one, other, strict=True):
+        if kind != "list":
+            for parts, value in zip(sides, both, strict=True):
+                if (kind, value) not in known:
+                    known[kind, value] = query.ends_law(value, kind)
+                parts.extend(known[kind, value])
+            continue
+        for name in sorted({name for value in both for name, _ in value}):
+            counts = [dict(value).get(name, 0) for value in both]
+            for parts, count in zip(sides, counts, strict=True):
+                parts.append(_found_bell(count, query.threshold, query.variance, min(counts), max(counts)))
+    return Independent(tuple(sides[0])), Independent(tuple(sides[1]))
+
+
+@lru_cache(maxsize=4096)
+def _found_bell(count: int, threshold: int, variance: Fraction, least: int, most: int) -> Finite:
+    """One window for both tables, whose counts are these two: beyond it lies less than 2e^-70."""
+    if count == 0:
+        return Finite({"hidden": Decimal(1)})
+    noisy, reach = Normal(count, variance), math.isqrt(int(140 * variance)) + 2
+    chances = {place: chance(noisy, place) for place in range(least - reach, most + reach + 1)}
+    hidden = sum((p for place, p in chances.items() if place < threshold), Decimal(0))
+    return Finite({"hidden": hidden} | {place: p for place, p in chances.items() if place >= threshold})

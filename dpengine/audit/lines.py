@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import counted
 from dpengine.audit import divergence
 from dpengine.audit.divergence import Witnessed
 from dpengine.audit.empirical import FAILURE, Evidence, lower_bound
-from dpengine.audit.exact import ORDER, Worst, epsilon_at, laws_of, worst
+from dpengine.audit.exact import ORDER, SEEN_DELTA, Worst, claimed_at, epsilon_at, laws_of, worst
 from dpengine.audit.world import CASES, SEVERAL, build
 from dpengine.core.exact import text_of
 from dpengine.declared.unit import Unit
@@ -26,7 +25,6 @@ from dpengine.messages import say
 from dpengine.noise.coins import Coins, SystemCoins
 
 UNITS: dict[str, Unit] = {"rows": Unit.rows(), "people": SEVERAL}
-SEEN_DELTA = Fraction(1, 1000)  # the δ at which a loss without a finite ε is shown and searched for
 _SLACK = 1e-9  # of floats and decimals beside a claim
 
 
@@ -104,7 +102,8 @@ def witnessed(query: AnyQuery, one: Sequence[object], other: Sequence[object]) -
     """What the draws show in the quantity that is claimed, and the claim: δ at its ε, or a Rényi divergence."""
     claimed = cost(query.loss(), ORDER)
     if claimed.delta:
-        return divergence.hockey_stick(one, other, claimed.epsilon or Fraction(0), FAILURE), float(claimed.delta)
+        epsilon, delta = claimed_at(query.loss())
+        return divergence.hockey_stick(one, other, epsilon, FAILURE), float(delta)
     return divergence.renyi(one, other, ORDER, FAILURE), float(claimed.renyi)
 
 
@@ -128,7 +127,7 @@ def _closeness(query: AnyQuery, worst_case: Worst) -> tuple[float, float]:
     """How much of the claim is used, in the quantity that is claimed; among equals, how far apart the two laws are."""
     claimed, apart = cost(query.loss(), ORDER), round(worst_case.renyi, 9)
     if claimed.delta and worst_case.delta is not None:
-        return float(worst_case.delta.high) / float(claimed.delta), apart
+        return float(worst_case.delta.high) / float(claimed_at(query.loss())[1]), apart
     if claimed.epsilon is None:
         return round(worst_case.renyi / float(claimed.renyi), 9), apart
     return round(float(worst_case.epsilon) / float(claimed.epsilon), 9), apart
@@ -138,15 +137,18 @@ def _told(query: AnyQuery, worst_case: Worst) -> tuple[float, Fraction, str, str
     """The claimed ε, the δ it is meant at, and claim and exact loss in words."""
     claimed = cost(query.loss(), ORDER)
     if claimed.epsilon is None:
-        most = zcdp.epsilon_of([query.loss()], SEEN_DELTA)
-        assert most is not None
-        exact = epsilon_at(*laws_of(query, *worst_case.pair), SEEN_DELTA).high
-        part = worst_case.renyi / float(claimed.renyi)
+        most, delta = claimed_at(query.loss())
+        exact = epsilon_at(*laws_of(query, *worst_case.pair), delta).high
+        part = _closeness(query, worst_case)[0]
         return (
             float(most),
-            SEEN_DELTA,
+            delta,
             say("audit.claim.gaussian", epsilon=figure(float(most)), delta=text_of(SEEN_DELTA)),
-            say("audit.exact.gaussian", epsilon=figure(float(exact)), part=figure(part)),
+            say(
+                "audit.exact.gaussian_delta" if claimed.delta else "audit.exact.gaussian",
+                epsilon=figure(float(exact)),
+                part=figure(part),
+            ),
         )
     epsilon = float(claimed.epsilon)
     if claimed.delta and worst_case.delta is not None:

@@ -7,7 +7,7 @@ and every noise call returns what it returned before. Whatever differs now did n
 
 `compared` says what is checked.
 
-Four questions draw with other calls, or have a support that depends on the data, for which δ pays: `WHOLE`. For these
+Five questions draw with other calls, or have a support that depends on the data, for which δ pays: `WHOLE`. For these
 the whole draw is recorded and replayed, and its loss is that of its exact law.
 
 It finds errors only on the pairs that were run. That the noise has the requested law is another check
@@ -29,6 +29,7 @@ from dpengine.asking.answers import Answer
 from dpengine.core.arrays import Bits, Integers
 from dpengine.core.canonical import canonical
 from dpengine.core.json_types import JsonObject
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.local.shuffle_count import ShuffleCount
@@ -39,7 +40,7 @@ from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.table import Table
 from dpengine.workspace import Workspace
 
-WHOLE: tuple[type[AnyQuery], ...] = (Cdf, FindValues, ShuffleCount, ShuffleHistogram)
+WHOLE: tuple[type[AnyQuery], ...] = (Cdf, FindDeclarations, FindValues, ShuffleCount, ShuffleHistogram)
 _VOLATILE = {"at", "hash", "ledger", "budget"}  # of a receipt: when, and in which file
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.conditions import Predicate
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Number, Schema
@@ -39,3 +40,12 @@ class Facts:
         asked = [self.schema[name] for name in columns]
         complete = all(not isinstance(column, (Number, Date)) or column.complete for column in asked)
         return self.people if where.everyone and complete and self.unit == Unit.rows() else None
+
+
+def named_columns(parameters: JsonObject) -> list[str]:
+    """Columns of the file that a stored question names; they need not be declared."""
+    found = [parameters.get("column"), *(name for part in _PARTS for name in parameters.get(part) or [])]
+    return [name for name in found if isinstance(name, str)]
+
+
+_PARTS = ("numbers", "dates", "lists")

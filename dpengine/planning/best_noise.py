@@ -62,6 +62,23 @@ def _least(options: Sequence[AnyQuery], wish: Fraction, rule: Rule, totals: Tota
     return min(fitting, key=lambda priced: priced[0])[1] if fitting else None
 
 
+def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
+    """The question at the largest ε that fits and takes at most this share now; None where there is none."""
+
+    def allowed(place: int) -> bool:
+        paid = cost(query.at(Fraction(place, GRAIN)).loss(), rule.alpha)
+        now = _share(rule, totals, paid)
+        return now is not None and now <= share and filter.fits(rule, totals, paid) > 0
+
+    low, high = int(LEAST_EPSILON * GRAIN), int(MOST_EPSILON * GRAIN)
+    if not allowed(low):
+        return None
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if allowed(middle) else (low, middle - 1)
+    return query.at(Fraction(low, GRAIN))
+
+
 def _others(usual: AnyQuery, rule: Rule, allowed: Callable[[Cost], bool]) -> list[AnyQuery]:
     """The same question with each other noise, at the largest ε (up to twice the default's) that is allowed."""
     others = []

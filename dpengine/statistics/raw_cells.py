@@ -10,6 +10,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -25,6 +26,18 @@ _ENDLESS = re.compile(r"([+-]?)(?:inf|infinity|∞)", re.IGNORECASE)
 _POSITIVE = [Decimal(2) ** power for power in range(LEAST_POWER, MOST_POWER + 1)]
 EDGES: tuple[Decimal, ...] = (*(-edge for edge in reversed(_POSITIVE)), Decimal(0), *_POSITIVE)
 BANDS = len(EDGES) - 1
+
+FIRST_YEAR, LAST_YEAR = 1850, 2100
+YEARS = LAST_YEAR - FIRST_YEAR + 1
+_EITHER = tuple(Date("1850-01-01", "2100-12-31", order) for order in ("dmy", "mdy"))
+
+
+def year_of(cell: str) -> int | None:
+    """The year of a cell that holds a day, whichever of day and month comes first; None where it holds none."""
+    for reader in _EITHER:
+        if (day := reader.day(cell)) is not None:
+            return (reader.first + timedelta(days=day)).year
+    return None
 
 
 def band(number: str) -> int | None:

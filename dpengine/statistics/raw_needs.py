@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from dpengine.declared.conditions import Row
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import LONGEST_VALUE, normal
-from dpengine.statistics.raw_cells import BANDS, band, number_reader
+from dpengine.statistics.raw_cells import BANDS, FIRST_YEAR, YEARS, band, number_reader, year_of
 
 USUAL = Dialect()
 Cells = Iterable[tuple[str | None, int]]  # different texts, and how many rows hold each
@@ -77,11 +77,58 @@ class Values:
         return tuple((f"value {place}", people // 2**place) for place in range(1, 11))
 
 
+@dataclass(frozen=True)
+class Years:
+    """Rows per year from FIRST_YEAR on, of cells that hold a day in any of its writings (`Date`): days before and after
+    count in the first and the last."""
+
+    column: str
+
+    def under(self, dialect: Dialect) -> Years:
+        return self
+
+    def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        return self.of_cells((row[self.column], 1) for row in rows)
+
+    def of_cells(self, cells: Cells) -> tuple[int, ...]:
+        counts = [0] * YEARS
+        for text, rows in cells:
+            year = None if text is None else year_of(text)
+            if year is not None:
+                counts[min(max(year - FIRST_YEAR, 0), YEARS - 1)] += rows
+        return tuple(counts)
+
+    def imagine(self, people: int, shape: str) -> tuple[int, ...]:
+        """The years from 1940 to 2020."""
+        counts = [0] * YEARS
+        for year in range(1940, 2021):
+            counts[year - FIRST_YEAR] = people // 81
+        return tuple(counts)
+
+
+@dataclass(frozen=True)
+class Several:
+    """Statistics of several raw columns, in this order."""
+
+    needs: tuple[OneColumn, ...]
+
+    def under(self, dialect: Dialect) -> Several:
+        return Several(tuple(need.under(dialect) for need in self.needs))
+
+    def of(self, rows: Sequence[Row]) -> tuple[OfOne, ...]:
+        return tuple(need.of(rows) for need in self.needs)
+
+    def imagine(self, people: int, shape: str) -> tuple[OfOne, ...]:
+        return tuple(need.imagine(people, shape) for need in self.needs)
+
+
 def _printable(value: str) -> bool:
     """Has no control or format signs, line breaks, or unassigned signs."""
     kinds = [unicodedata.category(sign) for sign in value]
     return not any(kind.startswith("C") or kind in ("Zl", "Zp") for kind in kinds)
 
 
-RawNeed = Bands | Values
-RawStatistic = tuple[int, ...] | tuple[tuple[str, int], ...]
+OfOne = tuple[int, ...] | tuple[tuple[str, int], ...]
+OneColumn = Bands | Values | Years
+RawNeed = OneColumn | Several
+RawStatistic = OfOne | tuple[OfOne, ...]

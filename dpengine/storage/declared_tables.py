@@ -28,7 +28,7 @@ from dpengine.intake.load import Loaded
 from dpengine.intake.rows_per_person import RULE
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.owner_rows import closed_kind
-from dpengine.statistics.engines.raw_parquet import read_raw
+from dpengine.statistics.engines.raw_parquet import read_columns
 from dpengine.statistics.raw_needs import RawNeed, RawStatistic
 from dpengine.storage import arrivals, redeclare
 from dpengine.storage.arrivals import Arriving
@@ -125,8 +125,8 @@ class DeclaredTables:
         """A statistic of a raw column, over the rows that count."""
         folder = self.folder / "tables" / record.folder
         rows = redeclare.raw_rows(folder, Unit.from_json(record.unit), self._secret, record.rule)
-        place = redeclare.names_of(folder).index(need.column)
-        return read_raw(need.under(Dialect.from_json(record.dialect)), rows, place)
+        place = redeclare.names_of(folder).index
+        return read_columns(need.under(Dialect.from_json(record.dialect)), rows, place)
 
     def revise(self, name: str, schema: Schema) -> Record:
         """Declare a table anew, on the budget it has: free, and no answer already given changes."""

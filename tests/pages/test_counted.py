@@ -50,6 +50,7 @@ ASKED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("fit_checks", {"columns": ["amount", "town"]}, ()),
     ("find_range", {"column": "amount"}, ()),
     ("find_values", {"column": "town", "delta": "1e-9"}, ()),
+    ("find_declarations", {"numbers": ["amount"], "lists": ["town"], "delta": "1e-9"}, ()),
     ("adaptive_session", {"questions": 2}, ()),
     ("publish_number", {"columns": ["amount"]}, (RANGE,)),
     ("publish_category", {"columns": ["town"]}, (LISTED,)),
@@ -161,7 +162,7 @@ def test_every_answer_says_what_is_cut(asked: dict[str, tuple[dp.Answer, tuple[s
 
 
 @pytest.mark.parametrize(
-    "place", ["ui.parts.answer.counted.html", "ui.parts.exports.counted.words", "ui.ledger.report.counted.html"]
+    "place", ["ui.parts.answer.counted.html", "ui.parts.exports.counted.words", "ui.parts.card.counted.html"]
 )
 def test_a_place_that_forgets_is_caught(asked: dict[str, tuple[dp.Answer, tuple[str, ...]]], place: str) -> None:
     module, name = place.rsplit(".", 2)[0], place.split(".")[-1]

@@ -238,3 +238,30 @@ def test_a_closed_table_is_seen_and_not_changed(table: dp.Table, act: str) -> No
     for page in (Declared(table.name), Declared(table.name, change="1")):
         assert not [button for button in page.app.button if button.label.startswith(("Check it", "Change", "Save"))]
         assert say("page.failed") not in page.text
+
+
+def test_unknown_columns_are_bought_together_and_used_once_paid(table: dp.Table) -> None:
+    page = Declared(table.name)
+    page.app.multiselect(key="found-columns").set_value(["pay", "town"])
+    page.run()
+    page.set("found-kind-pay", "number").set("found-kind-town", "list")
+    assert "Finds every value that at least about" in page.text and table.meter().charges == 0  # told before
+    assert "beyond each end of which at most about" in page.text
+    page.start("Find 2 columns")
+    (entry,) = table.history()
+    assert entry.charge.claim["key"] == "find_declarations" and table.meter().charges == 1
+    assert table.meter().spent_delta == table.meter().delta_reserve / 10
+    assert "Found: 2 of 2 columns" in page.text and "town: 3 values found" in page.text
+    assert "something else or nothing" in page.text
+    page.start(say("data.found.use"))
+    assert "change" in page.app.query_params
+    page.start("Save")
+    new = space().table(table.name)
+    assert set(new.schema.category("town").values) == {"mill", "hill, upper", "quay"} and new.meter().charges == 1
+    pay = new.schema.number("pay")
+    assert pay.lower >= 0 and pay.upper == 1024
+    page = Declared(table.name)
+    page.app.multiselect(key="found-columns").set_value(["town"])
+    page.run()
+    page.set("found-kind-town", "list").start(say("ask.again_free"))
+    assert "town: 3 values found" in page.text and new.meter().charges == 1

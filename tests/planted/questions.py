@@ -7,6 +7,7 @@ from typing import Any
 
 from battery import SEVERAL, check_law_against_loss, check_sensitivity, facts
 
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.quantile import Median
 from dpengine.mechanisms.choices.top_item import TopItem
@@ -16,7 +17,7 @@ from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.mechanisms.session.asks import Average
 from dpengine.mechanisms.sums.mean import Mean
 from dpengine.mechanisms.sums.sum import Sum
-from tests.helpers_found import check_found_values
+from tests.helpers_found import check_found_lists, check_found_values
 from tests.planted.checks import (
     check_all_that_is_told_comes_from_the_draw,
     check_draws_keep_the_claim,
@@ -34,12 +35,14 @@ from tests.planted.wrong_questions import (
     DoubleRate,
     EachGroupWhole,
     FloatNoise,
+    ForOneSide,
     FreeRange,
     GaussianAsPure,
     HalfNoise,
     HalfNoiseDrawn,
     HalfRange,
     HalfVariance,
+    LowListThreshold,
     LowThreshold,
     MonotoneRate,
     NoDelta,
@@ -78,6 +81,7 @@ GAUSSIAN = made(Histogram, {"column": "c", "noise": "gaussian"})
 SMALL = made(Count, SOME | {"epsilon": "0.2"})  # a third of its draws are below zero
 SEVERAL_COUNT = made(Count, SOME, unit=SEVERAL)
 FOUND = made(FindValues, {"column": "raw text", "delta": "0.01"}, "add_remove")
+LISTED = made(FindDeclarations, {"lists": ["raw text"], "delta": "0.01"})
 SESSION, HALF_RANGE, TWICE_AS_MANY = _session()
 
 law, sensitivity = (check_law_against_loss, "exceeds"), (check_sensitivity, "moves it by")
@@ -317,5 +321,21 @@ PLANTED = [
         "more often than δ",
         FOUND,
         made(LowThreshold, {"column": "raw text", "delta": "0.01"}, "add_remove"),
+    ),
+    Planted(
+        "a threshold too low for lists bought together",
+        "A value that one person brings shows more often than δ allows.",
+        check_found_lists,
+        "shows with chance",
+        LISTED,
+        made(LowListThreshold, {"lists": ["raw text"], "delta": "0.01"}),
+    ),
+    Planted(
+        "noise for one side of lists bought together",
+        "Under replace-one one person leaves a value and enters another.",
+        check_found_lists,
+        "Rényi",
+        LISTED,
+        made(ForOneSide, {"lists": ["raw text"], "delta": "0.01"}),
     ),
 ]

@@ -13,6 +13,7 @@ from helpers_coins import SeededCoins
 
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.declared.unit import Unit
+from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.choices.quantile import Blocks, Median
 from dpengine.mechanisms.choices.top_item import TopItem
@@ -264,3 +265,19 @@ class LowThreshold(FindValues):
     @property
     def threshold(self) -> int:
         return super().threshold - self.facts.unit.at_most
+
+
+class LowListThreshold(FindDeclarations):
+    """Of several columns together: a single person's value shows too often."""
+
+    @property
+    def threshold(self) -> int:
+        return super().threshold - 3
+
+
+class ForOneSide(FindDeclarations):
+    """As if under replace-one nobody came where somebody went."""
+
+    @property
+    def sides(self) -> int:
+        return 1

@@ -210,6 +210,10 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         ("find_range", {"column": rng.choice(["raw", "free", *numbers])}),
         ("find_values", {"column": rng.choice(["raw", "free", *lists]), "delta": rng.choice(["1e-6", "0.001"])}),
         (
+            "find_declarations",
+            {"numbers": ["raw"], "lists": ["free", rng.choice(lists)], "delta": rng.choice(["1e-6", "0.001"])},
+        ),
+        (
             "adaptive_session",
             {"questions": rng.randint(1, 3), "calibration": rng.choice(["laplace", "gaussian"]), "epsilon": "12"},
         ),

@@ -5,6 +5,7 @@ Every offer is drawn from public facts; a click hands it to the worker, as on As
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -19,43 +20,50 @@ from dpengine.core.printed import chance, percent
 from dpengine.mechanisms import asked_on
 from dpengine.messages import say
 from ui.data import declare_change as change
+from ui.data import declare_found as found
 from ui.data.declare_column import Card
 from ui.parts import job, spend
 from ui.shell import frame
 
-FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares)
+FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares in ("range", "list"))
 
 
-def unknown(table: dp.Table, first: str | None = None) -> None:
-    """The last resort, for a column whose range or list nobody knows. `first` is preselected, so its price is shown
-    only on the button."""
+def unknown(table: dp.Table, first: Sequence[str] = ()) -> None:
+    """The last resort, for columns whose ranges and lists nobody knows: all of them together; `first` are chosen
+    already."""
     with st.container(key="card-buy"):
-        st.html(f'<h2>{escape(say("data.buy.title"))}</h2><p class="muted">{escape(say("data.buy.lead"))}</p>')
-        names = [name for name in table.facts.header if name != table.facts.unit.id_column]
-        left, right = st.columns([1, 1], vertical_alignment="bottom")
-        column = left.selectbox(
-            say("data.buy.column"),
-            names,
-            index=names.index(first) if first in names else None,
-            key=change.BUYING,
-            placeholder=say("data.unit.who_none"),
+        found.offer(table, first)
+        with st.expander(say("data.found.alone")):
+            _alone(table)
+
+
+def _alone(table: dp.Table) -> None:
+    """One column, with noise that has a finite ε: also where an allowance has no δ."""
+    names = [name for name in table.facts.header if name != table.facts.unit.id_column]
+    left, right = st.columns([1, 1], vertical_alignment="bottom")
+    column = left.selectbox(
+        say("data.buy.column"),
+        names,
+        index=None,
+        key=change.BUYING,
+        placeholder=say("data.unit.who_none"),
+    )
+    with right:
+        key = st.segmented_control(
+            say("data.buy.what"),
+            FINDS,
+            key="buy-what",
+            format_func=lambda one: say(f"data.buy.{one}"),
+            required=True,
         )
-        with right:
-            key = st.segmented_control(
-                say("data.buy.what"),
-                FINDS,
-                key="buy-what",
-                format_func=lambda one: say(f"data.buy.{one}"),
-                required=True,
-            )
-        if column is None or key is None:
-            return
-        given: dict[str, Any] = {"column": column}
-        if any(parameter.name == "delta" for parameter in dp.catalogue[key].card.parameters):
-            given["delta"] = text_of(table.meter().delta_reserve / 10)
-        st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_means"))}</p>')
-        paid = _again(table, key, given)
-        _offer(table, key, given, on_meter=not paid and column != first)
+    if column is None or key is None:
+        return
+    given: dict[str, Any] = {"column": column}
+    if any(parameter.name == "delta" for parameter in dp.catalogue[key].card.parameters):
+        given["delta"] = text_of(table.meter().delta_reserve / 10)
+    st.html(f'<p class="muted">{escape(say(f"data.buy.{key}_means"))}</p>')
+    paid = _again(table, key, given)
+    _offer(table, key, given, on_meter=not paid)
 
 
 def _again(table: dp.Table, key: str, given: dict[str, Any]) -> bool:
@@ -143,11 +151,13 @@ def _rough(query: dp.Query, price: dp.Preview) -> str:
 def then(table: dp.Table, answer: dp.Answer) -> None:
     """What an answer that was bought here means, and a way to use it."""
     query = answer.query
-    if verdict := query.verdict(answer.interval):
+    if query.declares == "several":
+        if answer.receipt["table"] == table.name and not table.practice and not table.closed:
+            found.then(table, answer)
+    elif verdict := query.verdict(answer.interval):
         st.html(f'<p class="lead">{escape(say(f"data.fit.{verdict}"))}</p>')
     elif query.declares and answer.receipt["table"] == table.name and not table.practice and not table.closed:
-        found = [one for one in answer.value.values() if one is not None]
-        if len(found) < 2:
+        if sum(one is not None for one in answer.value.values()) < 2:
             st.html(f'<p class="muted">{escape(say(f"data.buy.{query.card.key}_nothing"))}</p>')
             return
         told = say("data.buy.use_means")

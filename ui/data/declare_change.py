@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect
+from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say
 from ui.data import declare_cards as cards
 from ui.data import declare_draft as drafts
@@ -79,6 +80,19 @@ def use(table: dp.Table, answer: dp.Answer) -> None:
         card.kind = "list"
         card.take_values(answer.query.listed(answer.value), say("data.change.bought"))
     draft.mark = _fresh()  # new widgets, which show the card
+    open_for(table.name)
+
+
+def use_all(table: dp.Table, found: Sequence[Drafted]) -> None:
+    """The same of several columns that were bought together."""
+    draft = draft_of(table)
+    names = {one.column for one in found}
+    draft.chosen = [name for name in draft.names if name in draft.chosen or name in names]
+    for one in found:
+        card = draft.card(one.column)
+        card.suggested = False
+        card.take_found(one, say("data.change.bought"))
+    draft.mark = _fresh()
     open_for(table.name)
 
 

@@ -16,6 +16,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number, normal, round_step
+from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from ui.data import presets
@@ -92,6 +93,16 @@ class Card:
         low, high = read_number(lower, "lower"), read_number(upper, "upper")
         step = max(round_step(high - low), (high - low) / FINEST)
         self.kind, self.lower, self.upper, self.step = "number", text_of(low), text_of(high), text_of(step)
+
+    def take_found(self, found: Drafted, source: str) -> None:
+        """What was bought about it. Whether day or month comes first nobody has said."""
+        if found.ends is None:
+            self.kind = "list"
+            self.take_values([value for value, _ in found.values], source)
+        elif found.kind == "date":
+            self.kind, (self.first, self.last) = "date", found.ends
+        else:
+            self.take_bounds(*found.ends)
 
     def take_days(self, preset: str | None) -> None:
         if preset in presets.DAYS:

@@ -49,7 +49,7 @@ def done(draft: Draft) -> None:
     if table.closed:
         return
     if draft.unknown:  # what somebody waits for comes first
-        buy.unknown(table, draft.unknown[0])
+        buy.unknown(table, draft.unknown)
     fit.show(table)
     if not draft.unknown:
         buy.unknown(table)

@@ -23,7 +23,7 @@ from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import current
 from ui.parts import card, counted, curve_answer
-from ui.parts.answer import bars_alt, bars_table, odds_words, speechless
+from ui.parts.answer import bars_alt, bars_table, found_html, odds_words, speechless
 from ui.parts.history import when
 from ui.pictures import density_svg, many, svg
 from ui.session import session_said
@@ -187,6 +187,7 @@ def _named(answer: dp.Answer) -> str:
 
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "label": _named,
+    "declarations": found_html,
     "density": density_svg.standing,
     "curve": curve_answer.standing,
     "column": curve_answer.standing,

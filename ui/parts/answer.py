@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -92,9 +93,22 @@ def _charted(answer: dp.Answer, key: str) -> None:
         charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query))
 
 
+def _found(answer: dp.Answer, key: str) -> None:
+    st.html(found_html(answer))
+    figures(answer, key)
+
+
+def found_html(answer: dp.Answer) -> str:
+    """Of several columns: what was found of each."""
+    query: Any = answer.query
+    told = "".join(f"<li>{escape(one.words())}</li>" for one in query.drafts(answer.value, answer.interval))
+    return f'<ul class="found">{told}</ul>'
+
+
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer, str], None]] = {
     "label": _named,
     "range": _explained,
+    "declarations": _found,
     "density": density.picture,
     "curve": _curve,
     "column": _curve,

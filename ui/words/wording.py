@@ -220,6 +220,11 @@ def _density_range(answer: dp.Answer) -> str:
     return say(code, pointwise=pointwise, **facts)
 
 
+def _declared_range(answer: dp.Answer) -> str:
+    query: Any = answer.query
+    return str(query.worth())
+
+
 def _whole_range(answer: dp.Answer) -> str:
     stopped = answer.path is not None and answer.path.stopped
     return say("answer.model_stopped") if stopped else answer.promise.drawn(answer.query)
@@ -237,6 +242,7 @@ def _label_range(answer: dp.Answer) -> str:
 _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "table": _table_range,
     "range": lambda answer: say("answer.range_means"),
+    "declarations": _declared_range,
     "curve": _curve_range,
     "column": _whole_range,
     "density": _density_range,

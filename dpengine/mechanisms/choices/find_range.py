@@ -124,9 +124,9 @@ class FindRange(Query[tuple[int, ...], tuple[int, ...]]):
         standing = [place for place, count in enumerate(raw) if count > reach]
         if not standing:
             return Released({"lower": None, "upper": None})
-        return Released({"lower": _number(EDGES[standing[0]]), "upper": _number(EDGES[standing[-1] + 1])})
+        return Released({"lower": number_at(EDGES[standing[0]]), "upper": number_at(EDGES[standing[-1] + 1])})
 
 
-def _number(edge: Decimal) -> int | float:
+def number_at(edge: Decimal) -> int | float:
     """Exact either way: edges are powers of two."""
     return int(edge) if edge == int(edge) else float(edge)

@@ -32,6 +32,7 @@ SENTENCES = {
     "audit.claim.approximate": "{epsilon}, δ = {delta}",
     "audit.claim.gaussian": "{epsilon} at δ = {delta}",
     "audit.exact.approximate": "δ = {delta} at that ε",
+    "audit.exact.gaussian_delta": "{epsilon}; δ {part} of the claim",
     "audit.exact.gaussian": "{epsilon}; Rényi {part} of the claim",
     "audit.questions.title": "Every question",
     "audit.questions.columns": "question;claim;neighbours;a person is;claimed ε;exact ε;draws show ε ≥;divergence: draws show, of the claim",

@@ -311,9 +311,6 @@ SENTENCES: dict[str, str] = {
     "data.fit.many": "Many rows do not fit. Look first at how the file writes numbers and dates, then at ranges and lists, and "
     "change what is declared. A few values out of range do no harm.",
     "data.fit.unsure": "That is too rough to tell few rows from many; look over what is declared, or ask again more exactly.",
-    "data.buy.title": "I do not know what a column holds",
-    "data.buy.lead": "If nobody can tell its range or its list without a look at the rows, it can be found for you, as a last "
-    "resort: it takes some of the allowance. The column may be one that was left out.",
     "data.buy.column": "Column",
     "data.buy.what": "What is wanted",
     "data.buy.find_range": "Find a range",

@@ -32,6 +32,7 @@ SENTENCES: dict[str, str] = {
     "audit.claim.approximate": "{epsilon}, δ = {delta}",
     "audit.claim.gaussian": "{epsilon} pri δ = {delta}",
     "audit.exact.approximate": "δ = {delta} pri tem ε",
+    "audit.exact.gaussian_delta": "{epsilon}; δ {part} trditve",
     "audit.exact.gaussian": "{epsilon}; Rényi {part} trditve",
     "audit.questions.title": "Vsako vprašanje",
     "audit.questions.columns": "vprašanje;trditev;sosedi;oseba je;trdi ε;točni ε;žrebi pokažejo ε ≥;divergenca: žrebi pokažejo, od trditve",

@@ -289,8 +289,6 @@ SENTENCES: dict[str, str] = {
     "data.fit.few": "Malo vrstic se ne ujema, zato opis lahko ostane, kot je.",
     "data.fit.many": "Veliko vrstic se ne ujema. Najprej poglejte, kako datoteka zapisuje števila in datume, nato razpone in sezname, in spremenite opis. Nekaj vrednosti zunaj razpona ne škodi.",
     "data.fit.unsure": "To je pregrobo, da bi ločili malo vrstic od veliko; preglejte opis ali vprašajte znova natančneje.",
-    "data.buy.title": "Ne vem, kaj je v stolpcu",
-    "data.buy.lead": "Če razpona ali seznama brez pogleda v vrstice ne more povedati nihče, se lahko v skrajni sili poišče namesto vas: to porabi nekaj proračuna. Stolpec je lahko tudi tak, ki je bil izpuščen.",
     "data.buy.column": "Stolpec",
     "data.buy.what": "Kaj iščete",
     "data.buy.find_range": "Poišči razpon",

@@ -7,6 +7,7 @@ Nothing a cell holds can make a reading fail.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,10 +15,17 @@ import pyarrow.parquet as pq
 
 from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
-from dpengine.statistics.raw_needs import RawNeed, RawStatistic
+from dpengine.statistics.raw_needs import OfOne, OneColumn, RawNeed, RawStatistic, Several
 
 
-def read_raw(need: RawNeed, rows: Path, place: int) -> RawStatistic:
+def read_columns(need: RawNeed, rows: Path, place: Callable[[str], int]) -> RawStatistic:
+    """Exactly `need.of(rows)`; `place` says where in the file a column stands."""
+    if isinstance(need, Several):
+        return tuple(read_raw(one, rows, place(one.column)) for one in need.needs)
+    return read_raw(need, rows, place(need.column))
+
+
+def read_raw(need: OneColumn, rows: Path, place: int) -> OfOne:
     """Exactly `need.of(rows)`, where the need's column is the one at `place` in the file."""
     rows_of: Counter[str | None] = Counter()
     try:

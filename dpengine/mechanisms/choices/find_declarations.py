@@ -1,0 +1,383 @@
+"""Ranges and lists of several raw columns in one purchase, for an owner who does not know them. None need be declared.
+
+Guarantee   ρ-zCDP up to δ under both relations, ρ = ε²/2 shared out over the columns (Bun and Steinke 2016, Def. 8.1):
+            Together(Gaussian, Exponential twice a range, Approximate(0, δ)). δ is paid where there are lists, since
+            what the data hold decides which values can appear; all lists share one δ.
+Theorem     discrete Gaussian: Canonne, Kamath, Steinke 2020, Thm 14; exponential mechanism: McSherry, Talwar 2007, and
+            its Rényi curve as bounded range: Dong, Durfee, Rogers 2020; stability-based histogram: Korolova et al.
+            2009.
+Statistic   a list: rows per value that is present. A range: rows per public band (powers of two, or years), and how
+            many rows hold a number (or a day) at all. A person holds at most m rows.
+
+List        every present value's count + Z, Gaussian, σ² = am²/(2ρ_j), a = 2 sides under replace-one and 1 under
+            add/remove; those of at least T are released, with their noisy count.
+  Proof     D and D′ differ in one person. Call *new* a value that only one of them holds: its count there is the
+            person's, k_v, Σk_v ≤ m, at most m of them. Let E: D shows none of its new values, E′: D′ none of its own.
+            Pr[¬E] ≤ m·Pr[Z ≥ T−m] ≤ δ_j, by the choice of T, and so for E′. Given E and E′ both laws are one function
+            of the noisy counts of the values that both hold, which differ by at most am² in squared L2: their Rényi
+            divergence is at most αρ_j. Both events can be thinned by a coin to chance 1−δ_j exactly without a change
+            of the conditioned laws, so the pair is a mixture with weights 1−δ_j of a ρ_j-zCDP pair and δ_j of anything:
+            what Together(Gaussian(ρ_j), Approximate(0, δ_j)) states. Over the lists the δ_j add up to δ. ∎
+            Keeping the largest MOST_FOUND and hiding unprintable values are post-processing, and a rule on a value.
+Range       b_i rows lie below band i. The lower end is the start of a band, by the exponential mechanism with the gap
+            max(0, b_i − r, r − b_(i+1)): 0 for the band in which the r-th row from below lies, and one person moves it
+            by m at most. The upper end is the same from above. With ε′ for each end the rate is ε′/(2m). The number of
+            rows with a number has Gaussian noise of σ² = m²/(2ρ_j/10); where it is too small no range is told.
+Accuracy    but for β, for all columns at once: every value that at least T + t′ rows hold is found (n/T of them at
+            most), and released counts are within t; and where a range is told, at most 2r − 1 rows lie below its lower
+            end, and as many above its upper end, r = t″ + 1, t″ the gap the choice stays within.
+Something   else than the values found is held by n − Σ released counts, n public. Values of at least T + t rows are
+else        surely shown; b of those shown may be others. The sum over the former is Gaussian, of f terms at most, and
+            each of the others is within t: ± (reach of f together + b·t).
+Cost        one pass over each raw column; one draw for each present value, two choices for each range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Repeated, Together
+from dpengine.core.amounts import read_delta
+from dpengine.core.arrays import Integers
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.core.printed import chance
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.choices.drafted import ELSE, FROM, HOLD, TO, Drafted, drafts, listed
+from dpengine.mechanisms.choices.find_range import number_at
+from dpengine.mechanisms.choices.find_values import MOST_FOUND, Found
+from dpengine.mechanisms.promises import Within
+from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
+from dpengine.mechanisms.telling import FOUND
+from dpengine.mechanisms.trial import Example, Trial
+from dpengine.messages import say
+from dpengine.noise.coins import Coins, gaussian_scale
+from dpengine.noise.laws import Independent, Normal, weighted
+from dpengine.noise.tails import choice_gap, gaussian_mean_reach, gaussian_reach
+from dpengine.statistics.raw_cells import BANDS, EDGES, FIRST_YEAR, YEARS
+from dpengine.statistics.raw_needs import Bands, OfOne, OneColumn, Several, Values, Years
+
+MOST_COLUMNS = 40
+LIST_WEIGHT, RANGE_WEIGHT = 3, 2  # of ρ: a threshold far out in a tail needs more than a rank
+COUNT_PART = Fraction(1, 10)  # of a range's ρ, for how many rows hold a number at all
+CAP = 50  # gaps beyond so many times what a choice stays within count as that: public, and far beyond any choice
+_NAMED = 3
+
+Drawn = tuple[int, int, int] | Found  # of a range: two bands, and how many rows hold a number; of a list: what shows
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindDeclarations(Query[tuple[OfOne, ...], tuple[Drawn, ...]]):
+    card: ClassVar[Card] = Card(
+        key="find_declarations",
+        asked_on=("data",),
+        order=220,
+        version=1,
+        answer="declarations",
+        states=(FOUND,),
+        caveats=("rare", "ends", "delta", "spelling"),
+        parameters=(
+            Parameter("numbers", "columns"),
+            Parameter("dates", "columns"),
+            Parameter("lists", "columns"),
+            Parameter("delta", "delta"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+    declares: ClassVar[str] = "several"
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "of a number": {"numbers": ["raw number"]},
+            "of a list": {"lists": ["raw text"], "delta": "1e-6"},
+        },
+        example=Example({"lists": ["street"], "delta": "0.01"}),
+        twins=("threshold",),
+        covered="test_the_promises_of_ranges_and_lists_hold",
+        data_support="tests/engine/mechanisms/test_find_declarations.py",
+    )
+
+    numbers: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+    delta: Fraction = Fraction(0)
+
+    @classmethod
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
+        found: Fields = {}
+        for kind in ("numbers", "dates", "lists"):
+            names = given.get(kind) or []
+            if not isinstance(names, (list, tuple)):
+                raise AllowanceError("find_declarations.columns", most=MOST_COLUMNS)
+            found[kind] = tuple(facts.in_file(name) for name in names)
+        every = [*found["numbers"], *found["dates"], *found["lists"]]
+        alike = any(one != other and one.startswith(f"{other}: ") for one in every for other in every)
+        if not 1 <= len(every) <= MOST_COLUMNS or len(set(every)) != len(every) or alike:
+            raise AllowanceError("find_declarations.columns", most=MOST_COLUMNS)
+        found["delta"] = read_delta(given.get("delta")) if found["lists"] else Fraction(0)
+        return found
+
+    def own_json(self) -> JsonObject:
+        told: JsonObject = {
+            kind: list(names) for kind in ("numbers", "dates", "lists") if (names := getattr(self, kind))
+        }
+        return told | ({"delta": text_of(self.delta)} if self.lists else {})
+
+    def valued(self) -> set[str]:
+        """No declared bound enters."""
+        return set()
+
+    @property
+    def asked(self) -> tuple[tuple[str, str], ...]:
+        """Each column with what it is taken for."""
+        kinds = {"number": self.numbers, "date": self.dates, "list": self.lists}
+        return tuple((name, kind) for kind, names in kinds.items() for name in names)
+
+    def sentence(self) -> str:
+        names = [name for name, _ in self.asked]
+        if len(names) > _NAMED:
+            return say("sentence.find_declarations_many", columns=len(names))
+        return say("sentence.find_declarations", columns=say("who.and").join(names))
+
+    def need(self) -> Several:
+        kinds: dict[str, type[OneColumn]] = {"number": Bands, "date": Years, "list": Values}
+        return Several(tuple(kinds[kind](name) for name, kind in self.asked))
+
+    def measured(self, value: tuple[OfOne, ...]) -> tuple[int, ...]:
+        """The counts of bands and of present values: which values is private."""
+        return tuple(one if isinstance(one, int) else one[1] for column in value for one in column)
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l1", self.sides * self.rows * len(self.asked))
+
+    # What each part is given
+
+    @property
+    def sides(self) -> int:
+        return 2 if self.facts.relation == "replace" else 1
+
+    @property
+    def rows(self) -> int:
+        return self.facts.unit.at_most
+
+    @property
+    def ranges(self) -> int:
+        return len(self.numbers) + len(self.dates)
+
+    def rho_of(self, kind: str) -> Fraction:
+        """What one column of this kind may lose."""
+        weights = LIST_WEIGHT * len(self.lists) + RANGE_WEIGHT * self.ranges
+        return self.epsilon**2 / 2 * Fraction(LIST_WEIGHT if kind == "list" else RANGE_WEIGHT, weights)
+
+    @property
+    def variance(self) -> Fraction:
+        """σ² of a value's count, as it is sampled."""
+        return _sampled(self.sides * self.rows**2 / (2 * self.rho_of("list")))
+
+    @property
+    def hold_variance(self) -> Fraction:
+        """The same of how many rows hold a number."""
+        return _sampled(self.rows**2 / (2 * COUNT_PART * self.rho_of("number")))
+
+    @property
+    def end_epsilon(self) -> Fraction:
+        """ε′ of one end: ε′²/8 is at most half of what is left of a range's ρ."""
+        return _root_below(4 * (1 - COUNT_PART) * self.rho_of("number"))
+
+    @property
+    def rate(self) -> Fraction:
+        return self.end_epsilon / (2 * self.rows)
+
+    @property
+    def threshold(self) -> int:
+        """T: the least noisy count of a value that is released. Noise is symmetric: of |Z| > t half are above t."""
+        each = self.delta / len(self.lists)
+        return gaussian_reach(self.variance, min(2 * each / self.rows, Fraction(1))) + 1 + self.rows
+
+    def loss(self) -> Loss:
+        counts = COUNT_PART * self.rho_of("number") * self.ranges
+        parts: list[Loss] = [Gaussian(self.rho_of("list") * len(self.lists) + counts)]
+        if self.ranges:
+            parts.append(Repeated(Exponential(self.end_epsilon), 2 * self.ranges))
+        if self.lists:
+            parts.append(Approximate(Fraction(0), self.delta))
+        return Together(tuple(parts))
+
+    # What is promised
+
+    @property
+    def each_beta(self) -> Fraction:
+        return self.beta / len(self.asked)
+
+    @property
+    def most_rows(self) -> int:
+        return self.facts.about * self.rows
+
+    @property
+    def shown_reach(self) -> int:
+        """t: what the noise of so many values stays within at once, as if every row held a value of its own."""
+        return gaussian_reach(self.variance, self.each_beta / 2 / self.most_rows)
+
+    @property
+    def least_held(self) -> int:
+        """What so many rows hold is found: no more than n/T values can be held by that many, and noise is symmetric."""
+        many = self.most_rows // self.threshold + 1
+        return self.threshold + gaussian_reach(self.variance, min(self.each_beta / many, Fraction(1)))
+
+    def slack(self, kind: str) -> int:
+        """t″: the gap that the choice of an end stays within."""
+        return choice_gap(self.rate, _bands(kind), self.each_beta / 3)
+
+    def outside(self, kind: str) -> int:
+        """At most so many rows lie below a range that is told, and as many above."""
+        return 2 * self.slack(kind) + 1
+
+    @property
+    def hold_reach(self) -> int:
+        return gaussian_reach(self.hold_variance, self.each_beta / 3)
+
+    def promise(self) -> Within:
+        kinds = {kind for _, kind in self.asked}
+        amounts = [self.least_held if kind == "list" else self.outside(kind) for kind in kinds]
+        guess = self.facts.people is None
+        return Within(Fraction(max(amounts)), max(self.most_rows, 1), self.beta, Fraction(0), nominal=guess)
+
+    def state(self, value: Json, interval: Json) -> str:
+        return "" if any(one.ends or one.values for one in self.drafts(value, interval)) else FOUND
+
+    def coarse(self) -> Fraction:
+        return Fraction(self.facts.about, 20)
+
+    # Draw and tell
+
+    def draw(self, value: tuple[OfOne, ...], coins: Coins) -> tuple[Drawn, ...]:
+        return tuple(
+            self._found(found, coins) if kind == "list" else self._ends(found, kind, coins)  # type: ignore[arg-type]
+            for (_, kind), found in zip(self.asked, value, strict=True)
+        )
+
+    def _found(self, value: Found, coins: Coins) -> Found:
+        noisy = coins.gaussian([count for _, count in value], self.variance) if value else []
+        least = self.threshold
+        told = [(name, count) for (name, _), count in zip(value, noisy, strict=True) if count >= least]
+        return tuple(sorted(told, key=lambda one: (-one[1], one[0]))[:MOST_FOUND])
+
+    def _ends(self, value: tuple[int, ...], kind: str, coins: Coins) -> tuple[int, int, int]:
+        gaps, cap = self.gaps(value, kind), CAP * (self.slack(kind) + 1)
+        low, high = (coins.choose(one, np.ones_like(one), self.rate, cap)[0] for one in gaps)
+        (hold,) = coins.gaussian([sum(value)], self.hold_variance)
+        return low, high, hold
+
+    def gaps(self, value: tuple[int, ...], kind: str) -> tuple[Integers, Integers]:
+        """Of every band: how far the rank that is looked for lies from it, from below and from above."""
+        rank, cap = self.slack(kind) + 1, CAP * (self.slack(kind) + 1)
+        counts = np.array(value, dtype=np.int64)
+
+        def away(until: Integers, before: Integers) -> Integers:
+            return np.clip(np.maximum(before - rank, rank - until), 0, cap)
+
+        up = np.cumsum(counts)
+        down = np.cumsum(counts[::-1])[::-1]
+        return away(up, up - counts), away(down, down - counts)
+
+    def law(self, value: tuple[OfOne, ...]) -> Independent | None:
+        """Where there is a list its support depends on the data: `dpengine.audit.exact` has the laws of two tables."""
+        if self.lists:
+            return None
+        return Independent(
+            tuple(
+                part
+                for (_, kind), found in zip(self.asked, value, strict=True)
+                for part in self.ends_law(found, kind)  # type: ignore[arg-type]
+            )
+        )
+
+    def ends_law(self, value: tuple[int, ...], kind: str) -> tuple[Any, ...]:
+        ends = [weighted(dict(enumerate(one.tolist())), self.rate) for one in self.gaps(value, kind)]
+        return *ends, Normal(sum(value), self.hold_variance)
+
+    def finish(self, raw: tuple[Drawn, ...]) -> Released:
+        value: JsonObject = {}
+        interval: JsonObject = {}
+        for (name, kind), drawn in zip(self.asked, raw, strict=True):
+            for part, (figure, ends) in self._told(kind, drawn):
+                value[f"{name}: {part}"], interval[f"{name}: {part}"] = figure, ends
+        return Released(value, interval)
+
+    def _told(self, kind: str, drawn: Drawn) -> Iterator[tuple[str, tuple[Json, Ends]]]:
+        if kind == "list":
+            found: Found = drawn  # type: ignore[assignment]
+            t = self.shown_reach
+            yield from ((name, (count, (count - t, count + t))) for name, count in found)
+            if self.facts.people is not None and self.rows == 1:
+                yield ELSE, self._something_else(found)
+            return
+        low, high, hold = cast(tuple[int, int, int], drawn)
+        reach = self.hold_reach
+        if low <= high and hold - reach >= 2 * (self.slack(kind) + 1):
+            for part, end in zip((FROM, TO), _span(kind, low, high), strict=True):
+                yield part, (end, (end, end))
+        yield HOLD, (hold, (hold - reach, hold + reach))
+
+    def _something_else(self, found: Found) -> tuple[int, Ends]:
+        t, least, many = self.shown_reach, self.threshold, max(len(found), 1)
+        doubtful = sum(count < least + 2 * t for _, count in found)
+        off = math.ceil(gaussian_mean_reach(self.variance, many, self.each_beta / 2) * many) + doubtful * t
+        rest = self.facts.about - sum(count for _, count in found)
+        return rest, (rest - off, rest + off)
+
+    def shown(self) -> dict[str, str]:
+        words = {part: say(f"found.{part.lower()}") for part in (FROM, TO, HOLD, ELSE)}
+        return {f"{name}: {part}": f"{name}: {told}" for name, _ in self.asked for part, told in words.items()}
+
+    def listed(self, value: JsonObject) -> list[str]:
+        return listed(self.asked, value)
+
+    def drafts(self, value: JsonObject, interval: JsonObject) -> list[Drafted]:
+        """What may become a declaration, column by column."""
+        return drafts(self.asked, value, interval)
+
+    def worth(self) -> str:
+        """What is promised before anything is bought, and holds of what was found."""
+        told = []
+        if self.lists:
+            told.append(say("found.worth.lists", held=self.least_held))
+        if self.ranges:
+            kinds = ["number"] * bool(self.numbers) + ["date"] * bool(self.dates)
+            told.append(say("found.worth.ranges", outside=max(self.outside(kind) for kind in kinds)))
+        return " ".join([*told, say("found.worth.chance", chance=chance(self.beta))])
+
+    def finding(self, value: Json, interval: Json) -> str:
+        drafts = self.drafts(value, interval)
+        ranges, lists = sum(one.ends is not None for one in drafts), sum(bool(one.values) for one in drafts)
+        if not ranges and not lists:
+            return ""
+        return say("found.headline", found=ranges + lists, columns=len(drafts))
+
+
+def _bands(kind: str) -> int:
+    return YEARS if kind == "date" else BANDS
+
+
+def _span(kind: str, low: int, high: int) -> tuple[Json, Json]:
+    if kind == "date":
+        return f"{FIRST_YEAR + low}-01-01", f"{FIRST_YEAR + high}-12-31"
+    return number_at(EDGES[low]), number_at(EDGES[high + 1])
+
+
+def _sampled(variance: Fraction) -> Fraction:
+    """The variance that is sampled: that of the least float that is no less noise."""
+    return Fraction(gaussian_scale(variance)) ** 2
+
+
+def _root_below(square: Fraction) -> Fraction:
+    """The root, rounded down to 10^-12: what is charged is what is drawn with."""
+    grain = 10**12
+    return Fraction(math.isqrt(square.numerator * grain**2 // square.denominator), grain)

@@ -243,6 +243,13 @@ class Category:
         return data | ({"spellings": self.spellings} if self.spellings else {})
 
 
+def extra_labels(column: object) -> list[str]:
+    """The labels that are no listed values: for cells outside the list, and for empty ones."""
+    if not isinstance(column, Category):
+        return []
+    return [label for label in column.labels if label not in column.values]
+
+
 def yes_no(unknown: str = "other", missing: str = "no answer") -> Category:
     """Yes or no, in the spellings that files use."""
     spellings = {"y": "yes", "true": "yes", "1": "yes", "t": "yes", "n": "no", "false": "no", "0": "no", "f": "no"}

@@ -25,6 +25,7 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicat
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
+from dpengine.declared.schema import extra_labels
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
@@ -199,9 +200,19 @@ class Query(Answered, Generic[Statistic, Raw]):
         """For an exported file: the columns that identify the answer's parts, and the cells of each part in order."""
         return ("label",), [(label,) for label in self.labels()]
 
+    def crossed(self) -> list[tuple[str, dict[str, str]]]:
+        """Where the parts stand for combinations of columns: each column's name, and its values, as they are stored and
+        as the reader writes them. Nothing where they do not."""
+        return []
+
     def shown(self) -> dict[str, str]:
         """Stored names of parts, which are English, in the reader's language; names that stay the same are left out."""
         return self.by.shown() if isinstance(self.by, Grouped) else {}
+
+    def leftovers(self) -> list[str]:
+        """Stored names of parts that stand for what is not listed, or for no answer: those a person may not want to
+        see."""
+        return [] if self.by is None else extra_labels(self.facts.schema.category(self.by))
 
     def listed(self, value: JsonObject) -> list[str]:
         """The names of an answer's parts as a person sees them: in the declared order, or by rank."""

@@ -15,13 +15,13 @@ from dpengine.accountant.costs import cost
 from dpengine.mechanisms.card import WHOLE, AnswerKind
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
-from ui.parts import counted, curve_answer, density, exports, fitting, odds
+from ui.parts import counted, curve_answer, density, exports, fitting, grouped_answer, odds
 from ui.pictures import charts, many
 from ui.shell import nav, steer
 from ui.shell.state import workspace
 from ui.words import gloss
-from ui.words.figures import cut, figure, limits, pictured, printed_range
-from ui.words.wording import axis, from_zero, headline, range_words
+from ui.words.figures import cut, figure, limits, printed_range
+from ui.words.wording import axis, headline, range_words
 
 # Answers that are no figure are read on a page of their own; the address names them.
 READ_ON: dict[AnswerKind, tuple[str, str]] = {
@@ -82,8 +82,7 @@ def _curve(answer: dp.Answer, key: str) -> None:
 def _charted(answer: dp.Answer, key: str) -> None:
     title = axis(answer.query)
     if isinstance(answer.value, dict):
-        draw = charts.bars if from_zero(answer.query) else charts.ranges
-        draw(*pictured(answer.query, answer.value, answer.interval), title, bars_alt(answer), f"chart-{key}")
+        grouped_answer.show(answer, bars_alt(answer), key)
         figures(answer, key)
     elif isinstance(answer.value, str):  # a day
         st.html(f'<p class="lead">{escape(range_words(answer))}</p>')

@@ -18,22 +18,24 @@ from dpengine.released.monotone import halfway
 from ui.words import density_words
 from ui.words.figures import anything, figure, printed, printed_range
 
+_COUNTED = ("people", "rows")
 _LISTED = 3  # figures that a headline names
 _AXES: dict[AnswerKind, str] = {"check": "check_model.axis", "model": "train_page.axis.weight"}
 
 
 def axis(query: dp.Query) -> str:
     """What an answer is measured in: people, percent, or the column itself."""
-    if query.unit == "percent":
+    unit = query.unit  # works out the promise: once
+    if unit == "percent":
         return say("chart.percent")
     if query.answer_kind in _AXES:
         return say(_AXES[query.answer_kind], column=query.answer_column)
-    return query.answer_column if query.answer_column and not from_zero(query) else say(f"chart.{query.counted}")
+    return query.answer_column if query.answer_column and unit not in _COUNTED else say(f"chart.{query.counted}")
 
 
 def from_zero(query: dp.Query) -> bool:
     """Is the answer a number of people or rows, to be drawn as bars?"""
-    return query.unit in ("people", "rows")
+    return query.unit in _COUNTED
 
 
 # The headline ---------------------------------------------------------------------------------------------------------

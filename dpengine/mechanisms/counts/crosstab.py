@@ -23,6 +23,7 @@ from dpengine.declared.condition_words import combined, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import coarser, read_ref
+from dpengine.declared.schema import extra_labels
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.query import Fields
@@ -78,6 +79,11 @@ class Crosstab(Histogram):
             raise AllowanceError("crosstab.cells", cells=prod(sizes), most=MOST_CELLS)
         return {"columns": tuple(names), "column": names[0], "starts": tuple(range(prod(sizes)))}
 
+    def leftovers(self) -> list[str]:
+        extra = [set(extra_labels(self.facts.schema.category(name))) for name in self.columns]
+        cells = zip(self.labels(), product(*(self._labels(name) for name in self.columns)), strict=True)
+        return [label for label, cell in cells if any(one in found for one, found in zip(cell, extra, strict=True))]
+
     def fewer(self) -> list[tuple[str, JsonObject]]:
         """One column less, or one in coarser groups."""
         given, names = self.parameters(), given_columns(self.columns)
@@ -109,6 +115,12 @@ class Crosstab(Histogram):
             list(name.shown().values()) if isinstance(name, Grouped) else self._labels(name) for name in self.columns
         ]
         return dict(zip(self.labels(), combined(told), strict=True))
+
+    def crossed(self) -> list[tuple[str, dict[str, str]]]:
+        return [
+            (str(name), name.shown() if isinstance(name, Grouped) else {label: label for label in self._labels(name)})
+            for name in self.columns
+        ]
 
     def _labels(self, name: Ref) -> tuple[str, ...]:
         return self.facts.schema.category(name).labels

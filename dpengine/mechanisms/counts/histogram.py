@@ -29,7 +29,7 @@ from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import coarser, read_ref
-from dpengine.declared.schema import Category, Column, ItemSet, Ordered
+from dpengine.declared.schema import Category, Column, ItemSet, Ordered, extra_labels
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
 from dpengine.mechanisms.cuts import Cut, cut
@@ -170,6 +170,9 @@ class Histogram(OfCounts):
 
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, len(self.starts)) / 4
+
+    def leftovers(self) -> list[str]:
+        return extra_labels(self.values)
 
     def fewer(self) -> list[tuple[str, JsonObject]]:
         given = self.parameters()

@@ -131,7 +131,7 @@ def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables
     alone = said(opened(table="lists", columns='["held"]', epsilon="1"))
     assert "Untrue with chance 26.9 %: no method with this ε can do better." in alone
     both = said(opened(table="lists", columns='["held", "=word"]', epsilon="1"))
-    assert "Untrue with chance 37.8 %. Published alone, with the whole spend, it would be 26.9 %; no method with" in both
+    assert "Untrue with chance 37.8 %. Published alone, with the whole spend, it would be 26.9 %; no method" in both
     assert "are true together with chance 38.7 %; no method with this ε can reach more than 47.6 %" in both
     assert "can be untrue less often than 26.8 %" in both and "37.8 %: no method" not in both
     number = said(opened(table="rows", columns='["pay"]', epsilon="1", grid="1"))

@@ -56,7 +56,7 @@ def test_a_word_explains_itself(page: Any, phone: Any) -> None:
     assert page.evaluate("() => document.activeElement.classList.contains('gloss')")
     assert page.locator(".meter .gloss").nth(1).evaluate(SHOWN) != "none"
 
-    go(phone)
+    go(phone, "/ask")
     word = phone.locator(".meter .gloss").last
     word.tap()
     assert word.evaluate(SHOWN) != "none"

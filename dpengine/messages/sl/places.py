@@ -38,7 +38,7 @@ SENTENCES: dict[str, str] = {
     "why.and": "in Edi, edini s tlakom {person}?",
     "why.has": "ga ima",
     "why.has_not": "ga nima",
-    "why.nobody": "ni mogoče reči",
+    "why.nobody": "ne vemo",
     "why.ask": "Vprašajte isto zasebno",
     "why.again": "Postavi obe znova",
     "why.back": "Točna odgovora",

@@ -81,7 +81,7 @@ def test_a_three_question_plan(page: Any, server: Any) -> None:
     place(page, "Ask").click()
     page.locator(".st-key-ask-go button").wait_for()
     place(page, "Several at once", "Ask").click()
-    page.get_by_text("Nothing is planned for this table yet").wait_for()  # it is not run again by chance
+    page.get_by_text("Nothing is planned for “town” yet").wait_for()  # it is not run again by chance
     go(page, address)
     page.get_by_role("heading", name="The plan was run: 3 of 3 answered").wait_for()
     assert len(table_of(page, server).history()) == 3

@@ -37,7 +37,7 @@ SENTENCES: dict[str, str] = {
     "lesson.1.one.noise": "Each answer carries noise, and this time the difference came out as {difference}.",
     "lesson.1.two.noise": "A guess from it is right {right} times in 100, where a coin is right 50 times; no cleverer guess passes {most}.",
     "lesson.1.one.ledger": "After {asked} questions the average difference is {mean}, and {share} of the practice allowance is gone.",
-    "lesson.1.one.refused": "After {asked} questions the ledger refuses: the practice allowance does not bear two more.",
+    "lesson.1.one.refused": "After {asked} questions the ledger refuses: the practice allowance has no room for two more.",
     "lesson.1.two.ledger": "A guess from the average is right {right} times in 100, and no cleverer guess passes {most}.",
     "lesson.1.world.without": "if Edi has no diabetes",
     "lesson.1.world.with": "if Edi has diabetes",

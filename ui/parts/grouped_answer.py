@@ -3,6 +3,7 @@ was released stays in the figures below and in the CSV."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -98,6 +99,8 @@ def _grid(answer: dp.Answer, key: str) -> None:
         )
         for line in lines:
             drawn |= dict(zip(line, _shares(answer, [label(*pair) for pair in line]), strict=True))
+        most = max([cell.size for cell in drawn.values()] + [0.01])
+        drawn = {pair: replace(cell, size=cell.size / most) for pair, cell in drawn.items()}
         lead = say("grid.share_lead", column=titles[long if choice == "down" else 1 - long])
     else:
         most = max([float(answer.value[one]) for one in answer.value] + [1.0])

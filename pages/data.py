@@ -27,8 +27,6 @@ else:
             "file": declare_file.choose,
             "names": declare_file.names,
             "unit": declare_people.rows,
-            "relation": declare_people.secret,
-            "columns": declare_cards.choose,
             "cards": declare_cards.describe,
             "care": declare_care.budget,
             "done": declare_table.done,

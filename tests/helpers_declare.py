@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ class Page:
         """All that was sent to the browser."""
         return "\n".join(str(getattr(element, "proto", "")) for element in self.app.main)
 
+    def protos(self) -> list[Any]:
+        return [element.proto for element in self.app.main if getattr(element, "proto", None) is not None]
+
     @property
     def draft(self) -> Draft:
         found: Draft = self.app.session_state["draft"] if "draft" in self.app.session_state else Draft()
@@ -59,29 +63,51 @@ class Page:
         return self.run()
 
     def press(self, label: str) -> Page:
-        next(button for button in self.app.button if button.label == label).click()
+        """A button by its label; the one to go on also says how many columns wait."""
+        also = f"{label} (" if label == "Go on" else label
+        next(one for one in self.app.button if one.label == label or one.label.startswith(also)).click()
         return self.run()
 
     def set(self, key: str, value: Any) -> Page:
-        """Whatever widget has this key."""
+        """Whatever widget has this key; the card it stands on is opened."""
         kinds = "radio text_input text_area number_input selectbox button_group date_input checkbox select_slider"
-        for kind in kinds.split():
-            for widget in self.app.get(kind):
-                if widget.key == key:
-                    widget.set_value(value)
-                    return self.run()
+        for _ in range(2):
+            for kind in kinds.split():
+                for widget in self.app.get(kind):
+                    if widget.key == key:
+                        widget.set_value(value)
+                        return self.run()
+            column = re.match(r"(.+-\d+)-", key)
+            if column is None:
+                break
+            self.click(f"{column[1]}-open")
         raise AssertionError(f"no widget {key} on {self.draft.step}")
+
+    def click(self, key: str) -> Page:
+        """A button by its key."""
+        button = next((button for button in self.app.button if button.key == key), None)
+        assert button is not None, f"no button {key} on {self.draft.step}"
+        button.click()
+        return self.run()
+
+    def agree(self) -> Page:
+        """Say yes to every guess, as the first of its readings has it."""
+        for name in self.draft.waiting:
+            key = f"{self.draft.mark}-{self.draft.names.index(name)}"
+            if self.draft.state(name) == "guess" and self.draft.card(name).candidates:
+                self.click(f"{key}-like-0")
+        return self
 
     def to(self, step: str) -> Page:
         """On to a step, with the usual answers."""
         while STEPS.index(self.draft.step) < STEPS.index(step):
             now = self.draft.step
             if now == "unit":
-                self.set("declare-unit", "one")
-            elif now == "relation":
-                self.set("declare-relation", "replace")
-            elif now == "columns" and not self.draft.chosen:
-                self.set("declare-columns", self.draft.names)
+                self.set("declare-unit", self.draft.many or "one").set(
+                    "declare-relation", self.draft.relation or "replace"
+                )
+            elif now == "cards":
+                self.agree()
             self.press("Yes, go on" if now == "names" else "Go on")
             assert self.draft.step != now, self.refusals
         return self

@@ -64,3 +64,8 @@ def power_of_ten(value: Fraction) -> str:
 def chance(beta: Fraction) -> str:
     """How many times in 100 something holds that fails with chance β."""
     return plain(float(1 - beta) * 100)
+
+
+def measured(figure: str, measure: str) -> str:
+    """A figure with what it is counted in: 2,500 €, 72 kg."""
+    return f"{figure}\u00a0{measure}" if measure else figure

@@ -58,6 +58,7 @@ class Dialect:
     thousands: str = ""
     encoding: str = "utf-8"
     line_breaks: bool = False
+    sheet: str = ""  # of a spreadsheet; "": the first
 
     def __post_init__(self) -> None:
         if type(self.line_breaks) is not bool:
@@ -79,7 +80,7 @@ class Dialect:
             raise AllowanceError("dialect.encoding", encodings=ENCODINGS)
 
     def as_json(self) -> JsonObject:
-        return asdict(self)
+        return {part: value for part, value in asdict(self).items() if part != "sheet" or value}
 
     @staticmethod
     def from_json(data: Json) -> Dialect:
@@ -259,7 +260,7 @@ _DAY = r"\d{1,2}([./-])\s?\d{1,2}\1\s?(?:\d{4}|\d{2})\.?|\d{4}([./-])\d{1,2}\2\d
 _DATUM = re.compile(rf"{_NUMBER}|(?:{_DAY})(?:[ T]+\d{{1,2}}:\d{{2}}\S*)?", re.IGNORECASE)
 
 
-def _has_data(cells: Iterable[str]) -> bool:
+def has_data(cells: Iterable[str]) -> bool:
     """Is a number or a date among the cells, in any notation?"""
     return any(_DATUM.fullmatch(cell.strip().strip("\"'").strip()) for cell in cells)
 
@@ -268,7 +269,7 @@ def _refuse_data(names: Sequence[str], line: str, separator: str) -> None:
     """Refuses a first line that holds data. Called before anything that may show a name; the line is also split at
     other separators, so that a wrong one cannot make a row of data look like names."""
     others = (next(csv.reader([line], delimiter=mark), []) for mark in SEPARATORS if mark != separator)
-    if any(_has_data(cells) for cells in (names, *(cells for cells in others if len(cells) > len(names)))):
+    if any(has_data(cells) for cells in (names, *(cells for cells in others if len(cells) > len(names)))):
         raise AllowanceError("load.no_names")
 
 

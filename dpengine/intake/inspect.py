@@ -16,8 +16,9 @@ from dpengine.core.arrays import Arrow
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import Dialect, check_names, ordinary, read_header
 from dpengine.intake.csv_records import read_csv
+from dpengine.intake.sheet_records import read_sheet, sheet_names
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
 
 
 MOST_UNPACKED = 10**9  # bytes a small Parquet file may unpack to …
@@ -27,6 +28,10 @@ CELL = 8  # bytes an empty cell counts for
 
 def is_parquet(path: Path) -> bool:
     return files_of(path)[0].suffix.lower() == ".parquet"
+
+
+def is_sheet(path: Path) -> bool:
+    return files_of(path)[0].suffix.lower() == ".xlsx"
 
 
 def is_text(kind: Arrow) -> bool:
@@ -70,6 +75,8 @@ def files_of(path: Path) -> list[Path]:
 def names_of(path: Path, dialect: Dialect) -> list[str]:
     """The column names, without a look at any row."""
     first = files_of(path)[0]
+    if is_sheet(first):
+        return sheet_names(first, dialect)
     return _parquet(first)[0] if is_parquet(first) else read_header(first, dialect)
 
 
@@ -88,7 +95,8 @@ def _rows(path: Path, dialect: Dialect, bad_records: str, progress: Callable[[fl
         return _parquet(path)[1]
     rows = 0
     try:
-        for columns, share in read_csv(path, dialect, bad_records)[1]:
+        read = read_sheet(path, dialect) if is_sheet(path) else read_csv(path, dialect, bad_records)
+        for columns, share in read[1]:
             rows += len(columns[0])
             if progress is not None:
                 progress(share)

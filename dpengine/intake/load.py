@@ -27,6 +27,7 @@ from dpengine.declared.dialect import LONGEST_RECORD, Dialect, check_names
 from dpengine.intake.csv_records import Batches, Blanks, read_csv
 from dpengine.intake.inspect import Unpacked, files_of, is_text
 from dpengine.intake.marks import content_marks, own_copy
+from dpengine.intake.sheet_records import read_sheet
 
 if TYPE_CHECKING:
     import pandas
@@ -103,8 +104,10 @@ def _written(
 
 
 def _file(path: Path, dialect: Dialect, bad_records: str, blanks: Blanks) -> tuple[list[str], Batches]:
-    typed = path.suffix.lower() == ".parquet"
-    return _parquet(path, dialect, blanks) if typed else read_csv(path, dialect, bad_records, blanks)
+    kind = path.suffix.lower()
+    if kind == ".xlsx":
+        return read_sheet(path, dialect, blanks)
+    return _parquet(path, dialect, blanks) if kind == ".parquet" else read_csv(path, dialect, bad_records, blanks)
 
 
 @contextmanager

@@ -57,6 +57,13 @@ class Answered(ABC):
         return "column" if self.answer_kind in ON_COLUMN else self.promise().told_in(self)
 
     @property
+    def measure(self) -> str:
+        """What a figure on a column is counted in, by its declaration: €, kg; "" where nothing is said, or where the
+        figure is of another kind than the column's own."""
+        column = self.facts.schema.columns.get(self.answer_column)
+        return getattr(column, "measure", "") if self.unit == "column" else ""
+
+    @property
     def wanted_places(self) -> tuple[Fraction, ...]:
         """The ranks that are asked for, as shares of people (½ for a median); none for other questions."""
         return ()

@@ -62,6 +62,7 @@ AREAS = (
     "fit",
     "groups",
     "places",
+    "data_lines",
 )
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pandas as pd
@@ -31,8 +30,12 @@ def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: An
     settled(page)
     page.locator(".st-key-buy-what").get_by_text("Find a range").click()
     page.locator(".st-key-meter", has_text="after this question").wait_for()  # about to be bought
-    page.locator(".st-key-card-columns").get_by_text(re.compile("^hours")).click()  # one more column
+    page.locator(".st-key-card-lines").get_by_role("button", name="Use it").first.click()  # one more column
     page.get_by_role("heading", name="hours-per-week").wait_for()
+    settled(page)
+    page.locator('[class*="-like-0"] button').first.click()  # a cell like 40
+    settled(page)
+    page.locator('[class*="st-key-line-"]', has_text="hours-per-week").get_by_role("button", name="Change").click()
     settled(page)
     assert page.get_by_label("Start from a usual range").last.input_value() == "hours a week, 0 to 100"
     page.get_by_role("button", name="Save").click()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from leaks import bombs, refusal_compared
+from leaks import bombs, refusal_compared, sheets
 from leaks import refusal_acts as acts
 from leaks.refusal_bench import Bench
 from leaks.stage import schema
@@ -26,7 +26,7 @@ from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.released.density_samples import sample
 from dpengine.statistics.features import model_from_json
-from ui.data import declare_cards, declare_change, declare_draft, declare_lists
+from ui.data import declare_cards, declare_change, declare_codebook, declare_draft, declare_lists
 from ui.shell import uploads
 
 Cause = Callable[[Bench], Any]
@@ -68,6 +68,7 @@ CAUSES: dict[str, Cause] = {
     "load.is_parquet": lambda b: b.load(b"PAR1" + b.cell.encode()),
     "load.not_parquet": lambda b: b.add(b.put(b.cell, "x.parquet")),
     "load.unreadable": lambda b: b.add(b.put(b"PAR1" + b.cell.encode() * 9 + b"PAR1", "y.parquet")),
+    **sheets.CAUSES,
     "load.not_text": lambda b: b.load(b"PK\x03\x04" + b.cell.encode()),
     "load.column_kind": lambda b: b.add(acts.parquet(b, a=[[b.cell], [b.digits]])),
     "load.folder_empty": lambda b: b.add(acts.folder(b)),
@@ -162,6 +163,10 @@ CAUSES: dict[str, Cause] = {
     "data.card.items_spelled": lambda b: acts.card(b, kind="items", listed="a = A, b"),
     "data.card.goes_to_missing": lambda b: acts.card(b, kind="list", listed="a\nb", closed=True, goes_to=""),
     "data.cards.all_unknown": lambda b: declare_cards.settled(acts.draft(b, kind="unknown")),
+    "data.cards.pending": lambda b: declare_draft.schema(acts.guessed()),
+    "data.cards.none": lambda b: declare_cards.settled(acts.draft(b, kind="out")),
+    "data.codebook.form": lambda b: declare_codebook.read(b.cell, ["far"]),
+    "data.codebook.long": lambda b: declare_codebook.read(b.cell + "x" * (declare_codebook.LONGEST + 1), ["far"]),
     "data.cards.mend": lambda b: declare_cards.settled(acts.draft(b, kind="date")),
     "data.care.missing": lambda b: declare_draft.budget(declare_draft.Draft()),
     "data.relation.missing": lambda b: declare_draft.relation(declare_draft.Draft()),

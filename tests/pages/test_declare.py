@@ -68,17 +68,17 @@ POINT = Dialect()
         ("Število otrok", "number", "people"),
         ("has_car", "yes_no", None),
         ("Kadilec", "yes_no", None),
-        ("gender", "list", "gender_en"),
-        ("Spol", "list", "gender_sl"),
-        ("Geschlecht", "list", "gender_de"),
-        ("weekday", "list", "weekdays_en"),
+        ("gender", "list", "sex"),
+        ("Spol", "list", "sex"),
+        ("Geschlecht", "list", "sex"),
+        ("weekday", "list", "weekdays"),
         ("Datum vpisa", "date", None),
         ("date of birth", "date", "births"),
         ("dob", "date", "births"),
         ("datum rojstva", "date", "births"),
         ("hobbies", "items", None),
         ("Jeziki", "items", None),
-        ("mesec", "list", "months_sl"),
+        ("mesec", "list", "months"),
         ("average", None, None),
         ("alternative", None, None),
         ("id", None, None),
@@ -95,18 +95,21 @@ def test_every_preset_is_sound_and_has_words() -> None:
     for key, usual in presets.RANGES.items():
         card = Card(kind="number", lower=usual.lower, upper=usual.upper, step=usual.step, shape=usual.shape)
         assert isinstance(column(card, POINT), dp.Number) and known(f"data.range.{key}")
-    for key, text in LISTS.items():
-        assert isinstance(column(Card(kind="list", listed=text), POINT), dp.Category) and known(f"data.list.{key}")
+    for key, one in LISTS.items():
+        card = Card(kind="list")
+        card.take_list(key)
+        assert isinstance(column(card, POINT), dp.Category) and known(f"data.list.{key}") and one.like
     assert all(known(f"data.care.{care}_{part}") for care in CARE for part in ("label", "means"))
 
 
 def test_every_suggestion_names_a_preset() -> None:
     for preset, _ in presets._NUMBERS:
         assert preset is None or preset in presets.RANGES
-    for key, languages in presets._LISTED.items():
-        for language in languages:
-            found = presets.suggest(languages[language].split()[0].strip("="))
-            assert found.kind == "list" and (found.preset in LISTS or key == "weekdays" or key == "months"), found
+    for key, words in (presets._LISTED | presets._LISTED_FIRST).items():
+        for word in words.split():
+            assert presets.suggest(word.strip("=")) == presets.Suggestion("list", key) and key in LISTS
+    for preset, others in presets.OTHERWISE.items():
+        assert others[0] == preset and all(one in presets.RANGES or one in LISTS for one in others)
 
 
 # --- what typed text means
@@ -192,7 +195,7 @@ def test_a_card_that_cannot_be_used(card: Card, code: str) -> None:
 def test_a_closed_list_has_no_other() -> None:
     made = column(Card(kind="yes_no", closed=True, goes_to="no"), POINT)
     assert isinstance(made, dp.Category) and made.labels == ("yes", "no")
-    assert dict(made.aliases)["da"] == "yes" and dict(made.aliases)["nein"] == "no"
+    assert made.spelled()["da"] == 0 and made.spelled()["nein"] == 1
 
 
 def test_names_for_tables() -> None:

@@ -74,6 +74,9 @@ def test_a_card_that_cannot_be_used(card: Card, code: str) -> None:
         (Category(["a", "b"], unknown="b", missing="b"), "list"),
         (Category(["a", "b"], aliases={"1": "a", "2": "b", "eins": "a"}), "list"),
         (dp.yes_no(), "list"),
+        (Category(["ženska", "moški"], spellings="sex-1"), "list"),
+        (Category(["a", "b"], unknown="b", missing="b", spellings="missing-1"), "list"),
+        (dp.Number(0, 250, measure="kg"), "number"),
         (Category([str(one) for one in range(MOST_TYPED + 1)]), "list"),
         (Category(["a = b", "c,"]), "list"),
         # What a card cannot say stays as it is.
@@ -88,7 +91,7 @@ def test_a_declared_column_comes_back_as_it_is(column: Column, kind: str, dialec
     assert kind in (card.kind, "either")
     if isinstance(column, Category) and isinstance(again, Category):
         assert (again.labels, again.unknown, again.missing) == (column.labels, column.unknown, column.missing)
-        assert dict(again.aliases) == dict(column.aliases)
+        assert dict(again.aliases) == dict(column.aliases) and again.spellings == column.spellings
     else:
         assert again == column
 

@@ -23,14 +23,19 @@ def walked(text: str, columns: tuple[str, ...], relation: str) -> list[str]:
     page.upload(text, "clinic.csv")
     for column in columns:
         page.press("Yes, go on").set("declare-unit", "more").set("declare-who", column)
-        page.press("Go on").set("declare-relation", relation)
+        page.set("declare-relation", relation)
         if relation == "add_remove":
             page.set("declare-about", 50)
-        for _ in range(2):
-            seen.append(page.everything)
-            page.press("Go on")
-            if page.draft.step == "columns":
-                page.set("declare-columns", ["age"])
+        seen.append(page.everything)
+        page.press("Go on")
+        seen.append(page.everything)
+        for name, kind in (("diagnosis", "list"), ("age", "number")):
+            if name != column:
+                page.set(f"declare-{page.draft.names.index(name)}-kind", kind)
+        if column != "diagnosis":
+            page.set("declare-1-listed", "flu, cold")
+        if column != "age":
+            page.set("declare-2-upper", "110")
         seen += [page.everything, page.press("Go on").everything]
         assert page.draft.step == "care"
         while page.draft.step != "names":

@@ -35,10 +35,10 @@ _STEP_OF = {
     "dialect.": "names",
     "unit.": "unit",
     "budget.other_terms": "unit",
-    "facts.": "relation",
-    "relation.": "relation",
-    "schema.": "columns",
-    "column.": "columns",
+    "facts.": "unit",
+    "relation.": "unit",
+    "schema.": "cards",
+    "column.": "cards",
     "number.": "cards",
     "category.": "cards",
     "items.": "cards",
@@ -146,13 +146,13 @@ def problem(sentence: str) -> None:
     st.html(f'<div class="refused" role="alert">{html_lines(sentence)}</div>')
 
 
-def onwards(draft: Draft, check: Callable[[], Any], label: str = "data.next") -> bool:
+def onwards(draft: Draft, check: Callable[[], Any], label: str = "data.next", **facts: Any) -> bool:
     """The row of buttons. True when the person may go on: then `check` found nothing to complain about."""
     with st.container(horizontal=True, key="declare-buttons"):
         if draft.step != STEPS[0] and st.button(say("data.back"), key=f"declare-back-{draft.step}"):
             draft.back()
             st.rerun()
-        pressed = st.button(say(label), key=f"declare-next-{draft.step}", type="primary")
+        pressed = st.button(say(label, **facts), key=f"declare-next-{draft.step}", type="primary")
     if not pressed:
         return False
     draft.pressed = True
@@ -172,11 +172,11 @@ def _so_far(draft: Draft) -> None:
         told.append(say("data.so_far.one"))
     if draft.many == "more" and draft.who is not None:
         told.append(say("data.so_far.more", each=draft.each))
-    if draft.relation == "replace" and STEPS.index(draft.step) > STEPS.index("relation"):
+    if draft.relation == "replace" and STEPS.index(draft.step) > STEPS.index("unit"):
         told.append(say("data.so_far.replace", people=draft.people))
     if draft.relation == "add_remove" and draft.about:
         told.append(say("data.so_far.add_remove", people=draft.about))
-    if draft.chosen:
+    if draft.chosen and draft.step != "unit":
         told.append(say("data.so_far.columns", columns=len(draft.chosen)))
     if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
         told.append(say(f"data.care.{draft.care}"))
@@ -230,6 +230,7 @@ def _settle(draft: Draft) -> None:
 
 _RULES = """
 [data-testid="stHtml"] h1.ask-heading { font-size: 2.1rem; max-width: 54rem; }
+[data-testid="stHtml"] h2.ask-second { margin-top: 0.6rem; }
 [data-testid="stRadio"] label p { font-size: 1.02rem; }
 [data-testid="stRadio"] [role="radiogroup"] { row-gap: 0.7rem; }
 .so-far { color: var(--muted); margin: 0; overflow-wrap: anywhere; }

@@ -1,4 +1,4 @@
-"""Which columns, and what can be in each: a card per column, prefilled from its name and from nothing else."""
+"""What can be in the columns: a line for each, prefilled from its name and from nothing else; one is open at a time."""
 
 from __future__ import annotations
 
@@ -7,99 +7,86 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.unit import read_relation
 from dpengine.messages import say
+from ui.data import declare_codebook as codebook
 from ui.data import declare_draft as drafts
-from ui.data import declare_kinds as kinds
-from ui.data import declare_price as price
-from ui.data.declare import complain, heading, kept, onwards, problem, reconsider
-from ui.data.declare_column import KEPT, KINDS, UNKNOWN, column_of
+from ui.data import declare_lines as lines
+from ui.data.declare import complain, heading, onwards, reconsider
 from ui.data.declare_draft import Draft
-from ui.words.markup import unmarked
 
-MOST_PILLS = 60
-
-
-def choose(draft: Draft) -> None:
-    heading("data.columns")
-    with st.container(key="card-columns"):
-        pick(draft)
-        if draft.chosen:
-            draft.complaint = None
-        complain(draft)
-
-    def check() -> None:
-        if not draft.chosen:
-            raise AllowanceError("schema.empty")
-
-    if onwards(draft, check):
-        draft.forth()
-        st.rerun()
-
-
-def pick(draft: Draft) -> None:
-    """The columns that can be asked about, of which some are chosen; the one that says who is who is not offered."""
-    before = [name for name in draft.names if name in draft.chosen]
-    asked = [name for name in draft.names if name in before or draft.many != "more" or name != draft.who]
-    key = kept(f"{draft.mark}-columns", before)
-    if len(asked) <= MOST_PILLS:
-        picked = st.pills(say("data.columns.label"), asked, selection_mode="multi", format_func=unmarked, key=key)
-    else:
-        picked = st.multiselect(say("data.columns.label"), asked, key=key)
-    draft.chosen = [name for name in draft.names if name in picked]
-    told = say("data.columns.left_out", chosen=len(draft.chosen), left_out=len(asked) - len(draft.chosen))
-    st.html(f'<p class="muted">{escape(told)}</p>')
+MOST_LINES = 40  # on one screen
 
 
 def describe(draft: Draft) -> None:
     heading("data.cards")
     cards(draft)
     st.html(f'<p class="muted">{escape(say("data.cards.unknown"))}</p>')
-    if onwards(draft, lambda: settled(draft)):
+    waits = len(draft.waiting)
+    if onwards(draft, lambda: settled(draft), "data.cards.next" if waits else "data.next", waits=waits):
+        draft.opened = None
         draft.forth()
         st.rerun()
 
 
 def settled(draft: Draft) -> None:
-    """Every card can be used."""
+    """Every column that is not left out can be used."""
+    draft.choose()
+    if not draft.chosen:
+        raise AllowanceError("data.cards.none")
     try:
         drafts.schema(draft)
     except AllowanceError as complaint:  # told at its card
         if complaint.code == "schema.empty":
             raise AllowanceError("data.cards.all_unknown") if draft.unknown else complaint from None
+        if complaint.code == "data.cards.pending":
+            raise
+        waits = draft.waiting
+        if waits and draft.opened not in waits:
+            draft.opened = waits[0]
         raise AllowanceError("data.cards.mend") from None
 
 
 def cards(draft: Draft) -> None:
-    for name in draft.chosen:
-        with st.container(key=f"card-column-{draft.names.index(name)}"):
-            _card(draft, name)
+    st.html(f"<style>{lines.rules()}</style>")
+    draft.choose()
+    shown = _shown(draft)
+    _agree(draft, shown)
+    with st.container(key="card-lines"):
+        for name in shown:
+            if name == draft.opened:
+                lines.card_of(draft, name)
+            else:
+                lines.line(draft, name)
+    draft.choose()
+    codebook.offer(draft)
     reconsider(draft, lambda: settled(draft), "data.cards.", "schema.empty")
     complain(draft)
 
 
-def _card(draft: Draft, name: str) -> None:
-    card, at = draft.card(name), f"{draft.mark}-{draft.names.index(name)}"
-    note = say("data.card.suggested") if card.suggested else ""
-    st.html(f'<h2>{escape(name)}</h2><p class="muted">{escape(note)}</p>')
-    card.kind = st.segmented_control(
-        say("data.card.kind"),
-        [*KINDS, *([KEPT] if card.kept else []), UNKNOWN],
-        key=kept(f"{at}-kind", card.kind),
-        format_func=lambda one: say(f"data.kind.{one}"),
-        required=True,
+def _shown(draft: Draft) -> list[str]:
+    """All columns, or of very many those of one screen."""
+    names = draft.offered
+    if len(names) <= MOST_LINES:
+        return names
+    screens = range(0, len(names), MOST_LINES)
+    picked = st.selectbox(
+        say("data.lines.screen"),
+        list(screens),
+        key=f"{draft.mark}-screen",
+        format_func=lambda start: say(
+            "data.lines.some", first=start + 1, last=min(start + MOST_LINES, len(names)), of=len(names)
+        ),
+        width=320,
     )
-    if card.kind == UNKNOWN:
-        told = say("data.card.unknown_below" if draft.step == "change" else "data.card.unknown")
-        st.html(f'<p class="price">{escape(told)}</p>')
+    return names[picked : picked + MOST_LINES]
+
+
+def _agree(draft: Draft, shown: list[str]) -> None:
+    """One yes for all guesses that have one reading only; their cells stand on their lines."""
+    single = [name for name in shown if draft.state(name) == "guess" and len(draft.card(name).candidates) == 1]
+    if len(single) < 2:
         return
-    if card.kind in kinds.ASK:
-        kinds.ASK[card.kind](card, at)
-    try:
-        column = column_of(card, draft.dialect)
-    except AllowanceError as complaint:
-        if not card.blank or draft.pressed:
-            problem(str(complaint))
-        return
-    told = price.of_column(column, drafts.unit(draft), read_relation(draft.relation), draft.people)
-    st.html(f'<p class="price">{escape(told)}</p>')
+    with st.container(key="lines-yes", horizontal=True, vertical_alignment="center"):
+        st.html(f'<p class="muted">{escape(say("data.lines.guesses", many=len(single)))}</p>')
+        label = say("data.lines.agree", many=len(single))
+        st.button(label, key=f"{draft.mark}-agree", type="primary", on_click=lines.agree, args=(draft, single))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from dpengine.messages import say
 from ui.data import declare_cards as cards
 from ui.data import declare_draft as drafts
 from ui.data.declare import begin, heading, look, reconsider, waiting
-from ui.data.declare_column import Card
+from ui.data.declare_column import OUT, Card
 from ui.data.declare_draft import Draft
 from ui.shell import frame
 from ui.shell.language import address
@@ -42,13 +43,20 @@ def draft_of(table: dp.Table) -> Draft:
             relation=table.facts.relation,
             about=table.facts.about,
             chosen=list(table.schema.columns),
-            cards={name: Card.of(column, dialect, name) for name, column in table.schema.columns.items()},
+            cards={name: _card(table, name, dialect) for name in table.facts.header},
             many="one" if unit.id_column is None else "more",
             who=unit.id_column,
             each=unit.at_most,
         )
         held[table.name] = (record.version, draft)
     return draft
+
+
+def _card(table: dp.Table, name: str, dialect: Dialect) -> Card:
+    """What is declared, or a column that is left out, whose name may say what it is."""
+    if name in table.schema.columns:
+        return Card.of(table.schema[name], dialect, name)
+    return replace(Card.for_name(name), kind=OUT, guess=None)
 
 
 def open_for(name: str) -> None:
@@ -71,27 +79,28 @@ def use(table: dp.Table, answer: dp.Answer) -> None:
     """What was bought about a column goes onto its card, and the cards are opened."""
     column = str(answer.query.parameters()["column"])
     draft = draft_of(table)
-    draft.chosen = [name for name in draft.names if name in draft.chosen or name == column]
     card = draft.card(column)
-    card.suggested = False
+    draft.remember(column)
+    card.agree()
     if answer.query.declares == "range":
         card.take_bounds(answer.value["lower"], answer.value["upper"])
     else:
         card.kind = "list"
         card.take_values(answer.query.listed(answer.value), say("data.change.bought"))
-    draft.mark = _fresh()  # new widgets, which show the card
+    draft.choose()
+    draft.mark, draft.opened = _fresh(), column  # new widgets, which show the card
     open_for(table.name)
 
 
 def use_all(table: dp.Table, found: Sequence[Drafted]) -> None:
     """The same of several columns that were bought together."""
     draft = draft_of(table)
-    names = {one.column for one in found}
-    draft.chosen = [name for name in draft.names if name in draft.chosen or name in names]
     for one in found:
         card = draft.card(one.column)
-        card.suggested = False
+        draft.remember(one.column)
+        card.agree()
         card.take_found(one, say("data.change.bought"))
+    draft.choose()
     draft.mark = _fresh()
     open_for(table.name)
 
@@ -115,8 +124,6 @@ def show(below: Callable[[dp.Table], None]) -> None:
     if draft.task is not None:
         waiting(draft.task)
         return
-    with st.container(key="card-columns"):
-        cards.pick(draft)
     reconsider(draft, lambda: _changed(draft, table), "data.change.same")
     cards.cards(draft)
     with st.container(horizontal=True, key="declare-buttons"):

@@ -6,7 +6,7 @@ Plain and complete without Streamlit. What cannot be used is refused in the engi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from fractions import Fraction
 from functools import lru_cache
@@ -16,25 +16,27 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number, read_typed, text_of
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number, normal, round_step
+from dpengine.declared.usual_spellings import MISSING
 from dpengine.mechanisms.choices.drafted import Drafted
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from ui.data import presets
-from ui.data.preset_lists import LISTS, NO, YES
+from ui.data.preset_lists import LISTS, YES_NO
+from ui.data.presets import Candidate
 
 KINDS = ("number", "date", "list", "items", "yes_no")
 UNKNOWN = "unknown"  # to be found later, out of the allowance: left out until then
+OUT = "out"  # left out
 KEPT = "kept"  # as it is declared now, where a card cannot say the same
 MOST_TYPED = 2_000  # values of a list in a text field; longer ones come as a file, and never go to the browser
 FINEST = 2**20  # steps in a range that was bought
-_SPELLINGS = dict.fromkeys(YES, "yes") | dict.fromkeys(NO, "no")
 
 
 @dataclass
 class Card:
     """Numbers, days and lists are kept as typed."""
 
-    kind: str | None = None  # one of KINDS, UNKNOWN or KEPT
+    kind: str | None = None  # one of KINDS, UNKNOWN, OUT or KEPT
     lower: str = ""
     upper: str = ""
     step: str = ""
@@ -52,23 +54,55 @@ class Card:
     goes_to: str = ""  # … this one
     separator: str | None = ";"  # between the items of a cell; None: one item in a cell
     at_most: int | None = None
-    suggested: bool = False
+    spellings: str = ""  # a table of usual spellings that count too
+    measure: str = ""  # what a number is counted in
+    candidates: tuple[Candidate, ...] = ()  # readings that the name allows
+    guess: tuple[object, ...] | None = None  # as filled in from the name; settled by a yes, or by saying otherwise
     kept: Column | None = None
     uploads: int = 0  # of lists, so that each uploader is a fresh one
     usual: str | None = None  # the usual range it was taken from, or that its name suggests
 
     @staticmethod
     def for_name(name: str) -> Card:
-        """Prefilled from the column's name, and from nothing else."""
+        """Prefilled from the column's name, and from nothing else. It waits for a yes; without an idea it is left
+        out."""
         idea = presets.suggest(name)
-        card = Card(kind=idea.kind, suggested=idea.kind is not None)
-        if idea.kind == "number":
+        card = Card(kind=idea.kind or OUT, candidates=presets.candidates(name), spellings=MISSING)
+        card.measure = presets.measure(name, idea.preset)
+        if card.candidates:
+            card._filled(card.candidates[0])
+            card.order = None
+        elif idea.kind == "number":
             card.take_range(idea.preset)
-        if idea.kind == "date":
-            card.take_days(idea.preset)
-        if idea.kind == "list":
-            card.take_list(idea.preset)
+        card.guess = card.said() if idea.kind else None
         return card
+
+    def said(self) -> tuple[object, ...]:
+        """All that it says of the column."""
+        return tuple(getattr(self, one.name) for one in fields(self) if one.name not in _BESIDE)
+
+    @property
+    def waits_for_yes(self) -> bool:
+        return self.guess is not None and self.said() == self.guess
+
+    def agree(self) -> None:
+        """The person said that the guess is right."""
+        self.guess = None
+
+    def take(self, one: Candidate) -> None:
+        """The person recognised a cell of it."""
+        self._filled(one)
+        self.agree()
+
+    def _filled(self, one: Candidate) -> None:
+        self.kind = one.kind
+        if one.kind == "number":
+            self.take_range(one.preset)
+        elif one.kind == "date":
+            self.take_days(one.preset)
+            self.order = one.order
+        elif one.kind == "list":
+            self.take_list(one.preset)
 
     @staticmethod
     def of(column: Column, dialect: Dialect, name: str = "") -> Card:
@@ -87,6 +121,8 @@ class Card:
             usual = presets.RANGES[preset]
             self.lower, self.upper, self.step, self.shape = usual.lower, usual.upper, usual.step, usual.shape
             self.usual = preset
+            if usual.measure or self.measure in _MEASURES:  # a currency stays with a sum of money
+                self.measure = usual.measure
 
     def take_bounds(self, lower: float, upper: float) -> None:
         """A range that was bought: its ends are 0 or powers of two."""
@@ -111,7 +147,7 @@ class Card:
 
     def take_list(self, preset: str | None) -> None:
         if preset in LISTS:
-            self.listed = LISTS[preset] if self.kind != "items" else "\n".join(listed(LISTS[preset])[0])
+            self.listed, self.spellings = LISTS[preset].text, LISTS[preset].table
 
     def take_values(self, values: list[str], source: str) -> None:
         """A list from elsewhere that is public by now: to be edited where a text field can hold it."""
@@ -140,12 +176,19 @@ class Card:
         return self.kind is None
 
 
+_MEASURES = {usual.measure for usual in presets.RANGES.values()}
+_BESIDE = ("candidates", "guess", "kept", "uploads", "usual")
+
+
 def _same(one: Column, other: Column) -> bool:
     """Do both mean the same? In which order other spellings are told does not matter."""
     if isinstance(one, Category) and isinstance(other, Category):
-        parts = [(column.values, column.unknown, column.missing, dict(column.aliases)) for column in (one, other)]
-        return parts[0] == parts[1]
+        return one.labels == other.labels and _parts(one) == _parts(other)
     return one == other
+
+
+def _parts(column: Category) -> tuple[object, ...]:
+    return column.values, column.unknown, column.missing, dict(column.aliases), column.spellings
 
 
 def _said(column: Column) -> Card:
@@ -153,7 +196,9 @@ def _said(column: Column) -> Card:
     if isinstance(column, Number):
         lower, upper, step = map(text_of, (column.lower, column.upper, column.step))
         stand_in = "" if column.missing is None else text_of(column.missing)
-        return Card("number", lower, upper, step, column.shape, column.missing is not None, stand_in)
+        card = Card("number", lower, upper, step, column.shape, column.missing is not None, stand_in)
+        card.measure = column.measure
+        return card
     if isinstance(column, dp.Date):
         return Card("date", first=column.first.isoformat(), last=column.last.isoformat(), order=column.order)
     if isinstance(column, ItemSet):
@@ -162,7 +207,8 @@ def _said(column: Column) -> Card:
         return card
     closed = column.unknown == column.missing and column.unknown in column.values
     card = Card("list", closed=closed, goes_to=column.unknown if closed else "")
-    if column.values == ("yes", "no") and dict(column.aliases) == _SPELLINGS:
+    card.spellings = column.spellings
+    if column.values == ("yes", "no") and not column.aliases and column.spellings == YES_NO.table:
         card.kind = "yes_no"
     elif column.aliases:
         others = {value: [other for other, of in column.aliases if of == value] for value in column.values}
@@ -181,7 +227,7 @@ def column_of(card: Card, dialect: Dialect) -> Column:
             typed(getattr(card, part), say(f"data.card.{part}")) for part in ("lower", "upper", "step")
         )
         missing = typed(card.stand_in, say("data.card.stand_in")) if card.filled else None
-        return Number(lower, upper, step, card.shape, missing)
+        return Number(lower, upper, step, card.shape, missing, card.measure)
     if card.kind == "date":
         if not (card.first and card.last):
             raise AllowanceError("data.card.days_missing")
@@ -189,7 +235,7 @@ def column_of(card: Card, dialect: Dialect) -> Column:
             raise AllowanceError("data.card.order_missing")
         return dp.Date(card.first, card.last, card.order)
     if card.kind == "yes_no":
-        return _category(card, ("yes", "no"), tuple(_SPELLINGS.items()))
+        return _category(card, ("yes", "no"), (), YES_NO.table)
     if card.kind not in ("list", "items"):
         raise AllowanceError("data.card.kind_missing")
     if card.brought and not card.public:
@@ -203,21 +249,23 @@ def column_of(card: Card, dialect: Dialect) -> Column:
         return _items(tuple(values), card.separator, card.at_most)
     if len(values) < 2:
         raise AllowanceError("category.few", least=2)
-    return _category(card, tuple(values), tuple(spellings.items()))
+    return _category(card, tuple(values), tuple(spellings.items()), card.spellings)
 
 
-def _category(card: Card, values: tuple[str, ...], spellings: tuple[tuple[str, str], ...]) -> Category:
+def _category(card: Card, values: tuple[str, ...], aliases: tuple[tuple[str, str], ...], table: str) -> Category:
     if not card.closed:
-        return _made(values, "other", "no answer", spellings)
+        return _made(values, "other", "no answer", aliases, table)
     if card.goes_to not in values:
         raise AllowanceError("data.card.goes_to_missing")
-    return _made(values, card.goes_to, card.goes_to, spellings)
+    return _made(values, card.goes_to, card.goes_to, aliases, table)
 
 
 # A page runs at every click, and 100,000 values take a moment.
 @lru_cache(maxsize=100)
-def _made(values: tuple[str, ...], unknown: str, missing: str, spellings: tuple[tuple[str, str], ...]) -> Category:
-    return Category(values, unknown=unknown, missing=missing, aliases=spellings)
+def _made(
+    values: tuple[str, ...], unknown: str, missing: str, aliases: tuple[tuple[str, str], ...], table: str
+) -> Category:
+    return Category(values, unknown=unknown, missing=missing, aliases=aliases, spellings=table)
 
 
 @lru_cache(maxsize=100)

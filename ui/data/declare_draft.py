@@ -7,7 +7,7 @@ engine's own sentence.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from dpengine.accountant.budget import usual_delta
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.dialect import Dialect
-from ui.data.declare_column import UNKNOWN, Card, column_of
+from ui.data.declare_column import OUT, UNKNOWN, Card, column_of
 
-STEPS = ("file", "names", "unit", "relation", "columns", "cards", "care")  # then "done"
+STEPS = ("file", "names", "unit", "cards", "care")  # then "done"
 USUAL_PEOPLE = 1_000  # where being in the table is no secret, nobody need say how many there are
 CARE = {"careful": "0.5", "usual": "1", "loose": "3"}
 MOST_SHOWN = 80  # characters of a file name
@@ -57,8 +57,10 @@ class Draft:
     each: int = 3  # … and so many of a person's rows count
     relation: str | None = None
     about: int | None = None  # how many people, by the owner's word: nobody counts before the table is added
-    chosen: list[str] = field(default_factory=list)
+    chosen: list[str] = field(default_factory=list)  # the columns that are not left out
     cards: dict[str, Card] = field(default_factory=dict)
+    opened: str | None = None  # the column that is being described
+    before: dict[str, list[Card]] = field(default_factory=dict)  # what each card said earlier, to undo
     care: str | None = None
     epsilon: str = ""  # typed under "more"; empty: what `care` says
     delta: str = ""
@@ -85,6 +87,50 @@ class Draft:
     def unknown(self) -> list[str]:
         """Chosen columns of which nobody could say what they hold: left out until it is bought."""
         return [name for name in self.chosen if self.card(name).kind == UNKNOWN]
+
+    @property
+    def offered(self) -> list[str]:
+        """The columns that can be asked about: not the one that says who is who."""
+        return [name for name in self.names if self.many != "more" or name != self.who]
+
+    def choose(self) -> None:
+        """What is left out is said on the cards."""
+        self.chosen = [name for name in self.offered if self.card(name).kind != OUT]
+
+    def state(self, name: str) -> str:
+        """Of a column: left out, to be found, a guess that waits for a yes, not yet complete, or settled."""
+        card = self.card(name)
+        if card.kind in (OUT, UNKNOWN):
+            return str(card.kind)
+        if card.waits_for_yes:
+            return "guess"
+        try:
+            column_of(card, self.dialect)
+        except AllowanceError:
+            return "waits"
+        return "settled"
+
+    @property
+    def waiting(self) -> list[str]:
+        """Columns that cannot be registered as they are."""
+        return [name for name in self.chosen if self.state(name) in ("guess", "waits")]
+
+    def remember(self, name: str) -> None:
+        """Before a card is changed at once."""
+        kept = self.before.setdefault(name, [])
+        if not kept or kept[-1] != self.card(name):
+            kept.append(replace(self.card(name)))
+
+    def can_undo(self, name: str) -> bool:
+        return any(one != self.card(name) for one in self.before.get(name, []))
+
+    def undo(self, name: str) -> None:
+        """What the card said before its last change."""
+        kept = self.before.get(name, [])
+        while kept and kept[-1] == self.card(name):
+            kept.pop()
+        if kept:
+            self.cards[name] = kept.pop()
 
     def go(self, step: str) -> None:
         self.step, self.complaint, self.pressed = step, None, False
@@ -115,6 +161,9 @@ def relation(draft: Draft) -> str:
 
 
 def schema(draft: Draft) -> dp.Schema:
+    guesses = [name for name in draft.chosen if draft.state(name) == "guess"]
+    if guesses:
+        raise AllowanceError("data.cards.pending", waits=len(guesses))
     known = [name for name in draft.chosen if name not in draft.unknown]
     return dp.Schema({name: column_of(draft.card(name), draft.dialect) for name in known})
 
@@ -129,7 +178,7 @@ def budget(draft: Draft) -> dp.Budget:
 
 def table_name(file: str, taken: list[str]) -> str:
     """A free name from a file's: its stem, tidied up."""
-    stem = re.sub(r"\.(csv|tsv|txt|parquet)$", "", file, flags=re.IGNORECASE)
+    stem = re.sub(r"\.(csv|tsv|txt|parquet|xlsx)$", "", file, flags=re.IGNORECASE)
     tidy = " ".join("".join(sign if sign.isprintable() else " " for sign in stem).split())[:60].strip() or "table"
     name, number = tidy, 2
     while name in taken:

@@ -11,7 +11,8 @@ import streamlit as st
 
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.dialect import ENCODINGS, Dialect, suggest
-from dpengine.intake.inspect import files_of, is_parquet, names_of, survey
+from dpengine.intake.inspect import files_of, is_parquet, is_sheet, names_of, survey
+from dpengine.intake.sheet_records import sheets
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.data.declare import begin, complain, heading, kept, onwards, problem, start_over
@@ -75,7 +76,7 @@ def _take(draft: Draft, given: Any) -> None:
 
 def _open(draft: Draft, path: Path, name: str) -> None:
     try:
-        dialect = Dialect() if is_parquet(path) else _guess(files_of(path)[0])
+        dialect = Dialect(thousands=",") if is_typed(path) else _guess(files_of(path)[0])
     except AllowanceError as complaint:
         here.forget(path)
         draft.complaint, draft.uploads = complaint, draft.uploads + 1
@@ -109,10 +110,13 @@ def names(draft: Draft) -> None:
     with st.container(key="card-names"):
         if draft.names:
             _listed(draft)
-        if not is_parquet(draft.path):
+        if is_sheet(draft.path):
+            _sheet(draft)
+        if not is_typed(draft.path):
             _spellings(draft)
-            if draft.names:
-                _numbers(draft)
+        if draft.names and not is_parquet(draft.path):
+            _numbers(draft)
+        if not is_typed(draft.path):
             with st.expander(say("data.names.wrong"), expanded=fault is not None or draft.complaint is not None):
                 _dialect(draft)
         if fault is not None:
@@ -127,15 +131,34 @@ def names(draft: Draft) -> None:
 
     again, draft.again = draft.again and fault is None, False
     if onwards(draft, check, "data.names.next") or again:
-        draft.chosen = [name for name in draft.chosen if name in draft.names]
+        draft.opened = None
         path, dialect, bad_records = draft.path, draft.dialect, draft.bad_records
         begin(draft, "survey", lambda tell: survey(path, dialect, bad_records, tell))
+
+
+def is_typed(path: Path) -> bool:
+    """Not written as lines of text."""
+    return is_parquet(path) or is_sheet(path)
+
+
+def _sheet(draft: Draft) -> None:
+    """Which sheet, where there are several; their names are as public as those of the columns."""
+    assert draft.path is not None
+    try:
+        found = sheets(files_of(draft.path)[0])
+    except AllowanceError:
+        return  # told with the names
+    st.html(f'<p class="muted">{escape(say("data.names.formulas"))}</p>')
+    if len(found) > 1:
+        now = draft.dialect.sheet if draft.dialect.sheet in found else found[0]
+        key = kept("declare-sheet", now)
+        st.selectbox(say("data.names.sheet"), found, key=key, on_change=_picked, args=(draft, "sheet"), width=420)
 
 
 def _listed(draft: Draft) -> None:
     items = "".join(f"<li>{escape(name)}</li>" for name in draft.names)
     told = say("data.names.one") if len(draft.names) == 1 else say("data.names.many", columns=len(draft.names))
-    if draft.path is not None and not is_parquet(draft.path):
+    if draft.path is not None and not is_typed(draft.path):
         told += " " + say(
             "data.names.how",
             separator=say(f"data.separator.{_SEPARATORS[draft.dialect.separator]}"),

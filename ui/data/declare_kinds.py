@@ -9,14 +9,16 @@ from html import escape
 import streamlit as st
 
 from dpengine.core.exact import as_typed
+from dpengine.declared import usual_spellings
 from dpengine.declared.date_column import ORDERS
+from dpengine.declared.schema import LONGEST_MEASURE
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.data import presets
 from ui.data.declare import kept
 from ui.data.declare_column import Card
 from ui.data.declare_lists import choose, others
-from ui.data.preset_lists import NO, YES
+from ui.data.preset_lists import YES_NO
 from ui.data.presets import RANGES
 from ui.parts import number_field
 from ui.shell.language import day_format
@@ -35,7 +37,7 @@ _SEPARATORS: dict[str | None, str] = {
 
 
 def number(card: Card, at: str) -> None:
-    wide, *narrow = st.columns([2.2, 1, 1, 1], vertical_alignment="bottom")
+    wide, *narrow, last = st.columns([2.2, 1, 1, 1, 1], vertical_alignment="bottom")
     wide.selectbox(
         say("data.card.usual_range"),
         list(RANGES),
@@ -49,6 +51,15 @@ def number(card: Card, at: str) -> None:
     for where, part in zip(narrow, _PARTS, strict=True):
         label, now = say(f"data.card.{part}"), getattr(card, part)
         setattr(card, part, number_field.kept(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at)))
+    card.measure = (
+        last.text_input(
+            say("data.card.measure"),
+            key=kept(f"{at}-measure", card.measure),
+            max_chars=LONGEST_MEASURE,
+            placeholder="€, kg, min",
+        )
+        or ""
+    ).strip()
     picked = st.radio(
         say("data.card.missing"),
         [False, True],
@@ -78,8 +89,10 @@ def same_range(card: Card) -> str | None:
 
 def _take_range(card: Card, at: str) -> None:
     card.take_range(st.session_state[f"{at}-range"])
+    card.agree()
     for part in _PARTS:
         st.session_state[number_field.key_of(f"{at}-{part}")] = local(getattr(card, part))
+    st.session_state[f"{at}-measure"] = card.measure
 
 
 def days(card: Card, at: str) -> None:
@@ -137,6 +150,7 @@ def _own_days(at: str) -> None:
 
 def _take_days(card: Card, at: str) -> None:
     card.take_days(st.session_state[f"{at}-days"])
+    card.agree()
     for part in ("first", "last"):
         now = getattr(card, part)
         st.session_state[f"{at}-{part}"] = date.fromisoformat(now) if now else None
@@ -173,7 +187,8 @@ def _sets(card: Card, at: str) -> None:
 
 
 def yes_no(card: Card, at: str) -> None:
-    told = say("data.card.yes_no", yes=("yes", *YES[:9]), no=("no", *NO[:7]))
+    yes, no = (usual_spellings.spellings(YES_NO.table, one)[:8] for one in ("yes", "no"))
+    told = say("data.card.yes_no", yes=yes, no=no)
     st.html(f'<p class="muted">{escape(told)}</p>')
     others(card, at, ["yes", "no"])
 

@@ -11,7 +11,9 @@ from typing import Any
 import streamlit as st
 
 from dpengine.core.errors import AllowanceError
+from dpengine.declared import usual_spellings
 from dpengine.declared.schema import MOST_LISTED, normal
+from dpengine.declared.usual_spellings import MISSING
 from dpengine.messages import say
 from ui.data.declare import kept, problem
 from ui.data.declare_column import Card, listed
@@ -68,19 +70,31 @@ def choose(card: Card, at: str, beside: Any) -> None:
             )
             or ""
         )
+        _spelled(card)
         _file(card, at)
     with left:
         st.selectbox(
             say("data.card.usual_list"),
             list(LISTS),
             index=None,
-            key=kept(f"{at}-preset", _same(card, card.listed)),
+            key=kept(f"{at}-preset", _same(card.listed)),
             format_func=lambda one: say(f"data.list.{one}"),
             placeholder=say("data.card.own"),
             on_change=_take,
             args=(card, at),
         )
         beside()
+
+
+def _spelled(card: Card) -> None:
+    """How many spellings count, beside those in the list."""
+    many = (
+        0
+        if card.kind == "items" or not card.spellings
+        else len(usual_spellings.places(card.spellings, card.values, ""))
+    )
+    if many > len(card.values):
+        st.html(f'<p class="muted">{escape(say("data.card.spelled", many=many))}</p>')
 
 
 def _file(card: Card, at: str) -> None:
@@ -133,18 +147,21 @@ def others(card: Card, at: str, values: list[str]) -> None:
     card.goes_to = where or ""
 
 
-def _same(card: Card, text: str) -> str | None:
+def _same(text: str) -> str | None:
     """Which usual list this is, or that it is none."""
-    for key, usual in LISTS.items():
-        if text.strip() == (usual if card.kind == "list" else "\n".join(listed(usual)[0])):
-            return key
-    return None
+    return next((key for key, usual in LISTS.items() if text.strip() == usual.text), None)
 
 
 def _own(card: Card, at: str) -> None:
-    st.session_state[f"{at}-preset"] = _same(card, st.session_state[f"{at}-listed"] or "")
+    """Of a list that became another one, the usual spellings are no longer those of its values."""
+    text = st.session_state[f"{at}-listed"] or ""
+    st.session_state[f"{at}-preset"] = _same(text)
+    values = listed(text)[0]
+    if 2 * sum(bool(usual_spellings.spellings(card.spellings or MISSING, one)) for one in values) < len(values):
+        card.spellings = MISSING
 
 
 def _take(card: Card, at: str) -> None:
     card.take_list(st.session_state[f"{at}-preset"])
+    card.agree()
     st.session_state[f"{at}-listed"] = card.listed

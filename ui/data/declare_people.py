@@ -9,8 +9,9 @@ import streamlit as st
 from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
-from ui.data.declare import complain, heading, kept, onwards
+from ui.data.declare import complain, heading, kept, onwards, reconsider
 from ui.data.declare_draft import Draft
+from ui.words import gloss
 
 MOST_PEOPLE = 10**10
 
@@ -28,8 +29,6 @@ def rows(draft: Draft) -> None:
             captions=[say(f"data.unit.{one}_means") for one in options],
             label_visibility="collapsed",
         )
-        if draft.many == "one" or draft.who is not None:
-            draft.complaint = None
         if draft.many == "more":
             draft.who = st.selectbox(
                 say("data.unit.who"),
@@ -51,14 +50,22 @@ def rows(draft: Draft) -> None:
             )
             draft.each = int(given)
             st.html(f'<p class="muted">{escape(say("data.unit.each_means"))}</p>')
-        complain(draft)
-    if onwards(draft, lambda: drafts.unit(draft)):
+    secret(draft)
+    reconsider(draft, lambda: _said(draft), "unit.", "data.relation.", "facts.")
+    complain(draft)
+    if onwards(draft, lambda: _said(draft)):
         draft.forth()
         st.rerun()
 
 
+def _said(draft: Draft) -> None:
+    drafts.unit(draft)
+    drafts.relation(draft)
+
+
 def secret(draft: Draft) -> None:
-    heading("data.relation")
+    title, lead = say("data.relation.title"), say("data.relation.lead")
+    st.html(f'<h2 class="ask-second">{escape(title)}</h2><p class="lead">{gloss.text(lead)}</p>')
     options = ["replace", "add_remove"]
     with st.container(key="card-relation"):
         draft.relation = st.radio(
@@ -88,9 +95,3 @@ def secret(draft: Draft) -> None:
             st.html(f'<p class="muted">{escape(told)}</p>')
         if draft.relation is not None:
             st.html(f'<p class="muted">{escape(say("data.relation.stays"))}</p>')
-        if draft.relation == "replace" or draft.about is not None:
-            draft.complaint = None
-        complain(draft)
-    if onwards(draft, lambda: drafts.relation(draft)):
-        draft.forth()
-        st.rerun()

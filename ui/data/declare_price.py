@@ -9,7 +9,7 @@ from functools import lru_cache
 import dpengine as dp
 from dpengine.accountant.budget import questions
 from dpengine.core.exact import up
-from dpengine.core.printed import percent, two_figures
+from dpengine.core.printed import measured, percent, two_figures
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MOST_STEPS, Category, Column, ItemSet, Number
 from dpengine.declared.unit import Relation
@@ -17,12 +17,16 @@ from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import ungrouped
+from ui.data.preset_lists import LISTS
 
 USUAL_SPEND = "0.1"
 MOST_SPEND, TOO_DEAR = Fraction(50), Fraction(10**6)
 FEW = Fraction(1, 2)  # what a good question takes where there are few people to hide among
 WIDER = 2
 MOST_LISTED = 12
+FEW_SHOWN = 4  # values of a list on a line
+MANY_SPELLED = 40  # that are worth a word there
+MOST_SPELLED = 2_000  # values whose spellings are counted on a line
 ROWS = dp.Unit.rows()
 
 
@@ -178,3 +182,48 @@ def of_good_question(asked: Typical, people: int) -> str:
     code = "data.care.few" if asked.spend is None or asked.spend > FEW else "data.care.good"
     told = asked.query.promise().words()
     return say(code, question=asked.query.sentence(), promise=told, spend=asked.query.epsilon, people=people)
+
+
+# --- the same in a few words, for a line
+
+
+@lru_cache(maxsize=2_000)
+def _off(question: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> Fraction:
+    return Fraction(_query(question, "column", column, relation, people, unit).promise().amount)
+
+
+def short(column: Column, unit: dp.Unit, relation: Relation, people: int) -> str:
+    """How far off the first answer about a column will be, at the usual spend."""
+    question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
+    amount = _off(question, column, relation, people, unit)
+    if isinstance(column, Number):
+        return say("data.short.mean", within=measured(two_figures(amount), column.measure))
+    if isinstance(column, Category | ItemSet):
+        return say(f"data.short.{question}", within=two_figures(amount))
+    return say("data.short.median", within=percent(min(amount, Fraction(1))))
+
+
+def short_words(column: Column) -> str:
+    """What is declared, on one line."""
+    if isinstance(column, Number):
+        lower, upper = _year(column.lower), _year(column.upper)
+        code = "data.short.range" if column.step == 1 else "data.short.range_step"
+        return measured(say(code, lower=lower, upper=upper, step=_year(column.step)), column.measure)
+    if isinstance(column, Category):
+        return _list_words(column)
+    if isinstance(column, ItemSet):
+        return say("data.done.several", labels=plain([*column.values[:3], *(["…"] if column.size > 3 else [])]))
+    return say("data.short.days", first=column.value(0), last=column.value(column.size - 1))
+
+
+def _list_words(column: Category) -> str:
+    if len(column.values) > FEW_SHOWN:
+        usual = next((key for key, one in LISTS.items() if one.values == column.values), None)
+        named = say(f"data.list.{usual}") if usual else plain([*column.values[:3], "…"])
+        told = say("data.short.values", labels=named, many=len(column.values))
+    else:
+        told = plain(column.values)
+    if not column.spellings or len(column.values) > MOST_SPELLED:
+        return told
+    spelled = sum(code < len(column.values) for code in column.spelled().values()) - len(column.values)
+    return say("data.short.spelled", labels=told, many=spelled) if spelled >= MANY_SPELLED else told

@@ -8,7 +8,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.core.printed import power_of_ten
+from dpengine.core.printed import measured, power_of_ten
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.messages import say
@@ -131,6 +131,6 @@ def words(column: Column) -> str:
     if isinstance(column, ItemSet):
         return say("data.done.several", labels=price.list_words(column))
     if isinstance(column, Number):
-        told = price.range_words(column)
+        told = measured(price.range_words(column), column.measure)
         return told if column.missing is None else say("data.done.stand_in", range=told, value=column.missing)
     return price.day_words(column)

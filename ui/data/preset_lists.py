@@ -1,114 +1,51 @@
-"""Usual lists of values, one per line, as the page offers them; other spellings stand after " = ".
+"""Usual lists of values, as the page offers them: each a table of spellings, of which a cell may hold any.
 
-They are data, not sentences: a list must be written as the file writes it, whatever language the page speaks.
+Which words stand for a value is data of the engine (dpengine/declared/spellings); here stands which lines a card begins
+with, and the cells by which a person recognises the list. They are public, and never come from a file.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 
-def _lines(*values: str) -> str:
-    return "\n".join(values)
+from dpengine.declared import usual_spellings
+from dpengine.messages.language import current
 
 
-LISTS: dict[str, str] = {
-    "gender_en": _lines("female = f, w, woman", "male = m, man"),
-    "gender_sl": _lines("ženska = ž, ženski, f", "moški = m"),
-    "gender_de": _lines("weiblich = w, Frau, f", "männlich = m, Mann", "divers = d"),
-    "gender_fr": _lines("femme = f, féminin", "homme = h, m, masculin"),
-    "gender_es": _lines("mujer = f, femenino", "hombre = h, m, masculino"),
-    "gender_he": _lines("נקבה = נ, אישה", "זכר = ז, גבר"),
-    "weekdays_en": _lines(
-        "Monday = Mon",
-        "Tuesday = Tue",
-        "Wednesday = Wed",
-        "Thursday = Thu",
-        "Friday = Fri",
-        "Saturday = Sat",
-        "Sunday = Sun",
-    ),
-    "weekdays_sl": _lines(
-        "ponedeljek = pon",
-        "torek = tor",
-        "sreda = sre",
-        "četrtek = čet",
-        "petek = pet",
-        "sobota = sob",
-        "nedelja = ned",
-    ),
-    "weekdays_de": _lines(
-        "Montag = Mo",
-        "Dienstag = Di",
-        "Mittwoch = Mi",
-        "Donnerstag = Do",
-        "Freitag = Fr",
-        "Samstag = Sa, Sonnabend",
-        "Sonntag = So",
-    ),
-    "weekdays_fr": _lines("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
-    "weekdays_es": _lines("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
-    "months_en": _lines(
-        "January = Jan, 1, 01",
-        "February = Feb, 2, 02",
-        "March = Mar, 3, 03",
-        "April = Apr, 4, 04",
-        "May = 5, 05",
-        "June = Jun, 6, 06",
-        "July = Jul, 7, 07",
-        "August = Aug, 8, 08",
-        "September = Sep, 9, 09",
-        "October = Oct, 10",
-        "November = Nov, 11",
-        "December = Dec, 12",
-    ),
-    "months_sl": _lines(
-        "januar = 1, 01",
-        "februar = 2, 02",
-        "marec = 3, 03",
-        "april = 4, 04",
-        "maj = 5, 05",
-        "junij = 6, 06",
-        "julij = 7, 07",
-        "avgust = 8, 08",
-        "september = 9, 09",
-        "oktober = 10",
-        "november = 11",
-        "december = 12",
-    ),
-    "months_de": _lines(
-        "Januar = 1, 01",
-        "Februar = 2, 02",
-        "März = 3, 03",
-        "April = 4, 04",
-        "Mai = 5, 05",
-        "Juni = 6, 06",
-        "Juli = 7, 07",
-        "August = 8, 08",
-        "September = 9, 09",
-        "Oktober = 10",
-        "November = 11",
-        "Dezember = 12",
-    ),
-    "regions_sl": _lines(
-        "pomurska",
-        "podravska",
-        "koroška",
-        "savinjska",
-        "zasavska",
-        "posavska",
-        "jugovzhodna Slovenija",
-        "osrednjeslovenska",
-        "gorenjska",
-        "primorsko-notranjska",
-        "goriška",
-        "obalno-kraška",
-    ),
-    "continents": _lines("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America"),
-    "agreement": _lines(
-        "strongly disagree = 1", "disagree = 2", "neither = 3, neutral", "agree = 4", "strongly agree = 5"
-    ),
-    "sizes": _lines("XS", "S", "M", "L", "XL", "XXL"),
+@dataclass(frozen=True)
+class UsualList:
+    table: str
+    like: tuple[str, ...]  # cells a person may recognise
+    lines: int | None = None  # so many of the table's values; None: all
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """As the reader's language calls them."""
+        return usual_spellings.values(self.table, current())[: self.lines]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.values)
+
+
+LISTS: dict[str, UsualList] = {
+    "sex": UsualList("sex-1", ("Male", "moški", "F"), 2),
+    "countries": UsualList("countries-1", ("Slovenia", "Slovenija", "SVN")),
+    "schooling": UsualList("schooling-1", ("secondary", "srednja šola")),
+    "schooling_us": UsualList("schooling_us-1", ("HS-grad", "Bachelors")),
+    "marital": UsualList("marital-1", ("married", "poročen")),
+    "marital_us": UsualList("marital_us-1", ("Married-civ-spouse",)),
+    "employment": UsualList("employment-1", ("employed", "zaposlen")),
+    "work_us": UsualList("work_us-1", ("Private", "Self-emp-inc")),
+    "occupation_us": UsualList("occupation_us-1", ("Craft-repair", "Sales")),
+    "family_us": UsualList("family_us-1", ("Husband", "Own-child")),
+    "race_us": UsualList("race_us-1", ("White", "Black")),
+    "bracket_us": UsualList("bracket_us-1", ("<=50K",)),
+    "months": UsualList("months-1", ("January", "januar", "01")),
+    "weekdays": UsualList("weekdays-1", ("Monday", "ponedeljek", "Mon")),
+    "regions_sl": UsualList("regions_sl-1", ("gorenjska", "savinjska")),
+    "continents": UsualList("continents-1", ("Europe", "Evropa")),
+    "agreement": UsualList("agreement-1", ("agree", "strinjam se", "4")),
+    "sizes": UsualList("sizes-1", ("M", "XL")),
 }
-
-# Yes and no as files write them; `normal` in the engine takes capitals and outer spaces away first.
-YES = ("y", "true", "t", "1", "x", "da", "ja", "j", "oui", "sí", "si", "sim", "tak", "ano", "ναι", "כן")
-NO = ("n", "false", "f", "0", "ne", "nein", "non", "não", "nao", "nie", "όχι", "לא")
+YES_NO = UsualList("yes_no-1", ("yes", "da", "1"))

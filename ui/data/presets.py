@@ -13,17 +13,20 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
 
-from ui.data.preset_lists import LISTS
+from ui.data.preset_lists import LISTS, YES_NO
 
 
 @dataclass(frozen=True)
 class Range:
-    """A number preset, as a person would type it; `shape` is a public guess for previews."""
+    """A number preset, as a person would type it; `like` is a cell a person may recognise, `shape` a public guess for
+    previews, `measure` what it is counted in."""
 
     lower: str
     upper: str
     step: str
+    like: str
     shape: str = "bell"
+    measure: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,29 +35,54 @@ class Suggestion:
     preset: str | None = None  # a key of RANGES, DAYS or LISTS
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """One reading of a column, with cells by which a person tells whether it is theirs."""
+
+    kind: str
+    preset: str | None
+    like: tuple[str, ...]
+    order: str | None = None  # of a date
+
+
 RANGES: dict[str, Range] = {
-    "age": Range("0", "120", "1"),
-    "year": Range("1900", "2030", "1", "even"),
-    "percent": Range("0", "100", "1"),
-    "score5": Range("1", "5", "1"),
-    "score10": Range("0", "10", "1"),
-    "money_month": Range("0", "10000", "10", "skewed"),
-    "money_year": Range("0", "200000", "100", "skewed"),
-    "amount": Range("0", "10000", "10", "skewed"),
-    "height_cm": Range("50", "230", "1"),
-    "weight_kg": Range("0", "250", "1"),
-    "bmi": Range("10", "60", "0.1"),
-    "pressure": Range("40", "260", "1"),
-    "temperature": Range("-40", "60", "0.5"),
-    "people": Range("0", "20", "1", "skewed"),
-    "hours_day": Range("0", "24", "0.5"),
-    "hours_week": Range("0", "100", "1"),
-    "minutes": Range("0", "240", "1", "skewed"),
-    "days": Range("0", "366", "1", "skewed"),
-    "kilometres": Range("0", "500", "1", "skewed"),
-    "area": Range("0", "500", "1", "skewed"),
-    "count": Range("0", "100", "1", "skewed"),
+    "age": Range("0", "120", "1", "39"),
+    "year": Range("1900", "2030", "1", "1987", "even"),
+    "percent": Range("0", "100", "1", "85", measure="%"),
+    "score5": Range("1", "5", "1", "4"),
+    "score10": Range("0", "10", "1", "8"),
+    "money_month": Range("0", "10000", "10", "2500", "skewed"),
+    "money_year": Range("0", "200000", "100", "34000", "skewed"),
+    "gain": Range("0", "100000", "100", "2174", "skewed"),
+    "amount": Range("0", "10000", "10", "49.90", "skewed"),
+    "height_m": Range("0.5", "2.5", "0.01", "1.73", measure="m"),
+    "height_cm": Range("50", "230", "1", "173", measure="cm"),
+    "weight_kg": Range("0", "250", "1", "72", measure="kg"),
+    "bmi": Range("10", "60", "0.1", "24.2"),
+    "pressure": Range("40", "260", "1", "120", measure="mmHg"),
+    "temperature": Range("-40", "60", "0.5", "21.5", measure="°C"),
+    "people": Range("0", "20", "1", "2", "skewed"),
+    "school_years": Range("0", "25", "1", "13"),
+    "hours_day": Range("0", "24", "0.5", "7.5", measure="h"),
+    "hours_week": Range("0", "100", "1", "40", measure="h"),
+    "minutes": Range("0", "240", "1", "35", "skewed", "min"),
+    "days": Range("0", "366", "1", "12", "skewed"),
+    "kilometres": Range("0", "500", "1", "18", "skewed", "km"),
+    "area": Range("0", "500", "1", "64", "skewed", "m²"),
+    "count": Range("0", "100", "1", "3", "skewed"),
 }
+# Readings that a name cannot tell apart: which one it is, a cell tells that the person recognises.
+OTHERWISE: dict[str, tuple[str, ...]] = {
+    "money_month": ("money_month", "money_year", "bracket_us"),
+    "money_year": ("money_year", "money_month", "bracket_us"),
+    "height_cm": ("height_cm", "height_m"),
+    "score5": ("score5", "score10"),
+    "marital": ("marital", "marital_us"),
+    "schooling": ("schooling", "schooling_us"),
+}
+WRITTEN = {"dmy": "31.12.1999", "ymd": "1999-12-31", "mdy": "12/31/1999"}  # one day, in each order
+_CURRENCIES = {"eur": "€", "euro": "€", "euros": "€", "evro": "€", "evrov": "€", "usd": "$", "gbp": "£", "chf": "CHF"}
+_SIGNS = "€$£"
 
 # Ranges of days, as whole years or months around a public day: today.
 DAYS = ("births", "since_2000", "ten_years", "year_now", "year_before", "month_now", "month_before")
@@ -103,6 +131,8 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
             "pourcentage porcentaje אחוז",
         ),
     ),
+    ("school_years", ("education schooling izobrazba solanje solanja", "num years let leta")),
+    ("gain", ("capital", "gain gains loss losses")),
     ("money_year", (_MONEY, _YEARLY)),
     ("money_month", (_MONEY,)),
     ("age", ("age starost alter lebensalter edad גיל",)),
@@ -156,21 +186,25 @@ _FLAGS = (
     "member$ clan$ mitglied$ ^consent consent$ ^soglasje soglasje$ active$ aktiven$ aktiv$ insured$ zavarovan$ "
     "vaccinated$ cepljen$ geimpft$ subscribed$ owner$ lastnik$ disabled$ retired$ upokojen$ student$ מעשן$"
 )
-_LISTED: dict[str, dict[str, str]] = {
-    "gender": {
-        "en": "gender sex",
-        "sl": "spol",
-        "de": "geschlecht",
-        "fr": "sexe",
-        "es": "sexo genero",
-        "he": "מין מגדר",
-    },
-    "weekdays": {"en": "weekday", "sl": "dan", "de": "wochentag", "fr": "jour", "es": "dia", "he": "יום"},
-    "months": {"en": "month", "sl": "mesec", "de": "monat", "fr": "mois", "es": "mes", "he": "חודש"},
-    "regions": {"sl": "regija"},
-    "continents": {"en": "continent"},
-    "agreement": {"en": "agreement agree"},
-    "sizes": {"en": "=size =velikost shirt majica majice"},
+# Lists by words in any language, as cells may be in any; these before all else: "marital status" is no status.
+_LISTED_FIRST: dict[str, str] = {
+    "countries": "country countries drzava drzave drzavljanstvo nationality citizenship staat pays pais ארץ",
+    "marital": "marital zakonski familienstand",
+    "employment": "employment zaposlitveni =zaposlitev",
+}
+_LISTED: dict[str, str] = {
+    "sex": "gender sex spol geschlecht sexe sexo genero מין מגדר",
+    "schooling": "education izobrazba schooling bildung schulbildung ausbildung formation educacion השכלה",
+    "weekdays": "weekday dan wochentag jour dia יום",
+    "months": "month mesec monat mois mes חודש",
+    "regions_sl": "regija",
+    "continents": "continent celina kontinent",
+    "agreement": "agreement agree",
+    "sizes": "=size =velikost shirt majica majice",
+    "work_us": "workclass",
+    "occupation_us": "=occupation",
+    "family_us": "=relationship",
+    "race_us": "=race",
 }
 _EACH = ("per", "na", "v", "pro", "par", "por")  # payments per month name no month
 
@@ -209,16 +243,43 @@ def suggest(name: str) -> Suggestion:
         return Suggestion("yes_no")
     if "%" in name:
         return Suggestion("number", "percent")
+    for key, wanted in _LISTED_FIRST.items():
+        if _holds(words, wanted):
+            return Suggestion("list", key)
     if {words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split():
         return Suggestion()
     for preset, groups in _NUMBERS:
         if all(_holds(words, group) for group in groups):
             return Suggestion("number", preset)
     named = [word for before, word in pairwise(["", *words]) if before not in _EACH]
-    for key, languages in _LISTED.items():
-        for language, wanted in languages.items():
-            if named and _holds(named, wanted):
-                return Suggestion("list", f"{key}_{language}" if f"{key}_{language}" in LISTS else key)
+    for key, wanted in _LISTED.items():
+        if named and _holds(named, wanted):
+            return Suggestion("list", key)
     if _holds(words, _FLAGS):
         return Suggestion("yes_no")
     return Suggestion("items") if _holds(words, _SETS) else Suggestion()
+
+
+def candidates(name: str) -> tuple[Candidate, ...]:
+    """How a column of this name may be read, the likeliest first; none, where the name says too little to offer one."""
+    idea = suggest(name)
+    if idea.kind == "date":
+        return tuple(Candidate("date", idea.preset, (like,), order) for order, like in WRITTEN.items())
+    if idea.kind == "yes_no":
+        return (Candidate("yes_no", None, YES_NO.like),)
+    if idea.preset is None:
+        return ()
+    return tuple(_candidate(preset) for preset in OTHERWISE.get(idea.preset, (idea.preset,)))
+
+
+def _candidate(preset: str) -> Candidate:
+    if preset in RANGES:
+        return Candidate("number", preset, (RANGES[preset].like,))
+    return Candidate("list", preset, LISTS[preset].like)
+
+
+def measure(name: str, preset: str | None) -> str:
+    """What a number of this name is counted in, where the name or the usual range says so."""
+    sign = next((sign for sign in name if sign in _SIGNS), "")
+    said = sign or next((_CURRENCIES[word] for word in fold(name) if word in _CURRENCIES), "")
+    return said or (RANGES[preset].measure if preset in RANGES else "")

@@ -67,10 +67,15 @@ def column_csv(query: Cdf, value: dict[str, float]) -> str:
 
 def answer_csv(answer: dp.Answer) -> str:
     names, cells = answer.query.cells()
-    header = ["question", "table", *names, "value", "low", "high", "epsilon", "charge", "counted", "note"]
+    header = ["question", "table", *names, "value", "low", "high", "unit", "epsilon", "charge", "counted", "note"]
     shared = [answer.sentence, answer.receipt["table"]]
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
-    tail = ["" if epsilon is None else float(epsilon), answer.receipt["charge"]["hash"], counted.words(answer.query)]
+    tail = [
+        answer.query.measure,
+        "" if epsilon is None else float(epsilon),
+        answer.receipt["charge"]["hash"],
+        counted.words(answer.query),
+    ]
     state = answer.query.state(answer.value, answer.interval)  # looks at every part: once
     fits = " ".join(fitting.notes(answer))
     if isinstance(answer.value, dict):

@@ -95,7 +95,7 @@ class Incoming:
             self.forget(file.path)
             raise AllowanceError("load.empty")
         with file.path.open("rb") as opened:
-            kind = "parquet" if opened.read(4) == b"PAR1" else "csv"
+            kind = uploads.kind_of(opened)
         with self._lock:
             file.path, file.taken = file.path.rename(file.path.with_suffix(f".{kind}")), True
         return file.path

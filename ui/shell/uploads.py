@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dpengine.core.errors import AllowanceError
+from dpengine.intake.inspect import SUFFIXES
+from dpengine.intake.sheet_records import looks_like_sheet
 
 ONE_DAY = 24 * 60 * 60
-_OURS = re.compile(r"upload-[0-9a-f]{16}\.(csv|parquet)")
+_OURS = re.compile(r"upload-[0-9a-f]{16}\.(csv|parquet|xlsx)")
 
 
 def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
@@ -25,12 +27,9 @@ def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
     if size > most:
         raise AllowanceError("data.file.large", most=most // 2**20)
     stream.seek(0)
-    head = stream.read(4)
-    if not head:
+    if not stream.read(1):
         raise AllowanceError("load.empty")
-    stream.seek(0)
-    kind = "parquet" if head == b"PAR1" else "csv"
-    path = folder / f"upload-{secrets.token_hex(8)}.{kind}"
+    path = folder / f"upload-{secrets.token_hex(8)}.{kind_of(stream)}"
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
             shutil.copyfileobj(stream, target, 1 << 20)
@@ -40,13 +39,21 @@ def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
     return path
 
 
+def kind_of(stream: BinaryIO) -> str:
+    """What its first bytes say it is; a spreadsheet is an archive with a workbook in it."""
+    stream.seek(0)
+    head = stream.read(4)
+    sheet = head == b"PK\x03\x04" and looks_like_sheet(stream)
+    stream.seek(0)
+    return "parquet" if head == b"PAR1" else "xlsx" if sheet else "csv"
+
+
 def waiting(folder: Path) -> list[Path]:
     """What the owner put into the folder for large files: tables, and folders of tables; links are not followed."""
     if not folder.is_dir():
         return []
-    kinds = (".csv", ".tsv", ".txt", ".parquet")
     found = (path for path in folder.iterdir() if not path.is_symlink() and not path.name.startswith("."))
-    return sorted(path for path in found if path.is_dir() or (path.is_file() and path.suffix.lower() in kinds))
+    return sorted(path for path in found if path.is_dir() or (path.is_file() and path.suffix.lower() in SUFFIXES))
 
 
 def drop(path: Path | None) -> None:

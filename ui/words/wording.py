@@ -9,7 +9,7 @@ from typing import Any
 
 import dpengine as dp
 from dpengine.asking.repeated_answers import Reading
-from dpengine.core.printed import chance, two_figures
+from dpengine.core.printed import chance, measured, two_figures
 from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.telling import APART, leaders
 from dpengine.messages import say
@@ -30,7 +30,9 @@ def axis(query: dp.Query) -> str:
         return say("chart.percent")
     if query.answer_kind in _AXES:
         return say(_AXES[query.answer_kind], column=query.answer_column)
-    return query.answer_column if query.answer_column and unit not in _COUNTED else say(f"chart.{query.counted}")
+    if not query.answer_column or unit in _COUNTED:
+        return say(f"chart.{query.counted}")
+    return f"{query.answer_column} ({query.measure})" if query.measure else query.answer_column
 
 
 def from_zero(query: dp.Query) -> bool:
@@ -59,15 +61,24 @@ def _figures(answer: dp.Answer, state: str) -> str:
         return finding(answer, state)
     least = query.sure()[0]
     if least == 0 and isinstance(answer.interval, tuple) and answer.interval[0] <= 0 < answer.interval[1]:
-        return say("answer.at_most", value=printed_range(query, *answer.interval)[1] + _percent_sign(query))
+        return say("answer.at_most", value=printed_range(query, *answer.interval)[1] + _sign(query))
     told = printed(query, value, answer.interval)
     if isinstance(value, str):
         return told
-    return say("answer.about_percent" if _percent_sign(query) else "answer.about", value=told)
+    return (
+        say("answer.about_percent", value=told)
+        if _percent_sign(query)
+        else say("answer.about", value=told + _sign(query))
+    )
 
 
 def _percent_sign(query: dp.Query) -> str:
     return " %" if query.unit == "percent" else ""
+
+
+def _sign(query: dp.Query) -> str:
+    """What stands after a figure: a percent sign, or what its column is counted in."""
+    return _percent_sign(query) or measured("", query.measure)
 
 
 def _file(answer: dp.Answer, state: str) -> str:
@@ -148,7 +159,7 @@ def finding(answer: dp.Answer, state: str) -> str:
     query, names = answer.query, answer.query.shown()
     ranges = answer.interval or {}
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
-    unit = _percent_sign(query)
+    unit = _sign(query)
     if len(telling) <= _LISTED or not query.compared or not ranges:
         told = "; ".join(f"{names.get(part, part)}: {figure(answer, part)}{unit}" for part in telling[:_LISTED])
         told += "; …" if len(telling) > _LISTED else ""
@@ -197,7 +208,7 @@ def _figures_range(answer: dp.Answer) -> str:
         low, high = printed_range(query, *interval)
         if query.holds_none(interval):
             return say("answer.misfits", high=high, chance=chance(query.beta))
-        return say("answer.between", low=low, high=high, chance=chance(query.beta))
+        return say("answer.between", low=low, high=measured(high, query.measure), chance=chance(query.beta))
     if (state := query.state(answer.value, interval)) and state != APART and answer.value:
         return say("answer.nothing_all" if isinstance(answer.value, dict) else "answer.anywhere")
     return _each(answer) if isinstance(interval, dict) else answer.promise.drawn(query)
@@ -293,4 +304,5 @@ def in_short(answer: dp.Answer) -> str:
         return say("answer.nothing")
     low, high = printed_range(answer.query, *answer.interval)
     code = "answer.short_percent" if _percent_sign(answer.query) else "answer.short"
-    return say(code, value=printed(answer.query, answer.value, answer.interval), low=low, high=high)
+    value = measured(printed(answer.query, answer.value, answer.interval), answer.query.measure)
+    return say(code, value=value, low=low, high=high)

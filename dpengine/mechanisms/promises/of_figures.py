@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import ClassVar, Self
 
 from dpengine.core.json_types import JsonObject
-from dpengine.core.printed import chance, percent, two_figures
+from dpengine.core.printed import chance, measured, percent, two_figures
 from dpengine.mechanisms.card import CURVES, ON_COLUMN
 from dpengine.mechanisms.promises.promise import Asked, Promise
 from dpengine.mechanisms.telling import NEARLY
@@ -65,6 +65,8 @@ class Within(Promise):
         """“60 people”, “1.2 percentage points”, or a figure in the column's own unit; to two figures, rounded up."""
         shown = self.at(asked.off()) if asked is not None and asked.unseen() == self.alpha else self
         unit, figure = self.told_in(asked), shown._rounded(asked)
+        if unit == "column" and asked is not None and asked.measure:
+            return measured(figure, asked.measure)
         return say(f"amount.{unit}", alpha=figure, column=self.unit) if unit else figure
 
     def size(self) -> str:

@@ -19,9 +19,6 @@ SENTENCES: dict[str, str] = {
     "file anew as “CSV UTF-8” and bring that one.",
     # The file
     "data.file.title": "Bring a table",
-    "data.file.lead": "A file with a line for each person, or for each visit, order or payment of theirs. You will say in six short steps what is public about it; nobody, "
-    "you included, will see its rows here.",
-    "data.file.label": "A CSV file, as a spreadsheet saves it, or a Parquet file",
     "data.file.kept": "It stays on the machine that runs Allowance.",
     "data.file.ready": "{file} is here already.",
     "data.file.go_on": "Go on with it",
@@ -97,21 +94,7 @@ SENTENCES: dict[str, str] = {
     "data.relation.about_help": "A round number is best. It is used to say beforehand how good answers will be, and is "
     "never checked against the file.",
     # Which columns?
-    "data.columns.title": "Which columns do you want to ask about?",
-    "data.columns.lead": "One is enough. The others are left out of every question; they can be added later.",
-    "data.columns.label": "Choose columns",
-    "data.columns.left_out": "{chosen} chosen, {left_out} left out.",
     # What can be in them?
-    "data.cards.title": "What can be in them?",
-    "data.cards.lead": "Say what everybody could know without seeing the file. Do not look the limits up in it: the "
-    "largest value in a file is somebody’s.",
-    "data.cards.unknown": "Nobody knows the range or the list of a column? Choose “I do not know” on its card. As soon as the table is "
-    "added, it can be found for you, for a part of the allowance.",
-    "data.cards.all_unknown": "Describe at least one column that is known, or go back and choose another; the unknown ones can be found "
-    "once the table is added.",
-    "data.cards.mend": "A column above is not settled yet; the red box there says what is missing.",
-    "data.card.suggested": "Suggested from the column’s name alone, nobody looked at the file. Change what does not fit; if you cannot "
-    "tell, choose “I do not know”.",
     "data.card.kind": "It holds",
     "data.kind.number": "a number",
     "data.kind.list": "one of a list",
@@ -124,7 +107,6 @@ SENTENCES: dict[str, str] = {
     "data.card.unknown_below": "Left out for now. Its range or its list can be found at the bottom of this page, for a part of the allowance.",
     "data.kind.kept": "as it is declared now",
     "data.card.yes_no": "Cells that say {yes} count as yes; {no} as no; capitals do not matter.",
-    "data.card.kind_missing": "Choose what this column holds, or go back and leave it out.",
     "data.card.usual_range": "Start from a usual range",
     "data.card.own": "my own",
     "data.card.lower": "Lowest",
@@ -231,20 +213,6 @@ SENTENCES: dict[str, str] = {
     "data.range.kilometres": "kilometres, 0 to 500",
     "data.range.area": "square metres, 0 to 500",
     "data.range.count": "how many, 0 to 100",
-    "data.list.gender_en": "gender (English)",
-    "data.list.gender_sl": "gender (Slovene)",
-    "data.list.gender_de": "gender (German)",
-    "data.list.gender_fr": "gender (French)",
-    "data.list.gender_es": "gender (Spanish)",
-    "data.list.gender_he": "gender (Hebrew)",
-    "data.list.weekdays_en": "weekdays (English)",
-    "data.list.weekdays_sl": "weekdays (Slovene)",
-    "data.list.weekdays_de": "weekdays (German)",
-    "data.list.weekdays_fr": "weekdays (French)",
-    "data.list.weekdays_es": "weekdays (Spanish)",
-    "data.list.months_en": "months (English)",
-    "data.list.months_sl": "months (Slovene)",
-    "data.list.months_de": "months (German)",
     "data.list.regions_sl": "regions of Slovenia",
     "data.list.continents": "continents",
     "data.list.agreement": "agreement, five steps",

@@ -21,9 +21,9 @@ SENTENCES: dict[str, str] = {
     "load.empty": "The file is empty; choose the file that holds the table.",
     "load.not_text": "This file is {kind}, not plain text; open it in its own program, save the table as “CSV "
     "UTF-8”, and load that.",
-    "load.kind.zip": "a spreadsheet or a zip archive",
+    "load.kind.zip": "a zip archive or a damaged spreadsheet",
     "load.kind.gzip": "a compressed file",
-    "load.kind.sheet": "an old spreadsheet",
+    "load.kind.sheet": "an old spreadsheet, or one with a password",
     "load.kind.pdf": "a PDF",
     "load.kind.database": "a database",
     "load.is_parquet": "This is a Parquet file; give it a name that ends in .parquet and load it again.",
@@ -59,4 +59,10 @@ SENTENCES: dict[str, str] = {
     "load.column_kind": "The column “{column}” holds lists or bytes, not plain values; leave it out of the file or "
     "write it as text.",
     "engine.unreadable": "The stored table cannot be read; load the file again.",
+    "load.sheet_none": "No sheet of this workbook can be seen; show the one with the table, save it, and bring it again.",
+    "load.sheet_absent": "This workbook has no sheet called “{sheet}”; choose one of: {sheets}.",
+    "load.sheet_locked": "This spreadsheet has a password; save a copy without one, and bring that.",
+    "load.sheet_unreadable": "This spreadsheet cannot be read; open it in its own program, save it as .xlsx or as “CSV UTF-8”, and bring that.",
+    "load.sheet_large": "This spreadsheet holds too much text to be read as one; save the sheet as “CSV UTF-8”, and bring that.",
+    "load.sheet_formulas": "A cell of this sheet holds a formula without a result; open it in its own program, save it, and bring it again.",
 }

@@ -1,0 +1,115 @@
+"""From a census-like file to a registered table in at most twelve clicks, and a phone that can do the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from browser.journeys import kind, no_sideways_scrolling
+from browser.steps import go, settled, shot
+from files.make_census import NAMES, census
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.messages.language import speaking
+
+CENSUS = NAMES.split(",")
+MOST_CLICKS = 12
+
+
+class Clicking:
+    """Counts what a person does: one for the file, one for every click."""
+
+    def __init__(self, page: Any, lang: str, name: str) -> None:
+        self.page, self.lang, self.name, self.clicks = page, lang, name, 0
+        go(page, f"/data?lang={lang}")
+
+    def say(self, code: str, **facts: Any) -> str:
+        with speaking(self.lang):
+            return say(code, **facts)
+
+    def bring(self, text: str) -> Clicking:
+        self.page.locator('[data-testid="stFileUploaderDropzoneInput"]').set_input_files(
+            {"name": f"{self.name}.csv", "mimeType": "text/csv", "buffer": text.encode()}
+        )
+        self.clicks += 1
+        return self.on("data.names.title", file="")
+
+    def on(self, code: str, **facts: Any) -> Clicking:
+        self.page.get_by_role("heading", name=self.say(code, **facts)).wait_for()
+        settled(self.page, quiet_ms=200)
+        kind(self.page)
+        no_sideways_scrolling(self.page)
+        return self
+
+    def click(self, what: Any) -> Clicking:
+        what.click()
+        self.clicks += 1
+        settled(self.page, quiet_ms=200)
+        return self
+
+    def press(self, code: str, **facts: Any) -> Clicking:
+        return self.click(self.page.get_by_role("button", name=self.say(code, **facts), exact=True))
+
+    def pick(self, code: str) -> Clicking:
+        labels = self.page.locator('[data-testid="stRadio"] [role="radiogroup"] label')
+        return self.click(labels.filter(has_text=self.say(code)).first)
+
+    def like(self, column: str, cell: int) -> Clicking:
+        return self.click(self.page.locator(f".st-key-declare-{CENSUS.index(column)}-like-{cell} button"))
+
+    def look(self, step: str) -> Clicking:
+        shot(self.page, f"lines-{self.name}-{step}")
+        return self
+
+
+def journey(clicking: Clicking, server: Any) -> None:
+    clicking.bring(census(2_000, seed=len(clicking.name))).press("data.names.next").on("data.unit.title")
+    clicking.pick("data.unit.one_label").pick("data.relation.replace_label").look("people").press("data.next")
+    clicking.on("data.cards.title").look("guesses")
+    clicking.press("data.lines.agree", many=11).like("education", 1).like("marital-status", 1)
+    clicking.like("salary", 2).on("data.cards.title").look("settled")
+    lines = clicking.page.locator('[class*="st-key-line-"]')
+    assert lines.count() == len(CENSUS)
+    tall = sum(box["height"] for box in (line.bounding_box() for line in lines.all()) if box)
+    window = clicking.page.viewport_size
+    assert tall <= (1 if window["width"] > 1000 else 2) * window["height"]
+    clicking.press("data.next").on("data.care.title").pick("data.care.usual_label").press("data.add")
+    clicking.on("data.done.title", table=clicking.name)
+    assert clicking.clicks <= MOST_CLICKS
+    table = dp.open_workspace(server.home).table(clicking.name)
+    assert len(table.schema.columns) == 14
+    men = table.ask(
+        table.query("proportion", of=[["sex", "in", [table.schema.category("sex").values[1]]]], epsilon="0.9")
+    )
+    assert 55 < men.value < 78  # two in three: a space before every cell, and the list's own word or another
+
+
+def test_a_census_like_file_in_twelve_clicks(page: Any, server: Any) -> None:
+    journey(Clicking(page, "en", "census"), server)
+
+
+@pytest.mark.long
+def test_the_same_in_slovene_on_a_phone(open_page: Callable[..., Any], server: Any) -> None:
+    phone = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    journey(Clicking(phone, "sl", "popis"), server)
+
+
+@pytest.mark.long
+def test_the_open_card_and_a_code_book(page: Any) -> None:
+    clicking = Clicking(page, "en", "opened")
+    clicking.bring(census(50)).press("data.names.next").on("data.unit.title")
+    clicking.pick("data.unit.one_label").pick("data.relation.replace_label").press("data.next").on("data.cards.title")
+    line = page.locator(f".st-key-line-{CENSUS.index('salary')}")
+    clicking.click(line.get_by_role("button", name=say("data.line.open_guess"), exact=True)).look("open")
+    clicking.press("data.card.right").look("after")
+    page.get_by_text(say("data.codebook.title")).click()
+    page.get_by_label(say("data.codebook.label"), exact=True).fill("race;1;one\nrace;2;two\nsex;1;m\nsex;2;f")
+    page.keyboard.press("Tab")
+    clicking.on("data.cards.title").look("codebook").press("data.codebook.fill", many=2)
+    assert "one, two" in page.locator(f".st-key-line-{CENSUS.index('race')}").inner_text()
+    line = page.locator(f".st-key-line-{CENSUS.index('race')}")
+    clicking.click(line.get_by_role("button", name=say("data.line.undo"), exact=True))
+    assert "a cell like" in line.inner_text()
+    clicking.press("data.start_over")  # lets the file go

@@ -1,0 +1,59 @@
+"""Spreadsheets that are refused, each with a planted cell."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+from leaks.refusal_bench import Bench
+
+from dpengine.declared.dialect import Dialect
+from dpengine.intake.inspect import names_of
+
+
+def plain(path: Path, cell: str, more: object = 1) -> Path:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in (["far", "note"], [1, cell], [more, cell]):
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def raw(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+def hidden(path: Path, cell: str) -> Path:
+    """Its only sheet cannot be seen: no program saves that, so it is written into the file."""
+    with zipfile.ZipFile(plain(path, cell)) as old:
+        parts = {name: old.read(name) for name in old.namelist()}
+    parts["xl/workbook.xml"] = parts["xl/workbook.xml"].replace(b'state="visible"', b'state="hidden"')
+    with zipfile.ZipFile(path, "w") as new:
+        for name, data in parts.items():
+            new.writestr(name, data)
+    return path
+
+
+def wordy(path: Path, cell: str) -> Path:
+    with zipfile.ZipFile(plain(path, cell), "a") as parts:
+        parts.writestr("xl/more.xml", cell.encode() + b" " * (65 << 20))
+    return path
+
+
+def formula(path: Path, cell: str) -> Path:
+    return plain(path, cell, "=1+1")
+
+
+CAUSES: dict[str, Callable[[Bench], Any]] = {
+    "load.sheet_none": lambda b: b.add(hidden(b.folder / "hidden.xlsx", b.cell)),
+    "load.sheet_absent": lambda b: names_of(plain(b.folder / "one.xlsx", b.cell), Dialect(sheet="gone")),
+    "load.sheet_locked": lambda b: b.add(raw(b.folder / "locked.xlsx", b"\xd0\xcf\x11\xe0" + b.cell.encode())),
+    "load.sheet_unreadable": lambda b: b.add(raw(b.folder / "odd.xlsx", b.cell.encode())),
+    "load.sheet_large": lambda b: b.add(wordy(b.folder / "wordy.xlsx", b.cell)),
+    "load.sheet_formulas": lambda b: b.add(formula(b.folder / "formula.xlsx", b.cell)),
+}

@@ -1,0 +1,247 @@
+"""One line a column: guesses wait for a yes, given to a cell; code books fill many columns; undo takes it back."""
+
+from __future__ import annotations
+
+import io
+from datetime import date
+
+import openpyxl
+import pytest
+from files.make_census import NAMES, census
+from helpers_declare import Page
+
+import dpengine as dp
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import as_typed
+from dpengine.messages import say
+from dpengine.messages.language import LANGUAGES, speaking
+from dpengine.messages.numbers import local
+from ui.data import declare_codebook as codebook
+from ui.data import declare_draft as drafts
+from ui.data import presets
+from ui.data.declare_column import OUT, UNKNOWN, Card, column_of
+from ui.data.declare_draft import Draft
+from ui.data.preset_lists import LISTS
+
+pytestmark = pytest.mark.usefixtures("shared")
+CENSUS = NAMES.split(",")
+
+
+def described(*names: str) -> Draft:
+    draft = Draft(names=list(names), many="one", relation="replace")
+    draft.choose()
+    return draft
+
+
+# --- a guess waits for a yes
+
+
+@pytest.mark.parametrize("name", ["age", "sex", "salary", "smoker", "country", "education", "mesec"])
+def test_a_guess_cannot_be_registered(name: str) -> None:
+    draft = described(name)
+    assert draft.state(name) == "guess" and draft.waiting == [name]
+    with pytest.raises(AllowanceError) as refusal:
+        drafts.schema(draft)
+    assert refusal.value.code == "data.cards.pending" and "1 column waits" in str(refusal.value)
+    draft.card(name).take(draft.card(name).candidates[0])
+    assert draft.state(name) == "settled" and name in drafts.schema(draft).columns
+
+
+def test_saying_otherwise_settles_a_guess_too() -> None:
+    draft = described("age")
+    draft.card("age").upper = "100"
+    assert draft.state("age") == "settled"
+    draft.card("age").upper = "-1"
+    assert draft.state("age") == "waits"
+    draft.card("age").kind = UNKNOWN
+    assert draft.state("age") == "unknown" and draft.waiting == []
+
+
+def test_a_name_that_says_nothing_is_left_out() -> None:
+    draft = described("fnlwgt", "age")
+    assert draft.state("fnlwgt") == OUT and draft.chosen == ["age"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_a_field_shows_of_a_guess_is_the_guess(lang: str) -> None:
+    """Else a look at the open card would settle it."""
+    with speaking(lang):
+        for usual in presets.RANGES.values():
+            for part in (usual.lower, usual.upper, usual.step):
+                assert as_typed(local(part)) == part
+
+
+@pytest.mark.parametrize("name", ["visit date", "age", "sex", "is_member", "Teža (kg)", "salary"])
+def test_to_open_a_guess_does_not_settle_it(name: str) -> None:
+    page = Page().upload(f'"{name}",other thing\n1,2\n').to("cards").click("declare-0-open").run()
+    assert page.draft.opened == name and page.draft.state(name) == "guess"
+
+
+# --- readings that a name cannot tell apart
+
+
+def test_cells_tell_readings_apart() -> None:
+    likes = {
+        name: [one.like[0] for one in Card.for_name(name).candidates] for name in ("salary", "višina", "visit date")
+    }
+    assert likes == {
+        "salary": ["2500", "34000", "<=50K"],
+        "višina": ["173", "1.73"],
+        "visit date": ["31.12.1999", "1999-12-31", "12/31/1999"],
+    }
+    for name, kinds in (("salary", [dp.Number, dp.Number, dp.Category]), ("višina", [dp.Number, dp.Number])):
+        for place, kind in enumerate(kinds):
+            card = Card.for_name(name)
+            card.take(card.candidates[place])
+            assert isinstance(column_of(card, Draft().dialect), kind) and not card.waits_for_yes
+    metres = Card.for_name("height")
+    metres.take(metres.candidates[1])
+    assert (metres.lower, metres.upper, metres.step, metres.measure) == ("0.5", "2.5", "0.01", "m")
+
+
+def test_every_reading_takes_the_cells_it_shows() -> None:
+    """Examples come from public lists, and the list they stand for knows them."""
+    for preset, usual in LISTS.items():
+        card = Card(kind="list")
+        card.take_list(preset)
+        column = column_of(card, Draft().dialect)
+        assert isinstance(column, dp.Category)
+        assert all(column.spelled()[like.lower()] < len(column.values) for like in usual.like), preset
+    for key, usual in presets.RANGES.items():
+        assert float(usual.lower) <= float(usual.like) <= float(usual.upper), key
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [("Mesečna plača (EUR)", "€"), ("price $", "$"), ("weight", "kg"), ("age", ""), ("minutes", "min"), ("amount", "")],
+)
+def test_a_name_tells_what_a_number_is_counted_in(name: str, measure: str) -> None:
+    assert Card.for_name(name).measure == measure
+
+
+def test_another_usual_range_takes_its_own_measure_along() -> None:
+    card = Card.for_name("height")
+    card.take_range("age")
+    assert card.measure == ""
+    pay = Card.for_name("plača (EUR)")
+    pay.take_range("amount")
+    assert pay.measure == "€"
+
+
+# --- the page
+
+
+def test_a_census_like_file_is_settled_in_a_few_clicks() -> None:
+    page = Page().upload(census(60), "census.csv").to("cards")
+    states = {name: page.draft.state(name) for name in CENSUS}
+    assert states.pop("fnlwgt") == OUT and set(states.values()) == {"guess"}
+    page.press("Go on (14 wait)")
+    assert say("data.cards.pending", waits=14) in page.refusals[0] and page.draft.step == "cards"
+    page.press("These 11 are right")
+    assert len(page.draft.waiting) == 3 and say("data.cards.pending", waits=3) in page.refusals[0]
+    for name, place in (("education", 1), ("marital-status", 1), ("salary", 2)):
+        page.click(f"declare-{CENSUS.index(name)}-like-{place}")
+    assert not page.draft.waiting and not page.refusals
+    table = page.finish("census")
+    assert len(table.schema.columns) == 14 and "fnlwgt" not in table.schema.columns
+    told = table.schema.category("salary")
+    assert told.values == ("<=50K", ">50K") and len(table.schema.category("native-country").values) >= 249
+    assert "HS-grad" in table.schema.category("education").values
+
+
+def test_only_the_open_column_is_tall() -> None:
+    page = Page().upload(census(20), "census.csv").to("cards")
+    assert not page.app.get("button_group")
+    page.click("declare-0-open")
+    assert len([one for one in page.app.get("button_group") if one.key.endswith("-kind")]) == 1
+    page.press("This is right")
+    assert page.draft.state("age") == "settled" and page.draft.opened is None
+
+
+def test_undo_takes_back_one_column() -> None:
+    page = Page().upload("age,salary,way\n33,1200,bus\n").to("cards")
+    page.click("declare-0-like-0").click("declare-1-like-2")
+    assert [page.draft.state(name) for name in ("age", "salary")] == ["settled", "settled"]
+    page.click("declare-1-undo")
+    assert page.draft.state("salary") == "guess" and page.draft.card("salary").kind == "number"
+    assert page.draft.state("age") == "settled"
+    page.set("declare-2-kind", "list").set("declare-2-listed", "bus, car").click("declare-2-undo")
+    assert page.draft.state("way") == OUT
+
+
+def test_many_columns_are_shown_a_screen_at_a_time() -> None:
+    names = [f"thing {place}" for place in range(90)]
+    page = Page().upload(",".join(names) + "\n" + ",".join("1" * 90) + "\n").to("cards")
+    assert len([button for button in page.app.button if str(button.key).endswith("-open")]) == 40
+    page.set("declare-screen", 80)
+    assert len([button for button in page.app.button if str(button.key).endswith("-open")]) == 10
+
+
+def test_nothing_of_the_cells_is_on_the_page() -> None:
+    """Two tables with the same names and other cells: the same page, to the last byte."""
+    shown = []
+    for cells in ("39, Male,2500\n 40,Female, 900", "173,moški,<=50K\n?,zebra,x"):
+        page = Page().upload(f"age,sex,salary\n{cells}\n", "same.csv").to("cards")
+        shown.append([proto.SerializeToString(deterministic=True) for proto in page.protos()])
+        page.click("declare-1-open")
+        shown[-1] += [proto.SerializeToString(deterministic=True) for proto in page.protos()]
+    assert shown[0] == shown[1]
+
+
+def test_a_spreadsheet_is_brought_and_its_sheet_chosen() -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["nothing"])  # type: ignore[union-attr]
+    sheet = book.create_sheet("people")
+    for row in (["age", "sex", "since"], [33, "Male", date(2020, 1, 5)], [44, "Ž", date(2021, 2, 3)], [55, "F", None]):
+        sheet.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    page = Page().upload(out.getvalue(), "our people.xlsx")
+    assert page.draft.names == ["nothing"] and not page.refusals
+    page.set("declare-sheet", "people")
+    assert page.draft.names == ["age", "sex", "since"]
+    table = page.finish("our people")
+    assert table.facts.people == 3 and list(table.schema.columns) == ["age", "sex"]
+
+
+# --- a code book
+
+
+@pytest.mark.parametrize("sign", ["\t", ";", ","])
+def test_a_code_book_is_read(sign: str) -> None:
+    rows = [
+        ("Variable", "Code", "Label"),
+        ("SEX", "1", "male"),
+        ("", "2", "female"),
+        ("way", "bus", ""),
+        ("way", "car"),
+    ]
+    rows += [("income", "1", "low"), ("income", "2", "low"), ("income", "3", "high"), ("foo", "1", "x")]
+    found = codebook.read("\n".join(sign.join(row) for row in rows), ["sex", "way", "income", "age"])
+    assert found.columns == {"sex": "male = 1\nfemale = 2", "way": "bus\ncar", "income": "low = 1, 2\nhigh = 3"}
+    assert found.strangers == ["foo"] and not found.odd
+
+
+@pytest.mark.parametrize("text", ["just words", "a;\nb;", ";1;x", "\n", "sex"])
+def test_a_text_that_is_no_code_book(text: str) -> None:
+    with pytest.raises(AllowanceError) as refusal:
+        codebook.read(text, ["sex"])
+    assert refusal.value.code == "data.codebook.form"
+
+
+def test_values_that_a_list_cannot_hold_are_passed_over() -> None:
+    found = codebook.read("sex\t1,5\tmale\nsex\t2\tfemale\nway\tbus\tBus", ["sex", "way"])
+    assert found.odd == ["sex", "way"] and not found.columns
+
+
+def test_a_code_book_fills_columns_and_is_undone_one_by_one() -> None:
+    page = Page().upload("sex,way,age\n1,a,33\n2,b,44\n").to("cards")
+    page.set("declare-codebook", "sex;1;male\nsex;2;female\nway;a;bus\nway;b;car\nelsewhere;1;x\n")
+    assert "sex: 2 values (male, female)" in page.text and "elsewhere" in page.text
+    page.press("Fill 2 columns")
+    assert [page.draft.state(name) for name in ("sex", "way", "age")] == ["settled", "settled", "guess"]
+    page.click("declare-0-undo")
+    assert page.draft.state("sex") == "guess" and page.draft.state("way") == "settled"
+    table = page.finish("from a code book")
+    assert table.schema.category("way").values == ("bus", "car")
+    assert table.ask(table.query("count", where=[["way", "in", ["bus"]]], epsilon="0.9")).value is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 
 from dpengine.accountant import filter
@@ -263,13 +263,14 @@ class Table:
         """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
         return answer_of(self.facts, entry)
 
-    def figures(self, entry: Entry) -> list[Comparable]:
-        """The figures of a paid answer for comparison, in one joint claim with all others of the budget: free."""
+    def figures(self, entry: Entry, parts: Collection[str] | None = None) -> list[Comparable]:
+        """The figures of a paid answer, or some of them, for comparison, in one joint claim with all others of the
+        budget: free."""
         answer = None if entry.outcome is None else self._workspace.answer_of(entry)
         if answer is None or answer.query.card.answer == "session":
             return []
         place, table = entry.charge.history.count, entry.charge.table
-        return figures(answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table)
+        return figures(answer.query, answer.value, answer.interval, answer.raw, place, answer.request_id, table, parts)
 
     def history(self, limit: int = 50, offset: int = 0) -> list[Entry]:
         """What was charged to this table's budget, newest first, for all tables that share it."""

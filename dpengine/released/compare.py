@@ -29,7 +29,7 @@ About       the table as it was declared and counted for each answer, cuts inclu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -82,6 +82,11 @@ class Comparable:
         return self.unit[2] in ADDED
 
 
+def offers(query: AnyQuery, value: Json, interval: Json) -> bool:
+    """Has an answer figures that could be compared?"""
+    return query.comparable and value is not None and value != {} and interval is not None
+
+
 def figures(
     query: AnyQuery,
     value: Json,
@@ -90,11 +95,12 @@ def figures(
     place: int,
     request: str,
     table: str,
+    parts: Collection[str] | None = None,
     beta: Fraction = BETA,
 ) -> list[Comparable]:
-    """All figures of an answer in the order they are shown, each with its range of the joint claim; none where it has
-    no figures that could be compared."""
-    if not query.comparable or value in (None, {}) or interval is None:
+    """All figures of an answer in the order they are shown, or those of some parts, each with its range of the joint
+    claim; none where it has no figures that could be compared."""
+    if not offers(query, value, interval):
         return []
     alone = not (isinstance(query, Averaged) and raw is not None)
     if isinstance(query, Averaged) and raw is not None:
@@ -104,7 +110,7 @@ def figures(
     unit = (query.unit, query.answer_column if query.unit == "column" else "", query.answer_kind)
     comparable = []
     for part, figure in values.items():
-        if figure is None or ranges.get(part) is None:
+        if figure is None or ranges.get(part) is None or not (parts is None or part in parts):
             continue
         low, high = ranges[part]
         stated = _inside(query, _number(figure), _below(low), _above(high), part)

@@ -9,9 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 import dpengine as dp
 from dpengine.messages import say
-from dpengine.released.compare import FEWEST, Comparable, compare
+from dpengine.released.compare import FEWEST, Comparable, compare, offers
 from ui.answers import compare_words
 from ui.answers.compare_words import Named
+from ui.pictures import many
 from ui.shell.state import workspace
 from ui.words.figures import printed
 from ui.words.markup import unmarked
@@ -28,11 +29,11 @@ def _picks() -> list[Pick]:
 
 def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
     """Which figures of an answer to compare; nothing where it has none."""
-    if entry.charge.table != table.name or not (found := table.figures(entry)):
+    if entry.charge.table != table.name or not offers(answer.query, answer.value, answer.interval):
         return
     request, names = entry.charge.request, answer.query.shown()
     key = f"pick-{entry.charge.seq}"
-    parts = [one.part for one in found]
+    parts = many.drawn(answer.value, True) if isinstance(answer.value, dict) else [""]
     if key not in st.session_state:
         st.session_state[key] = [part for asked, part in _picks() if asked == request and part in parts]
 
@@ -103,22 +104,23 @@ def _compared(found: list[Named], question: str, table: dp.Table, actions: Delta
 def _named(table: dp.Table) -> tuple[list[Named], str]:
     """The picked figures of this table that are in its ledger, each with a name that tells it from the others, and the
     question that all are parts of, where it is one."""
-    entries, found = {}, []
+    wanted: dict[str, list[str]] = {}
     for request, part in _picks():
-        if request not in entries:
-            entry = workspace().ledger.find(request)
-            ours = entry is not None and entry.charge.table == table.name and entry.charge.budget == table.budget.id
-            entries[request] = _figures(table, entry) if ours and entry is not None else None
-        known = entries[request]
-        if known is not None and part in known[1]:
-            found.append((known[0], known[1][part]))
+        wanted.setdefault(request, []).append(part)
+    known = {request: _figures(table, request, parts) for request, parts in wanted.items()}
+    found = [known[request][part] for request, part in _picks() if part in known[request]]
     several = len({one.request for _, one in found}) > 1
     parts = bool(found) and not several and bool(found[0][1].part)
     return [Named(_name(answer, one, several), one) for answer, one in found], found[0][0].sentence if parts else ""
 
 
-def _figures(table: dp.Table, entry: dp.Entry) -> tuple[dp.Answer, dict[str, Comparable]]:
-    return table.answer_of(entry), {one.part: one for one in table.figures(entry)}
+def _figures(table: dp.Table, request: str, parts: list[str]) -> dict[str, tuple[dp.Answer, Comparable]]:
+    """By part; nothing where it is not an answer of this table under this budget."""
+    entry = workspace().ledger.find(request)
+    if entry is None or (entry.charge.table, entry.charge.budget) != (table.name, table.budget.id):
+        return {}
+    answer = table.answer_of(entry)
+    return {one.part: (answer, one) for one in table.figures(entry, parts)}
 
 
 def _name(answer: dp.Answer, one: Comparable, several: bool) -> str:

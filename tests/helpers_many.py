@@ -32,6 +32,7 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ask", {"answer": "means"}),
     ("ledger", {}),
     ("answers", {}),
+    ("tables", {}),
     ("data", {}),
     ("ask", {"q": "histogram", "column": "S"}),
     ("ask", {"q": "count", "by": "C"}),

@@ -47,8 +47,8 @@ def meter(page: Any) -> str:
 
 
 def kind(page: Any) -> None:
-    """The page stands: a meter on top, no error box."""
-    assert page.locator(METER).is_visible()
+    """The page stands: the places and the meter on top (no bar where no table is spoken of), no error box."""
+    assert page.locator(".st-key-places nav").is_visible() and page.locator(".st-key-meter .meter").count() == 1
     assert page.locator(WENT_WRONG).count() == 0
     assert "Traceback" not in page.locator("body").inner_text()
 

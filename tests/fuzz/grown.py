@@ -292,6 +292,8 @@ PAGES = [
     "data",
     "ledger",
     "answers",
+    "tables",
+    "more",
     "plan",
     "whatif",
     "session",

@@ -26,6 +26,8 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("data", {}),
     ("ledger", {}),
     ("answers", {}),
+    ("tables", {}),
+    ("more", {}),
     ("start", {}),
     ("ask", {"q": "median", "column": "pay"}),
     ("ask", {"q": "histogram", "column": "likes"}),

@@ -27,7 +27,11 @@ TOLD_THERE = sorted(
         "release.failed",
         "release.interrupted",
     }
-    | {code for code in CATALOGUES["en"] if re.fullmatch(r"(registry|workspace)\.\w+", code)}
+    | {
+        code
+        for code in CATALOGUES["en"]
+        if re.fullmatch(r"registry\.(rolled_back|missing|damaged)|workspace\.\w+", code)
+    }
     | {"ledger.rolled_back", "ledger.missing", "table.damaged", "budget.closed"}
 )
 

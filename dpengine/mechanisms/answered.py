@@ -60,8 +60,8 @@ class Answered(ABC):
     def measure(self) -> str:
         """What a figure on a column is counted in, by its declaration: €, kg; "" where nothing is said, or where the
         figure is of another kind than the column's own."""
-        column = self.facts.schema.columns.get(self.answer_column)
-        return getattr(column, "measure", "") if self.unit == "column" else ""
+        said = getattr(self.facts.schema.columns.get(self.answer_column), "measure", "")
+        return said if said and self.unit == "column" else ""
 
     @property
     def wanted_places(self) -> tuple[Fraction, ...]:

@@ -9,6 +9,7 @@ import shutil
 from html import escape
 from pathlib import Path
 
+import openpyxl
 import pandas as pd
 import pytest
 from helpers_page import html_of, plain
@@ -24,7 +25,7 @@ from ui.answers import take_away
 from ui.answers.answers import PER_PAGE
 from ui.answers.compare_words import Words, printed
 from ui.ledger import report
-from ui.parts import card
+from ui.parts import card, exports
 from ui.parts.history import when
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -163,6 +164,17 @@ def test_what_is_copied_has_its_range_and_its_receipt(clinic: dp.Table) -> None:
 def test_all_answers_can_be_taken_away(clinic: dp.Table) -> None:
     answer = bars(clinic)
     written = {what: write() for what, _, _, write in take_away.files(clinic)}
-    rows = list(csv.DictReader(io.StringIO(written["csv"].lstrip("\ufeff"))))
+    rows = list(csv.DictReader(io.StringIO(str(written["csv"]).lstrip("\ufeff"))))
     assert {row["label"] for row in rows} == set(answer.value)
-    assert escape(answer.sentence) in written["report"]
+    assert escape(answer.sentence) in str(written["report"])
+
+
+def test_answers_are_taken_away_as_spreadsheets(clinic: dp.Table) -> None:
+    answer = bars(clinic)
+    written = {what: write() for what, _, _, write in take_away.files(clinic)}
+    for content in (written["sheet"], exports.answer_sheet(answer)):
+        assert isinstance(content, bytes)
+        sheet = openpyxl.load_workbook(io.BytesIO(content)).active
+        heads, *rows = sheet.iter_rows(values_only=True)
+        told = {row[heads.index("label")]: row[heads.index("value")] for row in rows}
+        assert told == answer.value and all(isinstance(value, int) for value in told.values())

@@ -11,12 +11,13 @@ import dpengine as dp
 from dpengine.asking.statement import ANSWER_COLUMNS
 from dpengine.messages import say
 from dpengine.released import notebook, registry_draft
+from dpengine.released.sheet import as_sheet
 from ui.ledger import report
 from ui.ledger.ledger_view import now
 from ui.parts import exports
 from ui.shell import steer
 
-File = tuple[str, str, str, Callable[[], str]]  # what it is, its name, its kind, how it is written
+File = tuple[str, str, str, Callable[[], str | bytes]]  # what it is, its name, its kind, how it is written
 
 
 def show(table: dp.Table) -> None:
@@ -34,6 +35,7 @@ def files(table: dp.Table) -> list[File]:
     return [
         ("report", f"report-{name}.html", "text/html", lambda: report.html(table, *now())),
         csv,
+        ("sheet", f"answers-{name}.xlsx", exports.SHEET, lambda: as_sheet(ANSWER_COLUMNS, table.answer_rows())),
         ("notebook", *cells, lambda: notebook.text(table.account_lines())),
         ("registry", registry_draft.file_name(table.name), "application/yaml", lambda: _registry(table)),
     ]

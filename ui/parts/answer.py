@@ -179,6 +179,14 @@ def receipt(answer: dp.Answer, key: str) -> None:
                 key=f"csv-{key}",
                 on_click="ignore",
             )
+            st.download_button(
+                say("receipt.sheet"),
+                lambda: exports.answer_sheet(answer),
+                f"answer-{short[:8]}.xlsx",
+                exports.SHEET,
+                key=f"sheet-{key}",
+                on_click="ignore",
+            )
 
 
 def odds_words(answer: dp.Answer) -> str:

@@ -19,11 +19,13 @@ from dpengine.accountant.costs import cost
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.telling import FEW
 from dpengine.messages import say
+from dpengine.released.sheet import as_sheet
 from ui.parts import counted, fitting
 
 _RISKY = re.compile(r"""^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[;\t\r\n])(?=["\s]*[=+\-@＝＋－＠])""")
 
 
+SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
 
 
@@ -66,6 +68,16 @@ def column_csv(query: Cdf, value: dict[str, float]) -> str:
 
 
 def answer_csv(answer: dp.Answer) -> str:
+    return as_csv(*answer_rows(answer))
+
+
+def answer_sheet(answer: dp.Answer) -> bytes:
+    """The same as a spreadsheet."""
+    return as_sheet(*answer_rows(answer))
+
+
+def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
+    """The headings, and a row for each figure."""
     names, cells = answer.query.cells()
     header = ["question", "table", *names, "value", "low", "high", "unit", "epsilon", "charge", "counted", "note"]
     shared = [answer.sentence, answer.receipt["table"]]
@@ -94,7 +106,7 @@ def answer_csv(answer: dp.Answer) -> str:
     else:
         low, high = answer.interval or ("", "")
         rows = [[*shared, "", answer.value, low, high, *tail, _note(answer, state, fits)]]
-    return as_csv(header, rows)
+    return header, rows
 
 
 def _note(answer: dp.Answer, state: str, fits: str, part: str = "") -> str:

@@ -51,6 +51,7 @@ SENTENCES: dict[str, str] = {
     "registry.mechanisms": "Allowance. Discrete noise drawn exactly, on integers. {theorems}",
     "registry.notes": "A draft made from a ledger. Check every field before it is handed in.",
     "answers.take.registry": "Draft for the registry of deployments (YAML)",
+    "answers.take.sheet": "All answers (Excel)",
     "answers.take.csv": "All answers (CSV)",
     "compare.above": "{first} is above {second} by {value} {unit} (between {low} and {high}).",
     "compare.of": "{question}: {finding}",

@@ -86,6 +86,7 @@ SENTENCES: dict[str, str] = {
     "receipt.theorem": "For specialists: {theorem}.",
     "receipt.value": "Full figure: {value}",
     "receipt.json": "Receipt (JSON)",
+    "receipt.sheet": "Answer (Excel)",
     "receipt.csv": "Answer (CSV)",
     "relation.short.replace": "protects one person’s row",
     "relation.short.add_remove": "protects being in the table",

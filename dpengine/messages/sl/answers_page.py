@@ -51,6 +51,7 @@ SENTENCES: dict[str, str] = {
     "registry.mechanisms": "Allowance. Diskreten šum, žreban natančno, na celih številih. {theorems}",
     "registry.notes": "Osnutek, narejen iz knjige. Pred oddajo preverite vsako polje.",
     "answers.take.registry": "Osnutek za register uporab (YAML)",
+    "answers.take.sheet": "Vsi odgovori (Excel)",
     "answers.take.csv": "Vsi odgovori (CSV)",
     "compare.above": "{first} je nad {second} za {value} {unit} (od {low} do {high}).",
     "compare.of": "{question}: {finding}",

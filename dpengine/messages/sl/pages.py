@@ -86,6 +86,7 @@ SENTENCES: dict[str, str] = {
     "receipt.theorem": "Za strokovnjake: {theorem}.",
     "receipt.value": "Polna številka: {value}",
     "receipt.json": "Potrdilo (JSON)",
+    "receipt.sheet": "Odgovor (Excel)",
     "receipt.csv": "Odgovor (CSV)",
     "relation.short.replace": "varuje vrstico ene osebe",
     "relation.short.add_remove": "varuje prisotnost v tabeli",

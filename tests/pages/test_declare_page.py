@@ -326,8 +326,10 @@ def test_a_column_nobody_knows_is_left_out_and_offered_to_be_found(page: Page) -
     assert say("data.cards.all_unknown") in page.refusals[0] and page.draft.step == "cards"
     table = page.set("declare-0-kind", "number").finish("half known")
     assert list(table.schema.columns) == ["age"]
-    offered = next(box for box in page.app.selectbox if box.key == "buy-column")
-    assert offered.value == "pay"
+    (offered,) = [
+        box for kind in ("multiselect", "button_group") for box in page.app.get(kind) if box.key == "found-columns"
+    ]
+    assert offered.value == ["pay"]
 
 
 def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Page, shared: dp.Workspace) -> None:

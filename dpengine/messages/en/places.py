@@ -48,7 +48,7 @@ SENTENCES: dict[str, str] = {
     "tables.title": "Tables",
     "tables.lead": "Each table has an allowance of its own: the share of what can ever be asked of it.",
     "tables.own": "Your tables",
-    "tables.none": "You have brought no table yet. A CSV or Parquet file is enough; it stays on this computer.",
+    "tables.none": "You have brought no table yet. A spreadsheet or a CSV file is enough; it stays on this computer.",
     "tables.practice": "Made-up tables, to practise on",
     "tables.add": "Add a table",
     "tables.go_on": "Go on with {file}",

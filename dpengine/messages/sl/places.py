@@ -48,7 +48,7 @@ SENTENCES: dict[str, str] = {
     "tables.title": "Tabele",
     "tables.lead": "Vsaka tabela ima svoj proračun: delež vsega, kar jo je sploh mogoče vprašati.",
     "tables.own": "Vaše tabele",
-    "tables.none": "Nobene tabele še niste prinesli. Dovolj je datoteka CSV ali Parquet; ostane na tem računalniku.",
+    "tables.none": "Nobene tabele še niste prinesli. Dovolj je preglednica ali datoteka CSV; ostane na tem računalniku.",
     "tables.practice": "Izmišljene tabele za vajo",
     "tables.add": "Dodajte tabelo",
     "tables.go_on": "Nadaljujte z datoteko {file}",

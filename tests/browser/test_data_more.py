@@ -89,6 +89,8 @@ def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any, tm
     assert "table=incomes" in page.url
     page.locator(".st-key-card-buy").scroll_into_view_if_needed()  # a list closes when the page moves under it
     settled(page)
+    page.get_by_text("One column alone").click()
+    settled(page)
     page.locator(".st-key-buy-column input").click()
     page.get_by_role("option", name="pay", exact=True).click()
     settled(page)

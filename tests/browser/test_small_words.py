@@ -25,6 +25,8 @@ def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: An
     go(page, "/data?table=saved people&change=1")
     page.locator(".st-key-card-buy").scroll_into_view_if_needed()  # a list closes when the page moves under it
     settled(page)
+    page.get_by_text("One column alone").click()
+    settled(page)
     page.locator(".st-key-buy-column input").click()
     page.get_by_role("option", name="hours-per-week").click()
     settled(page)

@@ -340,7 +340,7 @@ def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Pag
     again.finish("sealed again")
     for shown in (page.run(), again):
         assert say("owner.sealed") in shown.text and "is ready" not in shown.text
-        assert not [button for button in shown.app.button if button.label.startswith(("Check it", "Find"))]
+        assert not [button for button in shown.app.button if button.label.startswith(("Check ", "Find"))]
         assert not [link for link in shown.app.get("page_link") if link.proto.label == say("data.done.ask")]
 
 

@@ -91,7 +91,7 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
     if not options:
         job.hint(say("data.found.nothing_fits"))
         return
-    good = (name for name, found in options.items() if found.promise().amount <= Fraction(table.facts.about, 50))
+    good = (name for name, found in options.items() if found.promise().amount <= found.coarse())
     usual = next(good, list(options)[min(len(options) - 1, 2)])
     picked = st.select_slider(say("data.found.spend"), list(options), usual, key=f"found-spend-{columns}")
     query: Any = options[picked]

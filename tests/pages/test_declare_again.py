@@ -191,7 +191,7 @@ def test_the_fit_is_offered_until_it_is_bought_for_this_declaration(table: dp.Ta
     page = Declared(table.name).start("Check 1 column")
     assert "do not fit the declaration" in page.text and say("fit.slip.number") in page.text
     page.start(say("data.fit.again", column="age"))
-    assert "change" in page.app.query_params
+    assert "change" in page.app.query_params and page.changes[table.name][1].opened == "age"
 
 
 def test_an_answer_says_what_is_known_of_the_cells_behind_it(table: dp.Table) -> None:

@@ -75,6 +75,12 @@ def put_away() -> None:
         st.session_state[BUYING] = None
 
 
+def again(table: dp.Table, column: str) -> None:
+    """One column is to be declared anew: its line stands open."""
+    draft_of(table).opened = column
+    open_for(table.name)
+
+
 def use(table: dp.Table, answer: dp.Answer) -> None:
     """What was bought about a column goes onto its card, and the cards are opened."""
     column = str(answer.query.parameters()["column"])

@@ -50,8 +50,8 @@ def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
             st.button(
                 say("data.fit.again", column=fit.column),
                 key=f"fit-again-{fit.column}",
-                on_click=change.open_for,
-                args=(table.name,),
+                on_click=change.again,
+                args=(table, fit.column),
             )
     good = [fit.column for fit in fits if fit.state == FITS]
     if good:

@@ -45,7 +45,10 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
         f"<header><h1>{escape(title)}</h1>",
         _p(say("report.lead", at=when(at), answers=len(answers)), "muted"),
         f"</header>{_terms(table, meter, len(answers))}",
-        *(_section(number, answer, _share(table, answer)) for number, answer in enumerate(answers, 1)),
+        *(
+            _section(number, answer, _share(table, answer), odds_words(answer, table.budget.rule))
+            for number, answer in enumerate(answers, 1)
+        ),
         _acts(table),
         _checking(head),
     ]
@@ -99,7 +102,7 @@ def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
     return "".join(parts) + "</section>"
 
 
-def _section(number: int, answer: dp.Answer, share: str) -> str:
+def _section(number: int, answer: dp.Answer, share: str, odds: str = "") -> str:
     receipt = answer.receipt
     if answer.query.card.answer == "session":
         return _session(number, answer, share)
@@ -116,7 +119,7 @@ def _section(number: int, answer: dp.Answer, share: str) -> str:
         f"{_p(say('report.price', share=share, at=when(answer.at)), 'muted')}"
         f"<details><summary>{escape(say('report.details'))}</summary>{caveats}"
         f"{_p(say('receipt.theorem', theorem=answer.query.theorem), 'muted')}"
-        f"{_p(odds_words(answer), 'muted')}</details>"
+        f"{_p(odds, 'muted')}</details>"
         f"<p class='receipt'>{escape(say('report.receipt'))} <code>{escape(receipt['charge']['hash'])}</code></p>"
         "</section>"
     )

@@ -189,9 +189,9 @@ def receipt(answer: dp.Answer, key: str) -> None:
             )
 
 
-def odds_words(answer: dp.Answer) -> str:
-    """ε and δ of this answer by itself, and what they can do to a suspicion."""
-    rule = workspace().ledger.budget(answer.receipt["budget"]).rule
+def odds_words(answer: dp.Answer, rule: filter.Rule | None = None) -> str:
+    """ε and δ of this answer by itself under the rule of its budget, and what they can do to a suspicion."""
+    rule = rule or workspace().ledger.budget(answer.receipt["budget"]).rule
     epsilon, delta = filter.alone(rule, cost(answer.query.loss(), rule.alpha))
     return odds.of_answer(epsilon, delta, answer.query.facts.relation)
 

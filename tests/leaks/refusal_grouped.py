@@ -1,0 +1,25 @@
+"""Groups and lists of columns that cannot be asked for, on a table full of canaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from leaks.refusal_bench import Bench
+
+
+def by(given: Any) -> Callable[[Bench], Any]:
+    return lambda bench: bench.ask("histogram", column=given)
+
+
+CAUSES: dict[str, Callable[[Bench], Any]] = {
+    "group.unreadable": by({"step": 1}),
+    "group.kind": by({"column": "far", "by": "month"}),
+    "group.step_positive": by({"column": "far", "step": 0}),
+    "group.rising": by({"column": "far", "edges": [5, 3]}),
+    "group.one": by({"column": "far", "edges": [0]}),
+    "group.of_days": by({"column": "born", "by": "decade"}),
+    "group.many": by({"column": "pay", "step": 10**14}),
+    "fit_checks.columns": lambda bench: bench.ask("fit_checks", columns=["far", "far"]),
+    "find_declarations.columns": lambda bench: bench.ask("find_declarations", numbers=[]),
+}

@@ -10,10 +10,13 @@ import dpengine as dp
 from dpengine.messages import say
 from ui.answers import cards, picked, take_away
 from ui.shell import frame, nav
+from ui.shell.state import workspace
 from ui.words import gloss
+from ui.words.markup import unmarked
 
 PER_PAGE = 8
 COLUMNS = 2
+MOST_TABLES = 10  # that are offered where this one has no answers
 
 
 def show(table: dp.Table) -> None:
@@ -23,6 +26,7 @@ def show(table: dp.Table) -> None:
         st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
         if not table.closed:
             st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
+        _elsewhere(table)
         return
     picked.show(table)
     pages = -(-asked // PER_PAGE)
@@ -38,6 +42,14 @@ def show(table: dp.Table) -> None:
             first = (page - 1) * PER_PAGE + 1
             told = say("answers.rows", first=first, last=first + len(entries) - 1, charges=asked)
             st.html(f'<p class="muted">{escape(told)}</p>')
+
+
+def _elsewhere(table: dp.Table) -> None:
+    """Links to the answers of one's own tables, newest first: whoever comes back later may not know which was asked."""
+    names = [name for name, _ in workspace().names() if name != table.name]
+    for name in names[::-1][:MOST_TABLES]:
+        label = say("answers.elsewhere", table=name)
+        st.page_link(nav.page("answers"), label=unmarked(label), query_params={"table": name})
 
 
 def _title(table: dp.Table) -> None:

@@ -105,6 +105,9 @@ class FitChecks(OfCounts):
         wrong = [name for name, one in told.items() if one == MOSTLY_NOT]
         if wrong:
             return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(told), names=wrong[:_NAMED])
+        some = [name for name, one in told.items() if one == UNSURE and 10 * interval[name][0] >= self.facts.about]
+        if some:
+            return say("fit.headline.some_not", names=some[:_NAMED])
         unsure = sum(one == UNSURE for one in told.values())
         return say("fit.headline.unsure" if unsure else "fit.headline.fits", columns=len(told), unsure=unsure)
 

@@ -40,6 +40,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.few_people": "With {people} people, checking {columns} {columns|column|columns} would take more of the allowance than it is worth. Choose fewer columns below, or look over by eye what is declared.",
     "data.fit.more": "More: which columns, and how exact",
     "fit.headline.mostly_not": "{wrong} of {columns} {columns|column|columns} mostly {wrong|does|do} not fit: {names}",
+    "fit.headline.some_not": "Many cells do not fit: {names}",
     "fit.headline.unsure": "No column certainly misfits; for {unsure} of {columns} it cannot be told",
     "fit.headline.fits": "What was checked fits: {columns} {columns|column|columns}",
     "card.find_declarations.title": "Find ranges and lists",

@@ -6,6 +6,7 @@ SENTENCES: dict[str, str] = {
         "Every question was charged before it was answered. Nothing is refunded, and repeats of an answer are free."
     ),
     "ledger.shared": "One allowance for {tables}: the questions to all of them are below.",
+    "answers.elsewhere": "Answers about “{table}”",
     "ledger.empty": "Nothing has been asked of “{table}” yet, so its whole allowance is left.",
     "ledger.first": "Ask a first question",
     "ledger.start": "start",

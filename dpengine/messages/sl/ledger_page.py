@@ -4,6 +4,7 @@ SENTENCES: dict[str, str] = {
     "ledger.title": "Kam je šel proračun",
     "ledger.lead": "Vsako vprašanje je bilo zaračunano, preden je dobilo odgovor. Nič se ne vrača, ponoven ogled odgovora pa je brezplačen.",
     "ledger.shared": "En proračun za tabele {tables}: spodaj so vprašanja vsem.",
+    "answers.elsewhere": "Odgovori o tabeli „{table}“",
     "ledger.empty": "Tabele „{table}“ še nihče ni nič vprašal, zato je na voljo ves njen proračun.",
     "ledger.first": "Postavite prvo vprašanje",
     "ledger.start": "začetek",

@@ -13,6 +13,7 @@ import pytest
 import dpengine as dp
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.counts.fit_checks import FITS, MOSTLY_NOT, UNSURE, FitChecks
+from dpengine.messages import say
 from dpengine.statistics.counts import MisfitCounts
 from dpengine.workspace import Workspace
 
@@ -105,3 +106,12 @@ def test_counts_from_a_file(workspace: Workspace) -> None:
 def test_the_need_means_what_it_says() -> None:
     rows = [{"fault a": 1, "fault b": 0}, {"fault a": 1, "fault b": 1}, {"fault a": 0, "fault b": 0}]
     assert MisfitCounts(("a", "b")).of(rows) == (2, 1)
+
+
+def test_a_column_that_surely_misfits_in_part_is_named() -> None:
+    query = fifteen(10_000)
+    names = query.labels()
+    low = query.facts.about // 10
+    value = dict.fromkeys(names, 0) | {names[0]: 3 * low}
+    interval = dict.fromkeys(names, (0, low)) | {names[0]: (2 * low, 4 * low)}
+    assert query.finding(value, interval) == say("fit.headline.some_not", names=[names[0]])

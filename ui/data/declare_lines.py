@@ -38,10 +38,13 @@ def at(draft: Draft, name: str) -> str:
     return f"{draft.mark}-{draft.names.index(name)}"
 
 
+_COMMA = str.maketrans(".", ",")
+
+
 def cells(one: Candidate, dialect: Dialect) -> list[str]:
     """Cells that look like a reading's, as this file would write them."""
     decimal = one.kind == "number" and dialect.decimal == ","
-    return [like.replace(".", ",") if decimal else like for like in one.like]
+    return [like.translate(_COMMA) if decimal else like for like in one.like]
 
 
 # --- what a click does

@@ -6,16 +6,20 @@ from html import escape
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from ui.shell.state import open_table
+from dpengine.storage.samples import SAMPLES
+from ui.shell.state import workspace
 
 
 def notes(answer: dp.Answer) -> list[str]:
-    """Nothing where all cells fit, or where the table is gone."""
+    """Nothing where all cells fit, where we made the table, or where it is gone. Also called while a file is written,
+    where there is no page and no visitor."""
+    name = str(answer.receipt["table"])
+    if name in SAMPLES:
+        return []
     try:
-        table = open_table(str(answer.receipt["table"]))
+        return workspace().table(name).fits().notes(answer.query)
     except AllowanceError:
         return []
-    return table.fits().notes(answer.query)
 
 
 def html(answer: dp.Answer) -> str:

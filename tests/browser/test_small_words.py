@@ -27,8 +27,10 @@ def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: An
     settled(page)
     page.get_by_text("One column alone").click()
     settled(page)
-    page.locator(".st-key-buy-column input").fill("hours-per-week")  # a list closes when the page moves under it
-    page.locator(".st-key-buy-column input").press("Enter")
+    page.locator(".st-key-buy-column").evaluate("box => box.scrollIntoView({block: 'center', behavior: 'instant'})")
+    page.wait_for_timeout(500)
+    page.locator(".st-key-buy-column input").click()
+    page.get_by_role("option", name="hours-per-week").click()
     settled(page)
     page.locator(".st-key-buy-what").get_by_text("Find a range").click()
     page.locator(".st-key-meter", has_text="after this question").wait_for()  # about to be bought

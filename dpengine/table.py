@@ -36,7 +36,7 @@ from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
 from dpengine.planning.best_noise import at_share, cheapest, least_priced
 from dpengine.planning.levers import Lever, levers
-from dpengine.planning.suggestions import suggest
+from dpengine.planning.suggestions import suggest, worth_asking
 from dpengine.planning.training_for_spend import trained
 from dpengine.released.compare import Comparable, figures
 from dpengine.released.published import Published
@@ -106,13 +106,18 @@ class Table:
 
     def suggestions(self) -> list[AnyQuery]:
         """Up to five questions this table can answer, from public facts, each for at most half of what is left."""
+        return suggest(self.facts, self._takes_at_most(Fraction(1, 2)), self._takes_at_most(Fraction(1, 4)))
+
+    def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
+        """This question at the smallest usual ε at which it is clearly more than noise, for at most half of what is
+        left; None where there is none, or where it cannot be asked like this."""
+        return worth_asking(self.facts, key, parameters, self._takes_at_most(Fraction(1, 2)), 1)
+
+    def _takes_at_most(self, part: Fraction) -> Callable[[AnyQuery], bool]:
+        """Does a question take at most this part of what is left of the allowance?"""
         rule, totals = self.budget.rule, self._standing().totals
-        half = max(1 - filter.used(rule, totals), Fraction(0)) / 2
-
-        def takes_at_most(share: Fraction) -> Callable[[AnyQuery], bool]:
-            return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
-
-        return suggest(self.facts, takes_at_most(half), takes_at_most(half / 2))
+        share = max(1 - filter.used(rule, totals), Fraction(0)) * part
+        return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
 
     def affordable(self, steps: Sequence[str], share: Fraction) -> list[str]:
         """Which of these ε a plain question could use for at most this share of the allowance."""

@@ -45,7 +45,7 @@ kept = form.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 if key != kept["q"]:
-    spend.start_anew(table, key)
+    spend.start_anew(table, key, given)
 st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):

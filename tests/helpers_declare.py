@@ -17,10 +17,11 @@ CANARY = "zebra7421"
 class Page:
     """The Data page. After every run: no exception, and the planted cell is nowhere on it."""
 
-    def __init__(self) -> None:
+    def __init__(self, **address: str) -> None:
         from streamlit.testing.v1 import AppTest
 
         self.app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+        self.app.query_params.update(address)
         self.app.switch_page("../pages/data.py")
         self.run()
 

@@ -22,14 +22,14 @@ from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE, FitChecks, verdi
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import say
 
-MADE, UNCHECKED = "made", "unchecked"  # beside FITS, MOSTLY_NOT and UNSURE
+MADE, UNCHECKED = "made", "unchecked"  # beside FITS, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest of each kind
 
 
 @dataclass(frozen=True)
 class ColumnFit:
-    """`state` is MADE, UNCHECKED, FITS, MOSTLY_NOT or UNSURE. About `share` of the cells do not fit, and at most `most`
-    of them, where that follows from public facts."""
+    """`state` is MADE, UNCHECKED, FITS, MOSTLY_NOT, SOME_NOT or UNSURE. About `share` of the cells do not fit, and at
+    most `most` of them, where that follows from public facts."""
 
     column: str
     state: str

@@ -24,13 +24,13 @@ def suggest(facts: Facts, affordable: Callable[[AnyQuery], bool], cheap: Callabl
     queries: list[AnyQuery] = []
     for room, ideas in ((1, _kinds(facts)), (2, _further(facts))):
         for key, parameters in ideas:
-            query = _worth(facts, key, parameters, affordable, room)
+            query = worth_asking(facts, key, parameters, affordable, room)
             if query is not None and len(queries) < MANY:
                 queries.append(query)
     return sorted(queries, key=lambda query: not cheap(query))  # the expensive ones last
 
 
-def _worth(
+def worth_asking(
     facts: Facts, key: str, parameters: Idea, affordable: Callable[[AnyQuery], bool], room: int
 ) -> AnyQuery | None:
     """The question at the smallest usual ε whose error is half of what would be mostly noise, else at the smallest that

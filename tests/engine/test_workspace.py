@@ -375,3 +375,12 @@ def test_suggestions_come_from_public_facts_and_are_worth_asking(workspace: Work
             assert any(query.card.key == "mean" and query.parameters().get("by") for query in found)
         assert 3 <= len(found) <= 5 and len({query.digest() for query in found}) == len(found)
         assert all(table.preview(query).useful and table.preview(query).admissible for query in found)
+
+
+def test_a_question_that_is_picked_is_suggested_at_a_spend_that_is_worth_it(workspace: Workspace) -> None:
+    table = workspace.table("residents")
+    picked = table.suggested("mean", column="salary")
+    assert picked is not None and picked.parameters()["column"] == "salary"
+    told = table.preview(picked)
+    assert told.useful and told.share <= Fraction(1, 2)
+    assert table.suggested("mean", column="nowhere") is None  # and nothing is refused aloud

@@ -197,9 +197,10 @@ def test_the_fit_is_offered_until_it_is_bought_for_this_declaration(table: dp.Ta
 def test_an_answer_says_what_is_known_of_the_cells_behind_it(table: dp.Table) -> None:
     given = table.ask(table.query("median", column="age", epsilon="0.01"), request_id="before")
     page = Declared(table.name, answer="before")
-    assert say("fit.note.unchecked", column="age") in page.text
+    assert say("fit.note.unchecked", column="age") in page.text and say("fit.note.link") in page.text
     assert say("fit.note.unchecked", column="age") in exports.answer_csv(given)
-    assert say("fit.note.unchecked", column="age") in report.html(table, space().ledger.head(), given.at)
+    printed = report.html(table, space().ledger.head(), given.at)
+    assert say("fit.note.unchecked", column="age") in printed and say("fit.note.link") not in printed
     check = table.query("fit_checks", epsilon="0.3")
     table.ask(check)
     assert "fit.note" not in page.text and "Nobody has checked" not in Declared(table.name, answer="before").text

@@ -157,6 +157,19 @@ def test_a_card_of_a_closed_table_offers_no_question(home: Workspace) -> None:
     assert "ask?" not in card and "data?table=over" in card
 
 
+def test_whoever_comes_back_finds_the_newest_table_that_is_open(home: Workspace) -> None:
+    def asked() -> list[str]:
+        return [link for link, _, words in links(html_of(open_page("tables")), "Places") if words == "Ask"]
+
+    for name, most in (("first", 50), ("second", 60)):
+        frame = pd.DataFrame({"age": [20, 30, 40, most] * 100})
+        schema = dp.Schema({"age": dp.Number(0, 100, step=1)})
+        home.add_table(name, frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+        assert asked() == [f"ask?table={name}"]
+    home.seal("second")
+    assert asked() == ["ask?table=first"]
+
+
 def test_a_sample_does_not_come_in_for_its_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALLOWANCE_HOME", str(tmp_path / "var"))
     told = html_of(open_page("tables"))

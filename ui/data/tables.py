@@ -14,7 +14,7 @@ import dpengine as dp
 from dpengine.asking.statement import sentence_of
 from dpengine.core.printed import percent
 from dpengine.declared.schema import Schema
-from dpengine.mechanisms.counts.fit_checks import MOSTLY_NOT
+from dpengine.mechanisms.counts.fit_checks import MOSTLY_NOT, SOME_NOT
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.data import declare
@@ -101,7 +101,7 @@ def _attention(table: dp.Table) -> str:
     if table.practice or table.closed:
         return ""
     fits = table.fits().all_of(table.schema.columns.items())
-    told = [fit.words() for fit in fits if fit.state == MOSTLY_NOT]
+    told = [fit.words() for fit in fits if fit.state in (MOSTLY_NOT, SOME_NOT)]
     if fits and not any(fit.checked for fit in fits):
         told = [say("tables.unchecked")]
     return "".join(f'<p class="warn">{escape(line)}</p>' for line in told[:LATEST])

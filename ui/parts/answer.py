@@ -45,7 +45,7 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
         f'<p class="headline">{escape(headline(answer))}</p>'
         f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
-        f"{fitting.html(answer)}{counted.html(answer.query)}"
+        f"{fitting.html(answer, linked=True)}{counted.html(answer.query)}"
     )
     steer.arrived(answer.request_id)
     if (kind := answer.query.answer_kind) in READ_ON:

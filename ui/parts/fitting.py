@@ -6,7 +6,9 @@ from html import escape
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
+from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
+from ui.shell import nav
 from ui.shell.state import workspace
 
 
@@ -22,5 +24,10 @@ def notes(answer: dp.Answer) -> list[str]:
         return []
 
 
-def html(answer: dp.Answer) -> str:
-    return "".join(f'<p class="warn fit">{escape(told)}</p>' for told in notes(answer))
+def html(answer: dp.Answer, linked: bool = False) -> str:
+    """The notes; on a page `linked` to where columns are checked and declared anew, in a file not."""
+    told = [f'<p class="warn fit">{escape(note)}</p>' for note in notes(answer)]
+    if told and linked:
+        place = nav.address("data", str(answer.receipt["table"]))
+        told.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')
+    return "".join(told)

@@ -34,7 +34,7 @@ def state(table: dp.Table) -> dict[str, Any]:
         st.session_state[STATE] = kept
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
         first = next(iter(table.suggestions()), None)
-        if first is not None and first.card.key in ORDER:
+        if first is not None and STATE in first.card.asked_on:
             kept["q"], kept["given"] = first.card.key, first.parameters() | kept["given"]
         else:
             kept["q"] = next(key for key in ORDER if offered(table, key))

@@ -60,16 +60,17 @@ def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
         st.session_state[f"{place}-epsilon-table"] = table.name
 
 
-def start_anew(table: dp.Table, key: str) -> None:
+def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Another kind of question was picked: what the one before was worth says nothing about this one."""
-    st.session_state[_epsilon(ASK)] = usual(table, key)
+    asked = {name: value for name, value in given.items() if name != "epsilon"}
+    suggested = table.suggested(key, **asked)
+    st.session_state[_epsilon(ASK)] = usual(table) if suggested is None else text_of(suggested.epsilon)
 
 
-def usual(table: dp.Table, key: str = "") -> str:
-    """The spend of a suggested question of this kind, else of the first one."""
-    found = table.suggestions()
-    first = next((one for one in found if one.card.key == key), found[0] if found else None)
-    return "0.1" if first is None else text_of(first.epsilon)
+def usual(table: dp.Table) -> str:
+    """The ε of the first suggested question."""
+    suggested = next(iter(table.suggestions()), None)
+    return "0.1" if suggested is None else text_of(suggested.epsilon)
 
 
 def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -> str:

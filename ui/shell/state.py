@@ -48,16 +48,24 @@ def open_table(name: str) -> dp.Table:
 
 
 def current_table() -> dp.Table:
-    """The table in the URL, else the one chosen before, else the first sample. An unknown name falls back to it."""
-    wanted = st.query_params.get("table") or st.session_state.get("table") or FIRST_TABLE
+    """The table in the URL, else the one chosen before, else the newest that somebody brought, else the first sample.
+    An unknown name falls back to the sample."""
     try:
-        table = open_table(wanted)
+        table = open_table(
+            st.query_params.get("table") or st.session_state.get("table") or newest_table() or FIRST_TABLE
+        )
     except dp.AllowanceError as complaint:
         if complaint.code != "table.unknown":  # a damaged ledger: say so, and let the Ledger page show where
             st.session_state["complaint"] = str(complaint)
         table = open_table(FIRST_TABLE)
     st.session_state["table"] = table.name
     return table
+
+
+def newest_table() -> str | None:
+    """Of the tables that were brought and are still open: whoever comes back later means their own, not the sample."""
+    closed = workspace().closed()
+    return next((name for name, _ in reversed(workspace().names()) if name not in closed), None)
 
 
 def choose_table(name: str) -> None:

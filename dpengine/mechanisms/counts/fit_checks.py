@@ -34,7 +34,7 @@ from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import MisfitCounts
 
-FITS, MOSTLY_NOT, UNSURE = "fits", "mostly_not", "unsure"
+FITS, MOSTLY_NOT, SOME_NOT, UNSURE = "fits", "mostly_not", "some_not", "unsure"
 _NAMED = 3  # columns in a sentence
 
 
@@ -105,7 +105,7 @@ class FitChecks(OfCounts):
         wrong = [name for name, one in told.items() if one == MOSTLY_NOT]
         if wrong:
             return say("fit.headline.mostly_not", wrong=len(wrong), columns=len(told), names=wrong[:_NAMED])
-        some = [name for name, one in told.items() if one == UNSURE and 10 * interval[name][0] >= self.facts.about]
+        some = [name for name, one in told.items() if one == SOME_NOT]
         if some:
             return say("fit.headline.some_not", names=some[:_NAMED])
         unsure = sum(one == UNSURE for one in told.values())
@@ -138,8 +138,11 @@ class FitChecks(OfCounts):
 
 
 def verdict(interval: Ends, about: int, most: int) -> str:
-    """Of one column: so many people, and so many rows that can count at most. Everybody has one row for certain."""
+    """Of one column: so many people, and so many rows that can count at most. Everybody has one row for certain. A
+    column fits where most of its cells surely do; a tenth that surely does not is told."""
     low, high = interval
     if 5 * high <= about or (low <= 0 and 2 * high <= about):
         return FITS
-    return MOSTLY_NOT if 2 * low >= most else UNSURE
+    if 2 * low >= most:
+        return MOSTLY_NOT
+    return SOME_NOT if 10 * low >= most else UNSURE

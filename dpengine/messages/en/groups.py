@@ -62,7 +62,7 @@ SENTENCES: dict[str, str] = {
     "preview.more": "… and {more} more",
     "preview.name": "A name, or several in order; how far behind the first it may be: {promise}.",
     "preview.band": "A curve, in a band this wide: {promise}.",
-    "lever.lead": "What would help, the strongest first:",
+    "lever.lead": "What would help, the strongest first. Nobody looked at your rows for this; only you can know whether a range is enough:",
     "lever.range": "If no {column} is beyond {after}, declare that instead of {before}: {now} becomes {then}.",
     "lever.groups": "Fewer groups: {now} becomes {then}. ({question})",
     "lever.spend": "More of the allowance, {share}: {now} becomes {then}.",

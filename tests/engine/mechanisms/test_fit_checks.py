@@ -12,7 +12,7 @@ import pytest
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
-from dpengine.mechanisms.counts.fit_checks import FITS, MOSTLY_NOT, UNSURE, FitChecks
+from dpengine.mechanisms.counts.fit_checks import FITS, MOSTLY_NOT, SOME_NOT, UNSURE, FitChecks
 from dpengine.messages import say
 from dpengine.statistics.counts import MisfitCounts
 from dpengine.workspace import Workspace
@@ -77,11 +77,12 @@ def test_verdicts_follow_from_ranges_and_public_sizes() -> None:
     assert query.columns == tuple(f"c{place}" for place in range(15))
     ranges = ((-90, 110), (100, 200), (-200, 300), (500, 700), (880, 1_080), (100, 300), (0, 600))
     told = [query.verdict_of(ends) for ends in ranges]
-    assert told == [FITS, FITS, FITS, MOSTLY_NOT, MOSTLY_NOT, UNSURE, UNSURE]
+    assert told == [FITS, FITS, FITS, MOSTLY_NOT, MOSTLY_NOT, SOME_NOT, UNSURE]
     several = Facts("v", query.facts.schema, dp.Unit.column("who", at_most=3), "replace", 1_000, ())
     rows = FitChecks.build(several, {"epsilon": "1", "columns": ["c0"]})
     assert isinstance(rows, FitChecks)
-    assert rows.verdict_of((700, 900)) == UNSURE  # of 1,000 to 3,000 rows
+    assert rows.verdict_of((700, 900)) == SOME_NOT  # of 1,000 to 3,000 rows
+    assert rows.verdict_of((200, 900)) == UNSURE
     assert rows.verdict_of((1_600, 1_800)) == MOSTLY_NOT and rows.verdict_of((0, 200)) == FITS
 
 

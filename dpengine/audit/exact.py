@@ -14,8 +14,10 @@ convolution; coordinates on which the two tables agree drop out.
               (less than 10^-11), is lost.
 
 A `Span` holds the true value. Losses are kept to 10^-25 and, should a convolution have more than MOST_ATOMS of them,
-are moved to a grid of 10^-6; each moves by at most `fuzz`, and since (1 − e^(ε−L))₊ rises with L, taking it at L ∓ fuzz
-gives the two ends. Chances come from laws of 28 digits: TOLERANCE, far above their rounding, is added at both ends.
+are moved to a grid of 10^-6; beyond MOST_PRODUCTS they are first moved to a grid of at most CELLS points, without the
+outermost 10^-15 of chance, which are lost, and summed as floats. Each moves by at most `fuzz`, and since
+(1 − e^(ε−L))₊ rises with L, taking it at L ∓ fuzz gives the two ends. Chances come from laws of 28 digits: TOLERANCE,
+far above their rounding, is added at both ends.
 
 **Max-divergence**, the exact ε, is `laws.max_divergence`; the Rényi divergence `laws.renyi` (floats, twelve digits).
 """
@@ -30,10 +32,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Loss
 from dpengine.audit.world import key_of, neighbouring_statistics
+from dpengine.core.arrays import Floats
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues, Found
@@ -43,9 +48,12 @@ from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above
 TOLERANCE = Decimal("1e-20")
 ORDER = Fraction(11, 2)  # about the order that a budget of ε = 1, δ = 10^-6 freezes
 MOST_ATOMS = 20_000
+MOST_PRODUCTS = 10**6  # of two losses; beyond, a convolution in whole decimals takes minutes
+CELLS = 8_000
 WIDE = 10**5  # a variance of one coordinate beyond which its atoms are too many; of k of them together its k-th root
 _CELLS, _SIDES = 100, 7  # cells in a deviation of a bell, and deviations to both sides
 _PLACES, _COARSE = Decimal("1e-25"), Decimal("1e-6")
+_ENDS = 1e-15
 _DIGITS = 40
 _FARTHEST = Decimal(1000)  # no claim is near e^-1000
 
@@ -88,6 +96,8 @@ class Losses:
 
     def plus(self, other: Losses) -> Losses:
         """The losses of two independent coordinates together. Chances of infinite and of unknown loss are kept."""
+        if len(self.atoms) * len(other.atoms) > MOST_PRODUCTS:
+            return _on_one_grid(self, other)
         with localcontext(prec=_DIGITS):
             atoms: dict[Decimal, Decimal] = {}
             for loss, p in self.atoms.items():
@@ -108,6 +118,34 @@ class Losses:
             near = loss.quantize(_COARSE)
             atoms[near] = atoms.get(near, Decimal(0)) + p
         return Losses(atoms, self.infinite, self.lost, self.fuzz + _COARSE)
+
+
+def _on_one_grid(one: Losses, other: Losses) -> Losses:
+    """Of two that have very many losses: both on one grid, and their sum there. What floats round is lost."""
+    kept = [_without_ends(each) for each in (one, other)]
+    widest = max(losses[-1] - losses[0] for losses, _, _ in kept)
+    step = max(float(_COARSE), widest / CELLS)
+    summed, first, lost = np.ones(1), 0, one.lost + other.lost
+    for losses, chances, outside in kept:
+        places = np.rint(losses / step).astype(np.int64)
+        summed = np.convolve(summed, np.bincount(places - places[0], weights=chances))
+        first, lost = first + int(places[0]), lost + outside
+    atoms = {
+        (Decimal(step) * (first + place)).quantize(_PLACES): Decimal(float(p) * (1 - 1e-11))
+        for place, p in enumerate(summed)
+        if p > 0
+    }
+    infinite = 1 - (1 - one.infinite) * (1 - other.infinite)
+    return Losses(atoms, infinite, lost + Decimal("2e-11"), one.fuzz + other.fuzz + Decimal(step) * Decimal("1.001"))
+
+
+def _without_ends(law: Losses) -> tuple[Floats, Floats, Decimal]:
+    """Losses in their order, with their chances, without the outermost of both ends; and the chance of those."""
+    order = sorted(law.atoms)
+    losses = np.array([float(loss) for loss in order])
+    chances = np.array([float(law.atoms[loss]) for loss in order])
+    inside = (np.cumsum(chances) > _ENDS) & (np.cumsum(chances[::-1])[::-1] > _ENDS)
+    return losses[inside], chances[inside], 2 * Decimal(_ENDS)
 
 
 def losses(first: Law, second: Law) -> Losses:

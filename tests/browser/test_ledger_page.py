@@ -24,7 +24,7 @@ def taken(page: Any, label: str) -> str:
 
 
 def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> None:
-    go(page, "/ledger")
+    go(page, "/ledger?table=town")
     kind(page)
     assert "Nothing has been asked of “town” yet" in read_text(page)
     assert "ask?table=town" in page.get_by_role("link", name="Ask a first question").get_attribute("href")

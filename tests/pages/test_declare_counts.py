@@ -19,7 +19,7 @@ ONE_PERSON = ("cold", "gout")  # changes how many diagnoses there are
 
 def walked(text: str, columns: tuple[str, ...], relation: str) -> list[str]:
     """All that is on the page from the names to the last step, for each column as id column."""
-    page, seen = Page(table="town"), []  # else the places lead to the newest table, by its name
+    page, seen = Page("town"), []  # else the places lead to the newest table, by its name
     page.upload(text, "clinic.csv")
     for column in columns:
         page.press("Yes, go on").set("declare-unit", "more").set("declare-who", column)

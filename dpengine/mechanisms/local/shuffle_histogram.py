@@ -8,12 +8,19 @@ Statistic   the number of people with each value.
 Draw        for value after value: everybody's messages, shuffled, and how many of them are ones.
             first   the bit and a coin: true number + Bin(n, p); reported minus np, without bias.
             second  the opposite bit and a coin. A sum of n or more is reported as 0: a value that nobody holds is
-                    reported 0 with certainty. That biases rare values; a reported 0 comes with [0, u], where a value
-                    held by more than u people would be reported as 0 with chance at most β/(2|D|): with the low end of
-                    the other range at β/(2|D|) too, any one value's range fails with chance at most β/|D|. Otherwise
+                    reported 0 with certainty. That biases rare values; a reported 0 comes with [0, u]. Otherwise
                     n + np − sum is reported. (The source has the sign reversed.) The messages of both solutions are the
                     same up to reflection, so one proof covers both.
-Accuracy    exact binomial tails, all values at once by a union bound.
+Accuracy    exact binomial tails, all values at once by a union bound over the values that can err, m of them.
+            first   m = |D|.
+            second  m = min(|D|, n), so the promise does not grow with |D| beyond n. Let Z ~ Bin(n, p) be the noise of a
+                    value that f people hold, Pr[Z < low] ≤ β/(2m) and Pr[Z > u] ≤ β/(2m). It is reported as 0 exactly
+                    where Z ≥ f, with range [0, u], and else with range [f − Z + low, f − Z + u].
+                    f = 0: Z ≥ f always, and 0 lies in [0, u]: such a value never errs.
+                    0 < f ≤ u: a 0 is right, and else Z < f ≤ u, so only Z < low errs.
+                    f > u: only Z < low and Z > u err, whether 0 is reported (Z ≥ f > u) or not.
+                    So a value that somebody holds errs with chance at most β/m, and at most min(|D|, n) values are
+                    held: n people hold one each at most. The same cases bound the error itself by max(u, np − low).
 Cost        2n messages for each value, value by value.
 """
 
@@ -152,12 +159,17 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         return Approximate(self.epsilon, self.delta)
 
     def reach(self) -> tuple[int, int]:
-        return binomial.reach(self.facts.about, self.chance, self.beta / self.size)
+        return binomial.reach(self.facts.about, self.chance, self.beta / self.erring)
+
+    @property
+    def erring(self) -> int:
+        """m: how many values can be reported wrongly. By the second solution one that nobody holds cannot."""
+        return min(self.size, self.facts.about) if self.solution == "second" else self.size
 
     @property
     def rare(self) -> int:
-        """u: a value held by more people is reported as 0 with chance at most β/(2|D|)."""
-        return binomial.rare(self.facts.about, self.chance, self.beta / (2 * self.size)) - 1
+        """u: a value held by more people is reported as 0 with chance at most β/(2m)."""
+        return binomial.rare(self.facts.about, self.chance, self.beta / (2 * self.erring)) - 1
 
     def promise(self) -> Within:
         low, high = self.reach()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from math import comb, sqrt
@@ -24,6 +25,7 @@ from dpengine.noise.binomial import excess, excess_of_two, least_chance, least_p
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import max_divergence
 from tests.battery import allowed_failures
+from tests.planted.trusts import check_the_second_solution_s_ranges, of_values, one_value_errs
 
 DELTA = Fraction(1, 10**6)
 ONE, TENTH = Fraction(1), Fraction(1, 10)
@@ -187,6 +189,42 @@ def test_bars_and_what_a_zero_may_hide(solution: str, calibration: str) -> None:
         assert zeros and all(one.interval["d"] == (0, query.rare) for one in zeros)
     else:
         assert any(one.value["e"] != 0 for one in told)
+
+
+def wide(people: int, values: int, **parameters: Any) -> Any:
+    labels = [f"v{number}" for number in range(values)]
+    about = replace(facts(people), schema=Schema({"c": Category(labels, unknown=labels[0], missing=labels[0])}))
+    given = {"epsilon": "1", "delta": "1e-6", "column": "c", "solution": "second"}
+    return catalogue["shuffle_histogram"].build(about, given | parameters)
+
+
+def test_the_second_solution_s_promise_does_not_grow_beyond_the_people() -> None:
+    """500 people, ε = 1, δ = 10⁻⁶: 72 whether there are 500 values or 390,000; the first solution's grows."""
+    told = [wide(500, values).promise().alpha for values in (500, 1_000, 10_000, 390_000)]
+    assert told == [72, 72, 72, 72]
+    assert wide(500, 10).promise().alpha == 64, "fewer values than people: only so many can err"
+    assert wide(500, 10_000, solution="first").promise().alpha > wide(500, 500, solution="first").promise().alpha
+
+
+def test_the_second_solution_s_ranges_by_brute_force() -> None:
+    """For every way in which nine people can hold twelve values, and three: exactly at most β."""
+    check_the_second_solution_s_ranges(of_values)
+    with pytest.raises(AssertionError):
+        check_the_second_solution_s_ranges(one_value_errs)
+
+
+def test_ranges_hold_where_there_are_more_values_than_people() -> None:
+    """Everybody holds a value of their own: as many as can err."""
+    people, values, draws, coins = 200, 300, 60, SystemCoins()
+    query = wide(people, values)
+    held = (1,) * people + (0,) * (values - people)
+    missed = 0
+    for _ in range(draws):
+        one = query.release(held, coins)
+        ranges = [one.interval[label] for label in query.labels()]
+        missed += any(not low <= true <= high for (low, high), true in zip(ranges, held, strict=True))
+        assert all(one.value[label] == 0 for label in query.labels()[people:])
+    assert missed <= allowed_failures(draws, 0.05)
 
 
 def test_the_reversed_sign_of_the_source_would_be_seen() -> None:

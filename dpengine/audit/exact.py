@@ -37,13 +37,14 @@ import numpy as np
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Loss
+from dpengine.audit.found_laws import found_bell, found_laws
 from dpengine.audit.world import key_of, neighbouring_statistics
 from dpengine.core.arrays import Floats
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, above, chance, max_divergence, renyi
+from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance, max_divergence, renyi
 
 TOLERANCE = Decimal("1e-20")
 ORDER = Fraction(11, 2)  # about the order that a budget of ε = 1, δ = 10^-6 freezes
@@ -363,30 +364,6 @@ def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] 
     return first, second
 
 
-def found_laws(
-    one: dict[str, int], other: dict[str, int], threshold: int, scale: Fraction
-) -> tuple[Independent, Independent]:
-    """Of every value that either table holds: hidden, or its noisy count from the threshold on.
-
-    From the larger count on the ratio of the two laws is constant: all of it is one outcome, and nothing is lost.
-    """
-    last = max((threshold, *one.values(), *other.values()))
-    names = sorted(one.keys() | other.keys())
-    return (
-        Independent(tuple(_found(one.get(name, 0), threshold, scale, last) for name in names)),
-        Independent(tuple(_found(other.get(name, 0), threshold, scale, last) for name in names)),
-    )
-
-
-@lru_cache(maxsize=4096)
-def _found(count: int, threshold: int, scale: Fraction, last: int) -> Finite:
-    if count == 0:
-        return Finite({"hidden": Decimal(1)})  # a value that nobody holds is never released
-    noisy = Laplace(count, scale)
-    chances: dict[Any, Decimal] = {place: chance(noisy, place) for place in range(threshold, last)}
-    return Finite({"hidden": 1 - above(noisy, threshold - 1), **chances, "beyond": above(noisy, last - 1)})
-
-
 def _declared_laws(
     query: FindDeclarations, one: Any, other: Any, known: dict[Any, Any]
 ) -> tuple[Independent, Independent]:
@@ -402,16 +379,5 @@ def _declared_laws(
         for name in sorted({name for value in both for name, _ in value}):
             counts = [dict(value).get(name, 0) for value in both]
             for parts, count in zip(sides, counts, strict=True):
-                parts.append(_found_bell(count, query.threshold, query.variance, min(counts), max(counts)))
+                parts.append(found_bell(count, query.threshold, query.variance, min(counts), max(counts)))
     return Independent(tuple(sides[0])), Independent(tuple(sides[1]))
-
-
-@lru_cache(maxsize=4096)
-def _found_bell(count: int, threshold: int, variance: Fraction, least: int, most: int) -> Finite:
-    """One window for both tables, whose counts are these two: beyond it lies less than 2e^-70."""
-    if count == 0:
-        return Finite({"hidden": Decimal(1)})
-    noisy, reach = Normal(count, variance), math.isqrt(int(140 * variance)) + 2
-    chances = {place: chance(noisy, place) for place in range(least - reach, most + reach + 1)}
-    hidden = sum((p for place, p in chances.items() if place < threshold), Decimal(0))
-    return Finite({"hidden": hidden} | {place: p for place, p in chances.items() if place >= threshold})

@@ -86,7 +86,7 @@ def test_very_many_losses_are_summed_on_one_grid(monkeypatch: pytest.MonkeyPatch
     coarse = hockey_stick(wide[0], wide[1], Fraction(1, 2))
     assert coarse.low < fine.low <= fine.high < coarse.high and float(coarse.high - coarse.low) < 0.005
     monkeypatch.undo()
-    bells = [tuple(exact._found_bell(at, 900, Fraction(1500), 1000, 1001) for _ in range(3)) for at in (1000, 1001)]
+    bells = [tuple(exact.found_bell(at, 900, Fraction(1500), 1000, 1001) for _ in range(3)) for at in (1000, 1001)]
     many = hockey_stick(Independent(bells[0]), Independent(bells[1]), Fraction(1, 20))
     assert 0 < many.low < many.high < 1 and float(many.high - many.low) < 0.001
 

@@ -34,7 +34,7 @@ workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, w
 	@$(PY) -m ui.workshop.invite $(WORKSHOP_ARGS)
 
 test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for pytest's options)
-	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS)
+	@$(PY) -W error -m pytest -p no:playwright -n 3 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS)
 
 audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claimed and shown, into docs/audit.md (AUDIT_ARGS=)
 	@rm -rf build/audit

@@ -67,13 +67,13 @@ with left, st.container(key="card-spend"):
         noise.tell(query, usual)
         rival.tell(table, usual)
         spend.exactly(table, usual)
+        running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)
         if paid and not just_answered:
             st.html(f'<p class="muted">{escape(say("ask.paid"))}</p>')
             st.button(say("ask.again_free"), key="ask-free", on_click=job.revisit, args=(table, paid[-1]))
-        running = not paid and job.running(table, query)
-        if running:
-            job.hint(say("ask.running"))
+        elif running and not paid:
+            job.elsewhere(running)
         again = bool(paid or running)
         label = say("ask.button_again" if again else "ask.button", share=percent(price.share))
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -13,12 +13,6 @@ convolution; coordinates on which the two tables agree drop out.
               is cut into cells; both are told as `fuzz`. What floats round, and what lies beyond seven deviations
               (less than 10^-11), is lost.
 
-A `Span` holds the true value. Losses are kept to 10^-25 and, should a convolution have more than MOST_ATOMS of them,
-are moved to a grid of 10^-6; beyond MOST_PRODUCTS they are first moved to a grid of at most CELLS points, without the
-outermost 10^-15 of chance, which are lost, and summed as floats. Each moves by at most `fuzz`, and since
-(1 − e^(ε−L))₊ rises with L, taking it at L ∓ fuzz gives the two ends. Chances come from laws of 28 digits: TOLERANCE,
-far above their rounding, is added at both ends.
-
 **Max-divergence**, the exact ε, is `laws.max_divergence`; the Rényi divergence `laws.renyi` (floats, twelve digits).
 """
 
@@ -32,121 +26,26 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Loss
 from dpengine.audit.found_laws import found_bell, found_laws
+from dpengine.audit.losses import DIGITS, PLACES, Losses, Span
 from dpengine.audit.world import key_of, neighbouring_statistics
-from dpengine.core.arrays import Floats
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues, Found
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance, max_divergence, renyi
 
-TOLERANCE = Decimal("1e-20")
 ORDER = Fraction(11, 2)  # about the order that a budget of ε = 1, δ = 10^-6 freezes
-MOST_ATOMS = 20_000
-MOST_PRODUCTS = 10**6  # of two losses; beyond, a convolution in whole decimals takes minutes
-CELLS = 8_000
 WIDE = 10**5  # a variance of one coordinate beyond which its atoms are too many; of k of them together its k-th root
 _CELLS, _SIDES = 100, 7  # cells in a deviation of a bell, and deviations to both sides
-_PLACES, _COARSE = Decimal("1e-25"), Decimal("1e-6")
-_ENDS = 1e-15
-_DIGITS = 40
 _FARTHEST = Decimal(1000)  # no claim is near e^-1000
 
 SEEN_DELTA = Fraction(1, 1000)  # the δ at which a loss without a finite ε is shown and searched for
 
 Pair = tuple[Any, Any]  # statistics of two neighbouring tables
-
-
-@dataclass(frozen=True)
-class Span:
-    """The true value is neither below `low` nor above `high`."""
-
-    low: Decimal
-    high: Decimal
-
-
-@dataclass(frozen=True)
-class Losses:
-    """The law of L = ln(P/Q) under P: chances by loss, each loss true to ± fuzz; the chance of outcomes that Q lacks;
-    and the chance that was left out, whose loss may be anything."""
-
-    atoms: dict[Decimal, Decimal]
-    infinite: Decimal = Decimal(0)
-    lost: Decimal = Decimal(0)
-    fuzz: Decimal = _PLACES
-
-    def delta(self, epsilon: Fraction) -> Span:
-        """δ(ε): what of P is not covered by e^ε·Q."""
-        with localcontext(prec=_DIGITS):
-            at = decimal_of(epsilon)
-            low, high = (self._over(at + self.fuzz), self._over(at - self.fuzz))
-            return Span(
-                max(Decimal(0), self.infinite + low - TOLERANCE),
-                min(Decimal(1), self.infinite + self.lost + high + TOLERANCE),
-            )
-
-    def _over(self, at: Decimal) -> Decimal:
-        terms = (p * (1 - (at - loss).exp()) for loss, p in self.atoms.items() if loss > at)
-        return sum(terms, Decimal(0))
-
-    def plus(self, other: Losses) -> Losses:
-        """The losses of two independent coordinates together. Chances of infinite and of unknown loss are kept."""
-        if len(self.atoms) * len(other.atoms) > MOST_PRODUCTS:
-            return _on_one_grid(self, other)
-        with localcontext(prec=_DIGITS):
-            atoms: dict[Decimal, Decimal] = {}
-            for loss, p in self.atoms.items():
-                for two, q in other.atoms.items():
-                    atoms[loss + two] = atoms.get(loss + two, Decimal(0)) + p * q
-            finite = Losses(
-                atoms,
-                1 - (1 - self.infinite) * (1 - other.infinite),
-                self.lost + other.lost,
-                self.fuzz + other.fuzz,
-            )
-        return finite if len(atoms) <= MOST_ATOMS else finite.coarser()
-
-    def coarser(self) -> Losses:
-        """Losses moved to the nearest point of a grid."""
-        atoms: dict[Decimal, Decimal] = {}
-        for loss, p in self.atoms.items():
-            near = loss.quantize(_COARSE)
-            atoms[near] = atoms.get(near, Decimal(0)) + p
-        return Losses(atoms, self.infinite, self.lost, self.fuzz + _COARSE)
-
-
-def _on_one_grid(one: Losses, other: Losses) -> Losses:
-    """Of two that have very many losses: both on one grid, and their sum there. What floats round is lost."""
-    kept = [_without_ends(each) for each in (one, other)]
-    widest = max(losses[-1] - losses[0] for losses, _, _ in kept)
-    step = max(float(_COARSE), widest / CELLS)
-    summed, first, lost = np.ones(1), 0, one.lost + other.lost
-    for losses, chances, outside in kept:
-        places = np.rint(losses / step).astype(np.int64)
-        summed = np.convolve(summed, np.bincount(places - places[0], weights=chances))
-        first, lost = first + int(places[0]), lost + outside
-    atoms = {
-        (Decimal(step) * (first + place)).quantize(_PLACES): Decimal(float(p) * (1 - 1e-11))
-        for place, p in enumerate(summed)
-        if p > 0
-    }
-    infinite = 1 - (1 - one.infinite) * (1 - other.infinite)
-    return Losses(atoms, infinite, lost + Decimal("2e-11"), one.fuzz + other.fuzz + Decimal(step) * Decimal("1.001"))
-
-
-def _without_ends(law: Losses) -> tuple[Floats, Floats, Decimal]:
-    """Losses in their order, with their chances, without the outermost of both ends; and the chance of those."""
-    order = sorted(law.atoms)
-    losses = np.array([float(loss) for loss in order])
-    chances = np.array([float(law.atoms[loss]) for loss in order])
-    inside = (np.cumsum(chances) > _ENDS) & (np.cumsum(chances[::-1])[::-1] > _ENDS)
-    return losses[inside], chances[inside], 2 * Decimal(_ENDS)
 
 
 def losses(first: Law, second: Law) -> Losses:
@@ -207,11 +106,11 @@ def _of_one(first: Law, second: Law) -> Losses:
 def _of_finite(first: Finite, second: Finite) -> Losses:
     atoms: dict[Decimal, Decimal] = {}
     infinite = Decimal(0)
-    with localcontext(prec=_DIGITS):
+    with localcontext(prec=DIGITS):
         for outcome, p in first.chances.items():
             q = second.chances.get(outcome, Decimal(0))
             if p and q:
-                loss = (p / q).ln().quantize(_PLACES)
+                loss = (p / q).ln().quantize(PLACES)
                 atoms[loss] = atoms.get(loss, Decimal(0)) + p
             elif p:
                 infinite += p
@@ -220,7 +119,7 @@ def _of_finite(first: Finite, second: Finite) -> Losses:
 
 @lru_cache(maxsize=1024)
 def _of_laplace(apart: int, scale: Fraction) -> Losses:
-    with localcontext(prec=_DIGITS):
+    with localcontext(prec=DIGITS):
         ratio = exp_decimal(-1 / scale)
         side = exp_decimal(-Fraction(apart) / scale) / (1 + ratio)
         atoms = {_told(Fraction(apart) / scale): 1 / (1 + ratio), _told(Fraction(-apart) / scale): side}
@@ -234,7 +133,7 @@ def _of_laplace(apart: int, scale: Fraction) -> Losses:
 @lru_cache(maxsize=1024)
 def _of_normal(apart: int, variance: Fraction) -> Losses:
     noise, reach = Normal(0, variance), math.isqrt(int(140 * variance)) + 2
-    with localcontext(prec=_DIGITS):
+    with localcontext(prec=DIGITS):
         atoms = {
             _told(Fraction(apart**2 - 2 * apart * z) / (2 * variance)): chance(noise, z)
             for z in range(-reach, reach + 1)
@@ -250,14 +149,14 @@ def _of_wide(shifts: tuple[int, ...], variance: Fraction) -> Losses:
     root = math.sqrt(2 * mean)
     atoms: dict[Decimal, Decimal] = {}
     for low, p, more in zip(edges, below, below[1:], strict=False):
-        loss = Decimal(mean + root * (low + 0.5 / _CELLS)).quantize(_PLACES)
+        loss = Decimal(mean + root * (low + 0.5 / _CELLS)).quantize(PLACES)
         atoms[loss] = atoms.get(loss, Decimal(0)) + Decimal(max(more - p, 0.0) * (1 - 1e-9))
     fuzz = Decimal(float(sum(shifts) / variance) * (1 + 1e-9) + root * 0.51 / _CELLS)
     return Losses(atoms, lost=Decimal("1e-8"), fuzz=fuzz)
 
 
 def _told(loss: Fraction) -> Decimal:
-    return decimal_of(loss).quantize(_PLACES)
+    return decimal_of(loss).quantize(PLACES)
 
 
 # Questions of the catalogue -------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_a_wrong_list_is_found_for_little_and_the_answers_say_so(
     settled(page)
     kind(page)
     no_sideways_scrolling(page)
-    assert "spol" in page.locator(".st-key-card-fit .warn").inner_text()
+    assert page.locator(".st-key-card-fit .warn", has_text="spol").count() == 1  # another may be uncertain
     assert table.fit_of("age").state == "fits" and table.fit_of("spol").state == "mostly_not"
     assert table.meter().used < 0.02
     shot(page, f"fit-found-{lang}")

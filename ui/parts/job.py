@@ -84,10 +84,12 @@ def renew(request: str) -> None:
         del waiting[place]
 
 
-def running(table: dp.Table, query: dp.Query) -> bool:
-    """Is this very question being asked just now, in another tab or by somebody else?"""
+def running(table: dp.Table, query: dp.Query) -> str | None:
+    """The request that asks this very question just now, in another tab or by somebody else."""
     last = table.last_asked(query)
-    return last is not None and last.outcome is None and not workspace().job(last.charge.request).over
+    if last is None or last.outcome is not None or workspace().job(last.charge.request).over:
+        return None
+    return last.charge.request
 
 
 def newer(table: dp.Table, request: str) -> Charge | None:
@@ -120,6 +122,14 @@ def wait(request: str) -> None:
     st.html(f'<p class="muted" role="status">{html_lines(say("job.waiting"))}</p>')
     if asked.total > 1:
         st.progress(min(asked.done / asked.total, 1.0))
+
+
+@st.fragment(run_every=0.3)
+def elsewhere(request: str) -> None:
+    """Somebody else's question: as soon as it is over, the page offers its answer."""
+    if workspace().job(request).over:
+        st.rerun()
+    hint(say("ask.running"))
 
 
 def hint(sentence: str) -> None:

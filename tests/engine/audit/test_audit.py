@@ -16,12 +16,13 @@ import pytest
 from battery import allowed_failures
 
 from dpengine.accountant.filter import Rule
-from dpengine.audit import exact, ledger_game, report, sections
+from dpengine.audit import exact, ledger_game, losses, report, sections
 from dpengine.audit.empirical import Evidence, lower_bound, lower_chance, measure, search, upper_chance
 from dpengine.audit.events import plain
-from dpengine.audit.exact import Span, epsilon_at, hockey_stick, laws_of, pairs, worst
+from dpengine.audit.exact import epsilon_at, hockey_stick, laws_of, pairs, worst
 from dpengine.audit.ledger_game import CAP, NAMES, STRATEGIES, exact_game, play, two_tables
 from dpengine.audit.lines import audited, spots
+from dpengine.audit.losses import Span
 from dpengine.audit.world import SEVERAL, build, key_of, named
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.unit import RELATIONS
@@ -73,7 +74,7 @@ def test_the_span_holds_the_plain_sum(one: Law, other: Law, outcomes: Sequence[S
 def test_a_coarse_convolution_gives_an_interval_that_holds_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     laws = [Independent(tuple(Laplace(at, Fraction(7, 3)) for at in centers)) for centers in ((0, 0, 0), (3, 5, 4))]
     fine = hockey_stick(laws[0], laws[1], Fraction(1, 2))
-    monkeypatch.setattr(exact, "MOST_ATOMS", 3)
+    monkeypatch.setattr(losses, "MOST_ATOMS", 3)
     coarse = hockey_stick(laws[0], laws[1], Fraction(1, 2))
     assert coarse.low < fine.low <= fine.high < coarse.high and float(coarse.high - coarse.low) < 1e-5
 
@@ -82,7 +83,7 @@ def test_very_many_losses_are_summed_on_one_grid(monkeypatch: pytest.MonkeyPatch
     """Bells of 900 places each, three of them: 729 million sums in whole decimals would take a day."""
     wide = [Independent(tuple(Normal(at, Fraction(9)) for at in centers)) for centers in ((0, 0, 0), (3, 5, 4))]
     fine = hockey_stick(wide[0], wide[1], Fraction(1, 2))
-    monkeypatch.setattr(exact, "MOST_PRODUCTS", 100)
+    monkeypatch.setattr(losses, "MOST_PRODUCTS", 100)
     coarse = hockey_stick(wide[0], wide[1], Fraction(1, 2))
     assert coarse.low < fine.low <= fine.high < coarse.high and float(coarse.high - coarse.low) < 0.005
     monkeypatch.undo()

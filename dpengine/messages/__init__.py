@@ -46,6 +46,7 @@ AREAS = (
     "shuffle",
     "publish_page",
     "trust_page",
+    "trust_honest",
     "lessons_trust",
     "lessons_descent",
     "curves",

@@ -3,16 +3,29 @@
 The randomiser sees one person's bit and that person's coins. The shuffler sees messages without senders, and puts them
 in a uniformly random order. The analyser sees the shuffled messages and public numbers, and nothing else: its function
 takes nothing else. The privacy guarantee is for what the analyser sees, so anybody may see it. Participants are assumed
-to be honest, because each one's coin is part of the noise that protects the others.
+to be honest, because each one's coin is part of the noise that protects the others (`planning/honest_people.py` says
+what is left if only some of them are).
+
+**One channel for many protocols.** Several bit sums can share one shuffler: every message carries the number of its
+protocol, and all of them lie in one pile (`tagged`, `shuffled_tagged`, `ones_of`). What is seen then is as good as what
+is seen after a shuffle for each protocol: the number of messages of each tag is public (2n), so both are, given how
+many ones each protocol has, uniformly random orders, and each can be made from the other without the data. So both have
+the same law of ones and the same (ε, δ), that of all sums together. A pile in which each person's messages stay
+together is another thing: it shows rows, only without names.
+
+**A curator can play the shuffler** (lecture 8, Observation 1): whoever holds all data can run every randomiser and the
+shuffle alone, and release the pile. So whatever the shuffle model can compute, the central model can, with the same
+privacy and the same error. That is what this computer does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from dpengine.core.arrays import Bits
+from dpengine.core.arrays import Bits, Integers
 from dpengine.noise.coins import Coins
 
 
@@ -30,6 +43,22 @@ def shuffled(messages: Bits, coins: Coins) -> Bits:
 def count_ones(messages: Bits) -> int:
     """What the analyser needs of the permuted messages."""
     return int(np.count_nonzero(messages))
+
+
+def tagged(messages: Sequence[Bits]) -> Integers:
+    """The messages of several protocols for one channel, one row per person: twice its number, plus the bit."""
+    return np.concatenate([2 * tag + bits.astype(np.int64) for tag, bits in enumerate(messages)], axis=1)
+
+
+def shuffled_tagged(messages: Integers, coins: Coins) -> Integers:
+    """All messages of all people and of all protocols, in one uniformly random order."""
+    loose = messages.reshape(-1)
+    return loose[coins.order(len(loose))]
+
+
+def ones_of(pile: Integers, protocols: int) -> tuple[int, ...]:
+    """What the analyser needs of a pile of tagged messages: how many ones each protocol has."""
+    return tuple(int(np.count_nonzero(pile == 2 * tag + 1)) for tag in range(protocols))
 
 
 def answer_locally(truth: Bits, chance: Fraction, coins: Coins) -> Bits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
+from demos.lessons import channel
 from demos.lessons import trust as demo
-from dpengine.planning import trust_models
-from ui.trust import trust_state
+from dpengine.core.printed import power_of_ten
+from dpengine.planning import honest_people, trust_models
+from ui.trust import trust_more, trust_state
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = 2_500
@@ -68,7 +71,7 @@ def test_all_four_stand_side_by_side_and_nothing_is_spent(space: dp.Workspace) -
         if way.error is not None:
             assert f"± {-(-way.error // 1):,} people" in text
     assert "A curator" in text and "Nobody" in text and "after all of them" in text
-    assert "Honest participants are assumed" in text and len(page.get("plotly_chart")) == 1
+    assert "Honest participants are assumed" in text and len(page.get("plotly_chart")) == 2
     assert charges(space) == before
 
 
@@ -186,6 +189,8 @@ def test_the_stages_of_the_demonstration() -> None:
             "d": "9" * 99,
             "solution": "x",
             "step": "0",
+            "honest": "101",
+            "channel": "none",
         },
         {"where": '[["nobody", "in", [7]]]', "d": "½"},
         {"run": "no-such-run"},
@@ -196,3 +201,41 @@ def test_whatever_stands_in_the_address_the_page_stands(address: dict[str, str],
     before, page = charges(space), opened(table="club", **address)
     assert "Who could learn what" in said(page) and "<script>" not in said(page)
     assert charges(space) == before
+
+
+def test_if_only_some_are_honest_the_exact_delta_is_told_and_what_mends_it(space: dp.Workspace) -> None:
+    before, page = charges(space), opened(table="club", e="0.5", d="1e-6", honest="50")
+    text = said(page)
+    query = honest_people.shuffled_of(trust_models.ways(space.table("club").facts, "count", trust_asked(page)))
+    assert query is not None
+    left, coin = honest_people.delta_of(query, ROWS // 2), honest_people.needed(query, ROWS // 2)
+    assert left > query.delta and coin is not None
+    assert f"With 1,250 honest people the shuffled pile keeps δ = {power_of_ten(left)}, not 10⁻⁶" in text
+    assert f"come up with chance {trust_more.coin(coin)} instead of {trust_more.coin(query.chance)}" in text
+    assert "This is an assumption that you choose and nobody can check" in text
+    page.select_slider[1].set_value("100").run()
+    assert "With 2,500 honest people the shuffled pile keeps its promise" in said(page)
+    page.select_slider[1].set_value("1").run()
+    assert "No coin keeps the promise with 25 honest people" in said(page)
+    assert charges(space) == before
+
+
+def test_one_pile_shows_what_separate_piles_show_and_envelopes_show_rows() -> None:
+    shown = {}
+    page = opened(table="club", channel="apart")
+    for way in channel.CHANNELS:
+        page.segmented_control(key=trust_widget(page, "channel")).set_value(way).run()
+        panel = next(one.proto.body for one in page.get("html") if 'class="pile tags"' in one.proto.body)
+        shown[way] = panel
+        assert panel.count('<i class="b') == 72 and not any(name in panel for name in demo.NAMES)
+    figures = [re.findall(r"<td class='number'>([^<]*)</td>", shown[way]) for way in ("apart", "tagged")]
+    assert figures[0] == figures[1] and len(figures[0]) == 6
+    assert (
+        "for each is somebody" not in shown["tagged"]
+        and "of 12 people the way to work is now certain" in shown["bundles"]
+    )
+    assert "A curator can always play the shuffler" in said(page)
+
+
+def trust_widget(page: AppTest, name: str) -> str:
+    return f"trust-{name}-{page.session_state['trust']['turn']}"

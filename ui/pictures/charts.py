@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from html import escape
 from math import ceil, floor, log10
 from typing import Any
 
 import streamlit as st
 
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import say
 from dpengine.messages.numbers import local, marks
 from ui.pictures import camera, many
@@ -383,4 +384,11 @@ def _decades(values: list[float]) -> list[float]:
 
 
 def _told(ticks: list[float]) -> list[str]:
-    return [local(f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0")) for tick in ticks]
+    return [_tick(tick) for tick in ticks]
+
+
+def _tick(tick: float) -> str:
+    """1,000, 0.01, and below a hundred-thousandth 10⁻⁶."""
+    if tick < 1e-5:
+        return power_of_ten(Fraction(f"{tick:.0e}"))
+    return local(f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0"))

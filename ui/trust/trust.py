@@ -25,7 +25,7 @@ from ui.pictures import many
 from ui.pictures.trust_pictures import bars
 from ui.plan import plan_run
 from ui.shell import frame, nav
-from ui.trust import trust_more, trust_state
+from ui.trust import trust_channel, trust_honest, trust_more, trust_state
 from ui.words.figures import figure, printed_range
 from ui.words.wording import in_short
 
@@ -59,10 +59,14 @@ def show(table: dp.Table) -> None:
         _answers(table, found)
         with st.container(key="card-trust-curve"):
             trust_more.curve(table, given, found)
+        with st.container(key="card-trust-honest"):
+            given = trust_honest.show(table, given, found)
         with st.expander(say("trust.figures")):
             st.html(trust_more.figures(given, found))
     with st.container(key="card-trust-steps"):
         trust_more.steps(given)
+    with st.container(key="card-trust-channel"):
+        given = trust_channel.show(given)
     with st.container(key="card-trust-who"):
         st.html(trust_more.learns())
     trust_more.links()

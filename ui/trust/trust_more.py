@@ -169,7 +169,8 @@ def learns() -> str:
         cells = "".join(f"<td>{escape(say(f'trust.learns.{model}.{one}'))}</td>" for one in ("person", *WHO))
         body += f"<tr><th scope='row'>{escape(say(f'trust.model.{model}'))}</th>{cells}</tr>"
     title = f"<h2>{escape(say('trust.who'))}</h2><p class='muted'>{escape(say('trust.here'))}</p>"
-    return title + scrolled(f"<tr><td></td>{head}</tr>{body}", say("trust.who"))
+    table = scrolled(f"<tr><td></td>{head}</tr>{body}", say("trust.who"))
+    return f"{title}{table}<p>{escape(say('trust.observation'))}</p>"
 
 
 def links() -> None:

@@ -9,18 +9,26 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
+from demos.lessons import channel
 from dpengine.core.exact import text_of
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.local.shuffle_histogram import SOLUTIONS
-from dpengine.planning import trust_models
+from dpengine.planning import honest_people, trust_models
 from ui.parts import spend
 from ui.shell.language import address
 
 STATE = "trust"
-FIELDS = ("kind", "where", "column", "e", "d", "solution", "step")
+FIELDS = ("kind", "where", "column", "e", "d", "solution", "step", "honest", "channel")
 STEPS = ("1", "2", "3", "4")
 LONGEST = 1_500
-_CHOICES = {"kind": trust_models.KINDS, "solution": SOLUTIONS, "step": STEPS}
+HONEST = tuple(str(share) for share in honest_people.SHARES)
+_CHOICES = {
+    "kind": trust_models.KINDS,
+    "solution": SOLUTIONS,
+    "step": STEPS,
+    "honest": HONEST,
+    "channel": channel.CHANNELS,
+}
 
 
 def state(table: dp.Table) -> dict[str, Any]:
@@ -46,6 +54,8 @@ def usual(table: dp.Table) -> dict[str, Any]:
         "column": several[0] if several else "",
         "solution": "first",
         "step": "1",
+        "honest": HONEST[-1],
+        "channel": channel.CHANNELS[0],
         "e": _within(trust_models.usual_epsilon(table.facts, rule), table),
         "d": _small(trust_models.usual_delta(rule)),
     }

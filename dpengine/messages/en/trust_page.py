@@ -92,5 +92,6 @@ SENTENCES: dict[str, str] = {
     "trust.learns.local.server": "every changed answer: each is ε-private",
     "trust.learns.local.shuffler": "there is none",
     "trust.learns.local.reader": "what the server computes: ε-private",
+    "trust.observation": "A curator can always play the shuffler: whoever holds every row can toss everybody's coins, shuffle the messages alone and publish the pile. So whatever the shuffle model can compute, the central model can too, just as private and just as exact (lecture 8, Observation 1). That is what this computer does on this page.",
     "trust.lesson": "The same as a lesson, with one slider",
 }

@@ -92,5 +92,6 @@ SENTENCES: dict[str, str] = {
     "trust.learns.local.server": "vsak spremenjeni odgovor: vsak je ε-zaseben",
     "trust.learns.local.shuffler": "ni ga",
     "trust.learns.local.reader": "kar strežnik izračuna: ε-zasebno",
+    "trust.observation": "Skrbnik lahko vedno igra mešalca: kdor ima vse vrstice, lahko sam vrže kovance vseh, premeša sporočila in objavi kup. Kar se da izračunati v mešalnem modelu, se da torej tudi v centralnem, enako zasebno in enako natančno (predavanje 8, opazka 1). Prav to dela ta računalnik na tej strani.",
     "trust.lesson": "Isto kot lekcija, z enim drsnikom",
 }

@@ -6,12 +6,14 @@ import inspect
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from math import comb, sqrt
 from typing import Any
 
 import numpy as np
 import pytest
 
+from demos.lessons import channel
 from dpengine.audit.exact import hockey_stick
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import decimal_of, exp_decimal
@@ -25,6 +27,7 @@ from dpengine.noise.binomial import excess, excess_of_two, least_chance, least_p
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.laws import max_divergence
 from tests.battery import allowed_failures
+from tests.planted.honesty import check_one_pile_keeps_nobody_together
 from tests.planted.trusts import check_the_second_solution_s_ranges, of_values, one_value_errs
 
 DELTA = Fraction(1, 10**6)
@@ -136,6 +139,41 @@ def test_after_the_shuffle_nobody_can_be_found() -> None:
     assert (abs(places - draws / 8) < spread).all()
     unshuffled = shuffle_model.randomise(truth, Fraction(0), coins).reshape(-1) * draws
     assert (abs(unshuffled - draws / 8) > spread).any(), "without the shuffle it would be seen"
+
+
+def test_one_tagged_pile_shows_what_separate_shuffles_show() -> None:
+    """Two people, two protocols, every coin listed: the pile's contents and the separate sums determine each other."""
+    bits = [np.array([True, False]), np.array([False, False])]
+    law: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    for tossed in product((False, True), repeat=4):
+        sent = [
+            np.stack([truth, np.array(tossed[at : at + 2])], axis=1) for truth, at in zip(bits, (0, 2), strict=True)
+        ]
+        pile = shuffle_model.shuffled_tagged(shuffle_model.tagged(sent), SystemCoins())
+        apart = tuple(shuffle_model.count_ones(shuffle_model.shuffled(one, SystemCoins())) for one in sent)
+        assert shuffle_model.ones_of(pile, 2) == apart and len(pile) == 8
+        law.setdefault(apart, set()).add(tuple(sorted(pile.tolist())))
+    assert all(len(contents) == 1 for contents in law.values()), "the pile's contents follow from the sums"
+    assert len({next(iter(contents)) for contents in law.values()}) == len(law), "and the sums from its contents"
+
+
+def test_one_pile_for_many_protocols_keeps_nobody_together() -> None:
+    check_one_pile_keeps_nobody_together(shuffle_model.shuffled_tagged)
+
+
+def test_what_an_observer_learns_from_each_channel() -> None:
+    seen = channel.play()
+    assert channel.counted_apart(seen.apart) == channel.counted_tagged(seen.tagged), "the same figures"
+    assert len(seen.tagged) == 72 and len(seen.bundles) == 12
+    assert list(inspect.signature(channel.read_off).parameters) == ["bundles"]
+    certain = [channel.read_off(channel.play().bundles) for _ in range(60)]
+    assert sum(certain) > 60 * 4, "two in three of 720 people: fewer than a third has chance below 10⁻⁵⁰"
+    for bundle, way in (
+        (((1, 1), (0, 0), (0, 1)), 0),
+        (((0, 1), (0, 0), (0, 0)), 0),
+        (((0, 1), (0, 1), (0, 0)), None),
+    ):
+        assert channel._certain(bundle) == way
 
 
 # --- the questions

@@ -1,0 +1,85 @@
+"""One shuffler for several protocols: twelve made-up people and how they come to work, one bit sum for each way.
+
+Everybody sends, for each of three ways, whether it is theirs and a coin. Three channels for the same messages:
+
+    apart     each protocol has a shuffle of its own;
+    tagged    one shuffle for all: every message carries the number of its protocol;
+    bundles   one shuffle in which each person's messages stay together: what an anonymous form is.
+
+The first two show the same (`dpengine.noise.shuffle_model` says why). From a bundle a reader takes whatever is certain:
+two ones mean yes, two zeros mean no, and a person has one way only. That reader is `read_off`, which gets the bundles
+in random order and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpengine.core.arrays import Bits
+from dpengine.noise import shuffle_model
+from dpengine.noise.coins import Coins, SystemCoins
+
+WAYS = ("bus", "walk", "car")
+HOLDS = (0, 1, 1, 2, 0, 2, 2, 1, 0, 2, 0, 1)  # the way of each of twelve people
+CHANCE = Fraction(1, 4)
+CHANNELS = ("apart", "tagged", "bundles")
+Bundle = tuple[tuple[int, int], ...]  # of each protocol its two messages, in random order
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What comes out of the three channels for the same people and coins. Whoever reads gets one of these."""
+
+    apart: tuple[tuple[int, ...], ...]  # a pile for each protocol
+    tagged: tuple[tuple[int, int], ...]  # one pile: protocol and bit
+    bundles: tuple[Bundle, ...]  # a pile of people's envelopes
+
+
+def play(coins: Coins | None = None) -> Seen:
+    coins = coins or SystemCoins()
+    sent = [shuffle_model.randomise(_bits(way), CHANCE, coins) for way in range(len(WAYS))]
+    apart = tuple(tuple(int(one) for one in shuffle_model.shuffled(messages, coins)) for messages in sent)
+    pile = shuffle_model.shuffled_tagged(shuffle_model.tagged(sent), coins)
+    return Seen(apart, tuple((int(one) // 2, int(one) % 2) for one in pile), _bundled(sent, coins))
+
+
+def _bundled(sent: Sequence[Bits], coins: Coins) -> tuple[Bundle, ...]:
+    """Envelopes in random order. Inside one, too, truth and coin cannot be told apart: the two bits are sorted."""
+    order = coins.order(len(HOLDS))
+    return tuple(tuple((int(min(of[at])), int(max(of[at]))) for of in sent) for at in order)
+
+
+def _bits(way: int) -> Bits:
+    return np.array([held == way for held in HOLDS], dtype=np.bool_)
+
+
+def counted_apart(piles: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """How many ones each protocol has, from the piles alone."""
+    return tuple(sum(pile) for pile in piles)
+
+
+def counted_tagged(pile: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """The same from the one pile, by the engine's own analyser."""
+    return shuffle_model.ones_of(np.array([2 * tag + bit for tag, bit in pile], dtype=np.int64), len(WAYS))
+
+
+def estimates(ones: Sequence[int], people: int) -> tuple[float, ...]:
+    return tuple(float(one - people * CHANCE) for one in ones)
+
+
+def read_off(bundles: Sequence[Bundle]) -> int:
+    """For how many of the people behind the envelopes the way is certain."""
+    return sum(_certain(bundle) is not None for bundle in bundles)
+
+
+def _certain(bundle: Bundle) -> int | None:
+    """The one way that this person can have, if only one is possible."""
+    sure = [way for way, (low, _) in enumerate(bundle) if low == 1]
+    possible = [way for way, (_, high) in enumerate(bundle) if high == 1]
+    if sure:
+        return sure[0]
+    return possible[0] if len(possible) == 1 else None

@@ -36,6 +36,7 @@ from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.session.adaptive_session import MOST_QUESTIONS, AdaptiveSession, State
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
+from dpengine.population.session_validity import rounded
 from dpengine.statistics.need import AnyNeed
 from dpengine.storage.workers import carried, in_hand
 
@@ -58,6 +59,7 @@ class Taken:
     value: Json
     interval: Json
     receipt: JsonObject
+    seq: int = 0  # of its row in the ledger
 
     @property
     def sentence(self) -> str:
@@ -86,6 +88,11 @@ class Session:
         steps = [self._taken(step) for step in self.ledger.steps(self.request, newest)]
         asked, ended, _ = self.ledger.progress(self.request)
         return State(self.query.questions, asked), ended, steps
+
+    @property
+    def others_from(self) -> int | None:
+        """From which row of the ledger on something else was released from these rows; None where nothing was."""
+        return self.ledger.first_other(self.entry.charge.budget, self.request)
 
     @property
     def chose(self) -> bool:
@@ -179,6 +186,7 @@ class Session:
             body.get("value"),
             None if interval is None else tuple(interval),
             make_step_receipt(self.entry, burned),
+            burned.seq,
         )
 
 
@@ -219,7 +227,8 @@ def fitted(
     facts: Facts, questions: Json, calibration: str, share: Fraction, rule: Rule, totals: Totals
 ) -> AdaptiveSession:
     """The session with the least noise that moves the meter by at most `share`; for the lecture's formula, at this
-    share of the budget's ε, or less where that would move the meter further."""
+    share of the budget's ε, or less where that would move the meter further. Where nothing was released from these rows
+    before, answers are rounded, so that they say more about the population."""
     given: JsonObject = {"questions": questions, "calibration": calibration}
     most = MOST_EPSILON
     if calibration == "lecture":
@@ -237,7 +246,8 @@ def fitted(
     least = int(LEAST_EPSILON * _GRAIN)
     if not allowed(least):
         raise AllowanceError("session.no_room")
-    return usual.at(Fraction(largest(allowed, least, int(most * _GRAIN)), _GRAIN))
+    query = usual.at(Fraction(largest(allowed, least, int(most * _GRAIN)), _GRAIN))
+    return rounded(query) if totals == Totals.NOTHING else query
 
 
 def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = MOST_QUESTIONS) -> int:

@@ -167,6 +167,12 @@ class LedgerReader:
         with self._file.reading() as db:
             return session_rows.asked(db, session), session_rows.ended(db, session), session_rows.chose(db, session)
 
+    def first_other(self, budget: str, request: str) -> int | None:
+        """The number of the budget's first charge other than this one; None where there is none."""
+        with self._file.reading() as db:
+            charges = db.query(_NEXT_CHARGES, [budget, 0, 2])
+            return next((int(row["seq"]) for row in charges if row["request"] != request), None)
+
     def step(self, session: str, step: str) -> Burned | None:
         """One step by its id."""
         with self._file.reading() as db:

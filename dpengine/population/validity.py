@@ -25,6 +25,14 @@ subgaussian mean), so Chebyshev gives t; β is halved, and α = √(2v·ln(4k/β
 Noise has a whole curve of (ε, δ): the best point is searched, and ε is what zCDP proves for *discrete* noise. (The
 curve of continuous Gaussian noise would give widths about 7 % smaller, and is not ours to claim.)
 
+**description** (claimed; Dwork, Feldman, Hardt, Pitassi, Reingold, Roth 2015; proved here). n is public, and all that
+is stored or shown of an answer is one of T values: its rounding to T cells of [0, 1], or that it was lost. Fix the
+analyst's own coins. Before the table is drawn, question j is one of at most T^(j−1) fixed queries, one for each run of
+earlier answers; each of these is off by more than t from the population with probability ≤ 2·e^(−2nt²) (Hoeffding). So
+but for b, at once for all j ≤ k, every question is within t_j = √(((j−1)·ln T + ln(2k/b))/(2n)). Its answer is within
+α + 1/(2·cells) of the table but for β − b. Width α + 1/(2·cells) + t_j. It needs that before question j *nothing else*
+that depends on the table was seen: no other release from these rows, no exact figure. ∎
+
 **lecture** (not claimed). Its theorem 9: within α + 10ε, but for β′ + kδ/ε, if n = Ω(ln(1/δ)/ε²). It does not say which
 constant the Ω hides, and none was traced that goes with 10ε; it is shown with the constant 1, for comparison only.
 
@@ -57,6 +65,7 @@ from dpengine.core.exact import exp_decimal, ln_below, up
 from dpengine.declared.unit import Relation
 from dpengine.population.noise_for_k import GAUSSIAN, LAPLACE, Calibration, check
 
+CELLS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)  # round numbers to choose from
 GRAIN = 10**6  # widths are rounded up to this
 _SPARE = 1 + 1e-9
 _NORMAL = NormalDist()
@@ -66,7 +75,7 @@ _NORMAL = NormalDist()
 class Width:
     """With probability ≥ 1−β every answer is within `width` of the population's value. A width of 1 says nothing."""
 
-    theorem: str  # "information", "rogers", "jung", "lecture" or "split"
+    theorem: str  # "information", "rogers", "jung", "description", "lecture" or "split"
     width: Fraction
     claimed: bool
     beta: Fraction
@@ -148,6 +157,32 @@ def _jung_at(noise: Calibration, beta: Fraction, fixed: Fraction | None) -> Widt
     epsilon = _zcdp_above(noise, delta) if fixed is None else noise.answers * noise.steps / noise.amount
     width = noise.alpha_at(missed) + _exp_above(min(epsilon, Fraction(50))) - 1 + c + 2 * d
     return _told("jung", width, True, beta, noise, epsilon=epsilon, delta=delta, missed=missed, c=c, d=d)
+
+
+def description(
+    noise: Calibration, cells: int, beta: Fraction = BETA, question: int | None = None, outcomes: int | None = None
+) -> Width:
+    """Of answers rounded to so many cells: for this question, or for the last, which is the widest. `outcomes` is how
+    many different ones a question may have, if that is more than a cell or being lost."""
+    check(noise.people, noise.answers, beta)
+    last = noise.answers if question is None else question
+    known = (last - 1) * math.log(max(cells + 1, outcomes or 0))
+
+    def leap(b: float) -> float:
+        return math.sqrt((known + math.log(2 * noise.answers / b)) / (2 * noise.people))
+
+    def near(share: float) -> float:
+        return _alpha_near(noise, float(beta) * (1 - share)) + leap(float(beta) * share)
+
+    share = exactly(golden(near, 0.01, 0.99))
+    b = beta * share
+    width = noise.alpha_at(beta - b) + Fraction(1, 2 * cells) + _safe(leap(float(b)))
+    return _told("description", width, True, beta, noise, table_share=share, cells=Fraction(cells))
+
+
+def cells_for(noise: Calibration, beta: Fraction = BETA) -> int:
+    """To how many values answers are best rounded: for which the last question's width is least."""
+    return min(CELLS, key=lambda cells: description(noise, cells, beta).terms["uncut"])
 
 
 def lecture(noise: Calibration, beta: Fraction = BETA) -> Width:

@@ -59,6 +59,10 @@ def test_the_start_prices_every_noise_by_the_same_meter(home: Workspace, people:
     assert "fee" not in text and "closes" not in text
     assert "after the session is reserved" in text
     assert page.number_input(key="session-k").value == 4 and not people.history()
+    assert "answers are rounded to" in text and "as long as nothing else is released" in text
+    people.ask(people.query("mean", column="x", epsilon="0.01"))  # then what is seen is more than the session
+    _, text = opened("session", k="4", share="100", how="gaussian")
+    assert "answers are rounded to" not in text
     for words in ("too few for 4 questions", "people would be enough for 4 questions", "would be narrower here"):
         assert words in text
     home.seal(AWKWARD)

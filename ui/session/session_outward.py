@@ -21,25 +21,41 @@ EMPTY = Fraction(1, 2)  # saying “half” is always within this
 WISHED = Fraction(1, 10)
 
 
-def best(query: AdaptiveSession, choice: bool = False) -> Width | None:
+def best(
+    query: AdaptiveSession, choice: bool = False, others: bool = False, question: int | None = None
+) -> Width | None:
     """The narrowest bound that is claimed; None where it says nothing."""
-    found = outward(query, choice)[0]
-    return found if found.claimed and found.width < EMPTY else None
+    bound = outward(query, choice, others, question)[0]
+    return bound if bound.claimed and bound.width < EMPTY else None
 
 
-def words(query: AdaptiveSession, choice: bool = False) -> str:
-    found = best(query, choice)
-    if found is None:
-        return f"{say('session.outward.none', questions=query.questions, people=query.people)} {_enough(query)}".strip()
-    code = "session.outward.within_nominal" if query.nominal else "session.outward.within"
-    return say(code, width=points(found.width), chance=chance(query.beta), people=query.people)
+def words(query: AdaptiveSession, choice: bool = False, others: bool = False) -> str:
+    """`others`: something else was released from these rows."""
+    bound = best(query, choice, others)
+    if bound is None:
+        told = f"{say('session.outward.none', questions=query.questions, people=query.people)} {_enough(query)}".strip()
+    else:
+        code = "session.outward.within_nominal" if query.nominal else "session.outward.within"
+        told = say(code, width=points(bound.width), chance=chance(query.beta), people=query.people)
+    if query.rounded is None:
+        return told
+    if others:
+        return f"{told} {say('session.outward.spoiled')}"
+    first = best(query, choice, others, 1)
+    if bound is None or first is None:
+        return told
+    return f"{told} {say('session.outward.rounded', values=query.rounded, first=points(first.width))}"
 
 
 def splitting(query: AdaptiveSession) -> str:
     """The honest line: with few questions, giving each its own people is narrower."""
     first, *_, parts = outward(query)
-    code = "session.outward.split_wins" if parts.width < first.width else "session.outward.split_loses"
-    return say(code, width=points(parts.width), crossing=people_needed.crossing(query.people, query.beta))
+    if parts.width >= first.width:
+        return say("session.outward.split_loses", width=points(parts.width))
+    if query.rounded is not None:
+        return say("session.outward.split_narrower", width=points(parts.width))
+    crossing = people_needed.crossing(query.people, query.beta)
+    return say("session.outward.split_wins", width=points(parts.width), crossing=crossing)
 
 
 def explain(query: AdaptiveSession) -> None:
@@ -47,7 +63,7 @@ def explain(query: AdaptiveSession) -> None:
     with st.expander(say("session.outward.more")):
         head = "".join(f"<th>{escape(say(f'session.outward.column.{name}'))}</th>" for name in ("bound", "width"))
         rows = "".join(_row(one) for one in outward(query))
-        told = [people_needed.comparison(query.people, query.questions, query.beta)]
+        told = [people_needed.comparison(query.people, query.questions, query.beta)] if query.rounded is None else []
         told += [_enough(query), say("session.outward.assumed"), say("session.outward.choice")]
         if query.nominal:
             told.append(say("session.more.add_remove", people=query.people))
@@ -73,9 +89,9 @@ def _row(one: Width) -> str:
     return f"<tr><td>{escape(name)}</td><td>{escape(width)}</td></tr>"
 
 
-def range_words(query: AdaptiveSession, value: float, choice: bool) -> str:
-    """One answer's range for the population, in its own unit."""
-    found = best(query, choice)
+def range_words(query: AdaptiveSession, value: float, choice: bool, others: bool, question: int) -> str:
+    """One answer's range for the population, in its own unit. `others`: something else was released before it."""
+    found = best(query, choice, others, question)
     if found is None or not isinstance(query.ask, Share | Average):
         return ""
     low, wide = float(query.ask.low), float(query.ask.width)

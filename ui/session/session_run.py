@@ -34,7 +34,8 @@ def show(table: dp.Table, session: Session) -> None:
     over = ended or not state.left
     title = "session.finished" if not state.left else "session.stopped" if ended else "session.now"
     st.html(f"<h1>{escape(say(title, next=state.asked + 1, asked=state.asked, questions=state.questions))}</h1>")
-    _meters(session, state, ended, choice)
+    others = session.others_from
+    _meters(session, state, ended, choice, others is not None)
     if step and not session.job(step).over:
         _waiting(session, step)
         return
@@ -50,11 +51,11 @@ def show(table: dp.Table, session: Session) -> None:
         owner.closed(table)
     else:
         _builder(table, session)
-    _answers(steps, choice, state, over)
+    _answers(steps, choice, others, state, over)
     _ways_on(table, session, state, over, steps)
 
 
-def _meters(session: Session, state: State, ended: bool, choice: bool) -> None:
+def _meters(session: Session, state: State, ended: bool, choice: bool, others: bool) -> None:
     used = Fraction(state.asked, state.questions)
     label = say("session.used", asked=state.asked, questions=state.questions)
     left = say("session.unused" if ended else "session.left", left=state.left)
@@ -64,7 +65,7 @@ def _meters(session: Session, state: State, ended: bool, choice: bool) -> None:
         f'<span class="aside">{escape(left)}</span></div>'
         f'<div class="bar" role="img" aria-label="{escape(label)}">{bar}</div></div>'
         f'<p class="muted">{escape(say("session.sample", promise=session.query.promise().words()))}<br>'
-        f"{escape(session_outward.words(session.query, choice))}</p>"
+        f"{escape(session_outward.words(session.query, choice, others))}</p>"
     )
 
 
@@ -146,17 +147,18 @@ def _renew(step: str) -> None:
 # What was answered
 
 
-def _answers(steps: list[Taken], choice: bool, state: State, over: bool) -> None:
+def _answers(steps: list[Taken], choice: bool, others: int | None, state: State, over: bool) -> None:
+    """`others`: the ledger's row from which on something else was released from these rows."""
     if not steps:
         return
-    told = "".join(_answer(one, choice) for one in reversed(steps))
+    told = "".join(_answer(one, choice, others is not None and others < one.seq) for one in reversed(steps))
     title = say("session.answers_all" if over else "session.answers")
     st.html(f"<h2>{escape(title)}</h2>{told}")
     if state.asked > len(steps):
         st.html(f'<p class="muted">{escape(say("session.newest", newest=len(steps)))}</p>')
 
 
-def _answer(one: Taken, choice: bool) -> str:
+def _answer(one: Taken, choice: bool, others: bool) -> str:
     head = f'<p class="question">{one.index}. {escape(one.sentence)}</p>'
     if one.state != "done":
         words = say("history.on_its_way" if one.state == "running" else "session.step_lost")
@@ -164,7 +166,7 @@ def _answer(one: Taken, choice: bool) -> str:
     told = session_said.value(one.query, one.value, one.interval)
     ranges = session_said.ranges(one.query, one.value, one.interval)
     if one.interval is not None:
-        ranges = f"{ranges} {session_outward.range_words(one.query, one.value, choice)}"
+        ranges = f"{ranges} {session_outward.range_words(one.query, one.value, choice, others, one.index)}"
     said = f'<p><b class="said">{escape(told)}</b></p><p class="muted">{escape(ranges.strip())}</p>'
     return f'<div class="taken">{head}{said}{counted.html(one.query)}</div>'
 

@@ -13,6 +13,10 @@ Calibration laplace    each answer ε/k: noise Δk/ε on the integer. Loss: k pu
 Accuracy    with probability ≥ 1−β all k answers at once are within α of the table's own averages: a union over the k.
             Discrete Laplace noise of scale b: Pr[|Z| > t] = 2e^(−(t+1)/b)/(1+e^(−1/b)) ≤ e^(−t/b) for whole t, so
             t = ⌈b·ln(k/β)⌉ does for every kind of question.
+Rounding    where `rounded` is T, a share or average is told as the middle of one of T equal cells of [0, 1], and its
+            range is that middle ± (the noise's reach + 1/(2T)): all that is stored or shown is a function of the cell.
+            Clamping moves no answer away from the truth, and rounding moves it by at most 1/(2T). What it is for:
+            population/validity.py, `description`.
 Cost        opening reads nothing; a step is one scan.
 
 Stepwise: `open() -> state`, `step(state, ask, read, coins) -> (state, part)`. A state is public and JSON. Before a step
@@ -21,6 +25,7 @@ is drawn, the ledger records its number as used (sessions.py), so a step that wa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
@@ -52,6 +57,7 @@ from dpengine.statistics.need import AnyNeed, NoData
 
 CALIBRATIONS = ("laplace", "gaussian", "lecture")
 MOST_QUESTIONS = 10_000
+MOST_CELLS = 100_000
 ALL = Fraction(100)
 
 
@@ -99,6 +105,7 @@ class AdaptiveSession(Query[Any, Any]):
             Parameter("questions", "number", default=20, required=True),
             Parameter("calibration", "calibration", default="laplace"),
             Parameter("delta", "delta"),
+            Parameter("rounded", "number"),
             Parameter("ask", "ask"),
             Parameter("epsilon", "epsilon", required=True),
         ),
@@ -109,6 +116,7 @@ class AdaptiveSession(Query[Any, Any]):
             "a share": {"questions": 2, "ask": {"share": [SOME, ["c", "in", ["b"]]]}},
             "an average": {"questions": 2, "ask": {"average": "x"}},
             "the largest": {"questions": 1, "ask": {"largest": [IN_A, [SOME]]}},
+            "a share, rounded": {"questions": 2, "rounded": 10, "ask": {"share": [SOME]}},
             "an average, Gaussian": {"calibration": "gaussian", "questions": 2, "ask": {"average": "z"}},
             "a share, the lecture's way": {
                 "calibration": "lecture",
@@ -124,6 +132,7 @@ class AdaptiveSession(Query[Any, Any]):
     questions: int
     calibration: str = "laplace"
     delta: Fraction | None = None  # of the lecture's corollary
+    rounded: int | None = None  # to how many values; None: not at all
     ask: Ask | None = None
 
     def __post_init__(self) -> None:
@@ -145,6 +154,7 @@ class AdaptiveSession(Query[Any, Any]):
             "questions": read_questions(given["questions"]),
             "calibration": calibration,
             "delta": read_delta(delta) if calibration == "lecture" else None,
+            "rounded": _read_cells(given.get("rounded")),
             "ask": None if ask is None else read_ask(ask, facts),
         }
 
@@ -152,6 +162,8 @@ class AdaptiveSession(Query[Any, Any]):
         data: JsonObject = {"questions": self.questions, "calibration": self.calibration}
         if self.delta is not None:
             data["delta"] = text_of(self.delta)
+        if self.rounded is not None:
+            data["rounded"] = self.rounded
         return data if self.ask is None else data | {"ask": self.ask.as_json()}
 
     @property
@@ -237,7 +249,12 @@ class AdaptiveSession(Query[Any, Any]):
             reach = self._reach(1)
         else:
             reach = ceiling(ln_above(self.questions / self.beta) / self.each)
-        return min(Fraction(reach, self.people), Fraction(1))
+        return min(Fraction(reach, self.people) + self.half_cell, Fraction(1))
+
+    @property
+    def half_cell(self) -> Fraction:
+        """What rounding adds to the error of an answer on [0, 1]."""
+        return Fraction(0) if self.rounded is None else Fraction(1, 2 * self.rounded)
 
     def promise(self) -> Within | NearBest:
         if self.ask is None:
@@ -245,7 +262,7 @@ class AdaptiveSession(Query[Any, Any]):
         if isinstance(self.ask, Largest):
             return self._choice.promise()
         reach = Fraction(self._reach(self.ask.change(self.facts.relation)), self.ask.grain * self.people)
-        width = min(reach, Fraction(1)) * self.ask.width
+        width = min(reach + self.half_cell, Fraction(1)) * self.ask.width
         return Within(width, self.questions, self.beta, Fraction(0), self.ask.unit, self.nominal)
 
     def limits(self, part: str = "") -> Ends | None:
@@ -323,18 +340,34 @@ class AdaptiveSession(Query[Any, Any]):
         if isinstance(self.ask, Largest):
             return self._choice.finish(raw)
         reach = self._reach(self.sensitivity().bound)
-        low, value, high = (self._told(raw[0] + away) for away in (-reach, 0, reach))
+        away = Fraction(reach, self._sum.grain * self.people)
+        share = self._share(raw[0])
+        if self.rounded is not None:
+            cell = min(max(math.floor(share * self.rounded), 0), self.rounded - 1)
+            share, away = Fraction(2 * cell + 1, 2 * self.rounded), away + self.half_cell
+        low, value, high = (self._told(end) for end in (share - away, share, share + away))
         return Released(value, (low, high))
 
-    def _told(self, total: int) -> float:
-        """A noisy total as a share, clamped to [0, 1], in the question's own unit."""
-        share = self._sum.start + Fraction(total, self._sum.grain * self.people)
+    def _share(self, total: int) -> Fraction:
+        return self._sum.start + Fraction(total, self._sum.grain * self.people)
+
+    def _told(self, share: Fraction) -> float:
+        """A share, clamped to [0, 1], in the question's own unit."""
         return float(self._sum.low + self._sum.width * min(max(share, Fraction(0)), Fraction(1)))
 
 
 @lru_cache(maxsize=256)
 def _gamma(epsilon: Fraction, delta: Fraction, questions: int) -> Fraction:
     return lecture.each(epsilon, delta, questions)
+
+
+def _read_cells(value: Json) -> int | None:
+    if value in (None, ""):
+        return None
+    cells = read_number(value, "rounded")
+    if cells.denominator != 1 or not 2 <= cells <= MOST_CELLS:
+        raise AllowanceError("session.rounded", most=MOST_CELLS)
+    return int(cells)
 
 
 def read_questions(value: Json) -> int:

@@ -26,7 +26,7 @@ def attack(asked: AdaptiveSession, rows: list[Any]) -> bool:
         state, part = asked.step(state, ask, lambda need: need.of(rows), coins)
         query = part.query
         assert query.ask is not None and not hasattr(query.ask, "options")
-        truth = query._told(query.measured(query.need().of(rows))[0])
+        truth = query._told(query._share(query.measured(query.need().of(rows))[0]))
         error = abs(part.released.value - truth) / float(query.ask.width)  # type: ignore[union-attr]
         low, high = part.released.interval
         far = far or error > float(asked.alpha) + 1e-12 or not low - 1e-9 <= truth <= high + 1e-9
@@ -35,13 +35,14 @@ def attack(asked: AdaptiveSession, rows: list[Any]) -> bool:
     return far
 
 
+@pytest.mark.parametrize("rounded", [None, 8])
 @pytest.mark.parametrize("calibration", ["laplace", "gaussian"])
-def test_an_adaptive_analyst_gets_answers_within_alpha(calibration: str) -> None:
+def test_an_adaptive_analyst_gets_answers_within_alpha(calibration: str, rounded: int | None) -> None:
     """β = 0.2, 150 sessions of four questions; false alarm ≤ 1e-6 by the exact binomial tail. With three times the
     noise the promise fails nearly always: the check has power."""
     rows = [POSSIBLE_ROWS[place % len(POSSIBLE_ROWS)] for place in range(1, 161)]
     about: Facts = facts("replace", about=len(rows))
-    given = {"questions": 4, "calibration": calibration, "epsilon": "1", "beta": "0.2"}
+    given = {"questions": 4, "calibration": calibration, "epsilon": "1", "beta": "0.2", "rounded": rounded}
     asked = AdaptiveSession.build(about, given)
     sessions = 150
     assert sum(attack(asked, rows) for _ in range(sessions)) <= allowed_failures(sessions, 0.2)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def open_page(name: str, **address: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=600)
     for key, value in address.items():
         app.query_params[key] = value
     app.run() if name == "start" else app.switch_page(f"../pages/{name}.py").run()

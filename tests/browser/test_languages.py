@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from browser.steps import go, settled, shot
+from playwright.sync_api import expect
 
 
 def test_a_language_is_chosen_once(phone: Any) -> None:
@@ -37,7 +38,8 @@ def test_what_is_picked_stays_picked_whatever_language_the_address_says(page: An
         picked = page.locator(".st-key-sentence [data-testid='stSelectbox'] input").first
         picked.click()
         page.get_by_role("option", name=kind, exact=True).click()
-        settled(page)
-        assert picked.input_value() == kind and "lang=sl" in page.url
         key = {"povprečje": "mean", "število": "count"}[kind]
-        page.wait_for_url(f"**q={key}**")
+        page.wait_for_url(f"**q={key}**")  # the run that knows of the choice has told the address
+        settled(page)
+        expect(picked).to_have_value(kind)
+        assert "lang=sl" in page.url

@@ -24,7 +24,12 @@ def headers(host: str | None = "localhost:8501", origin: str | None = None, **mo
 
 
 def through(
-    kind: str, given: Headers, path: str = "/_stcore/stream", server: Any = AT, answer: Headers | None = None
+    kind: str,
+    given: Headers,
+    path: str = "/_stcore/stream",
+    server: Any = AT,
+    answer: Headers | None = None,
+    query: bytes = b"",
 ) -> tuple[bool, list[dict[str, Any]]]:
     """Was the app behind the door reached, and what was sent?"""
     reached, sent = [], []
@@ -36,7 +41,7 @@ def through(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": kind, "path": path, "headers": given, "query_string": b"", "server": server, "scheme": "http"}
+    scope = {"type": kind, "path": path, "headers": given, "query_string": query, "server": server, "scheme": "http"}
     asyncio.run(FrontDoor(app)(scope, None, send))  # type: ignore[arg-type]
     return bool(reached), sent
 
@@ -178,3 +183,14 @@ def test_what_is_taken_along_is_sent_as_it_was_written(path: str, named: bool) -
     asyncio.run(Words(app)(scope, None, send))  # type: ignore[arg-type]
     body = sent[-1]["body"]
     assert (PATH.encode() in body, body == written) == (named, not named)
+
+
+def test_the_name_of_start_opens_start() -> None:
+    """Start is what opens without a name; whoever types its name finds it, with what else the address says."""
+    for path in ("/start", "/start/"):
+        reached, sent = through("http", headers(), path=path)
+        assert not reached and sent[0]["status"] == 307, path
+        assert dict(sent[0]["headers"])[b"location"] == (b"./" if path == "/start" else b"../")
+    reached, sent = through("http", headers(), path="/start", query=b"lang=sl")
+    assert dict(sent[0]["headers"])[b"location"] == b"./?lang=sl"
+    assert not refused("http", headers(), path="/starting") and not refused("websocket", headers(), path="/start")

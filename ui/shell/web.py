@@ -28,6 +28,7 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 VISITOR_COOKIE = "allowance_visitor"
 LANGUAGE_COOKIE = "allowance_language"
+START = "start"
 _UPLOADS = "/_stcore/upload_file"
 TOUR_COOKIE = "allowance_tour"
 REMEMBERED = {  # by its name in an address: the cookie, and everything that it can say
@@ -97,6 +98,9 @@ class FrontDoor:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if gate.within(scope["path"]).rstrip("/") == START and scope.get("method", "GET") in ("GET", "HEAD"):
+            await _lead(send, scope)
+            return
         if room.on() and _UPLOADS in scope["path"]:  # no page of a workshop asks for a file
             await _refuse(scope, send)
             return
@@ -127,6 +131,15 @@ class FrontDoor:
             await send(message)
 
         await incoming.here.through(self.app, scope, receive, send_with_headers)
+
+
+async def _lead(send: Send, scope: Scope) -> None:
+    """To Start, which has no name of its own in an address, with whatever else the address says."""
+    query: bytes = scope.get("query_string", b"")
+    up = b"../" if scope["path"].endswith("/") else b"./"  # relative: a proxy may serve the app under a folder
+    place = (b"location", up + (b"?" + query if query else b""))
+    await send({"type": "http.response.start", "status": 307, "headers": [*HEADERS, place]})
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _refuse(scope: Scope, send: Send, why: str = "") -> None:

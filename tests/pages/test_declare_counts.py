@@ -22,7 +22,7 @@ def walked(text: str, columns: tuple[str, ...], relation: str) -> list[str]:
     page, seen = Page("town"), []  # else the places lead to the newest table, by its name
     page.upload(text, "clinic.csv")
     for column in columns:
-        page.press("Yes, go on").set("declare-unit", "more").set("declare-who", column)
+        page.press("Yes, go on").set("declare-unit", "more").set("declare-who", column).set("declare-each", 3)
         page.set("declare-relation", relation)
         if relation == "add_remove":
             page.set("declare-about", 50)

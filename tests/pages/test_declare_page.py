@@ -33,6 +33,8 @@ def test_nothing_is_preselected_and_each_step_asks(page: Page) -> None:
     assert say("unit.missing") in page.refusals[0]
     page.set("declare-unit", "more").press("Go on")
     assert say("unit.column") in page.refusals[0] and page.draft.step == "unit"
+    page.set("declare-who", "way").press("Go on")
+    assert say("unit.each") in page.refusals[0] and page.draft.step == "unit"
     page.set("declare-unit", "one").press("Go on")
     assert say("data.relation.missing") in page.refusals[0]
     page.set("declare-relation", "add_remove").press("Go on")
@@ -346,8 +348,18 @@ def test_rows_that_were_sealed_are_told_so_when_they_are_brought_again(page: Pag
 
 def test_the_meter_names_the_column_whose_rows_are_protected(page: Page) -> None:
     page.upload("who,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more").set("declare-who", "who")
-    page.set("declare-relation", "replace").press("Go on")
+    page.set("declare-each", 3).set("declare-relation", "replace").press("Go on")
     assert page.draft.offered == ["age"]  # the id is no column to ask about
     page.finish("several rows")
     told = re.sub(r"<[^>]+>", "", page.text)  # words may be marked
     assert told.count(say("meter.relation.replace_each", column="who")) == 2  # on the meter and among the facts
+
+
+def test_what_rows_beyond_the_limit_do_is_said_where_it_is_chosen(page: Page) -> None:
+    """A limit that nobody chose was taken as it stood, and figures about rows came out too low unseen."""
+    page.upload("who,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more").set("declare-who", "who")
+    assert page.app.number_input(key="declare-each").value is None
+    page.set("declare-each", 2)
+    assert say("data.unit.each_cut", each=2) in page.text and "too low" in page.text
+    page.set("declare-relation", "replace").press("Go on")
+    assert page.draft.step == "cards" and page.draft.each == 2

@@ -170,7 +170,7 @@ def _so_far(draft: Draft) -> None:
     told = [draft.file]
     if draft.many == "one":
         told.append(say("data.so_far.one"))
-    if draft.many == "more" and draft.who is not None:
+    if draft.many == "more" and draft.who is not None and draft.each is not None:
         told.append(say("data.so_far.more", each=draft.each))
     if draft.relation == "replace" and STEPS.index(draft.step) > STEPS.index("unit"):
         told.append(say("data.so_far.replace", people=draft.people))

@@ -54,7 +54,7 @@ class Draft:
     bad_records: str = "refuse"
     many: str | None = None  # "one" row per person, or "more"
     who: str | None = None  # then this column says whose a row is …
-    each: int = 3  # … and so many of a person's rows count
+    each: int | None = None  # … and so many of a person's rows count: never a default, because it cuts
     relation: str | None = None
     about: int | None = None  # how many people, by the owner's word: nobody counts before the table is added
     chosen: list[str] = field(default_factory=list)  # the columns that are not left out
@@ -149,6 +149,8 @@ def unit(draft: Draft) -> dp.Unit:
         return dp.Unit.rows()
     if draft.who is None:
         raise AllowanceError("unit.column")
+    if draft.each is None:
+        raise AllowanceError("unit.each")
     return dp.Unit.column(draft.who, draft.each)
 
 

@@ -44,12 +44,17 @@ def rows(draft: Draft) -> None:
                 say("data.unit.each"),
                 1,
                 MOST_ROWS_EACH,
+                None,
+                1,
                 key=kept("declare-each", draft.each),
+                placeholder=say("data.unit.each_none"),
                 help=say("data.unit.each_help"),
                 width=420,
             )
-            draft.each = int(given)
+            draft.each = None if given is None else int(given)
             st.html(f'<p class="muted">{escape(say("data.unit.each_means"))}</p>')
+            if draft.each is not None:
+                st.html(f'<p class="warn" role="status">{escape(say("data.unit.each_cut", each=draft.each))}</p>')
     secret(draft)
     reconsider(draft, lambda: _said(draft), "unit.", "data.relation.", "facts.")
     complain(draft)

@@ -7,6 +7,7 @@ SENTENCES: dict[str, str] = {
     "unit.unknown": "Say who a person is: one row each, or all rows with the same value in a column.",
     "unit.column": "Name the column that says who a row belongs to.",
     "unit.at_most": "Say how many rows of one person count, as a whole number from 1 to {most}.",
+    "unit.each": "Say how many rows of one person count: there is no usual number, and rows beyond it are left out.",
     "unit.missing": "Say first whether one person can be in more than one row.",
     "loss.unknown": "This ledger entry was written by a newer version; update Allowance to read it.",
     "schema.empty": "Choose at least one column to ask about.",

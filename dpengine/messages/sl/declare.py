@@ -7,6 +7,7 @@ SENTENCES: dict[str, str] = {
     "unit.unknown": "Povejte, kaj pripada eni osebi: ena vrstica ali vse vrstice z isto vrednostjo v izbranem stolpcu.",
     "unit.column": "Navedite stolpec, ki pove, komu pripada vrstica.",
     "unit.at_most": "Povejte, koliko vrstic ene osebe šteje: celo število od 1 do {most}.",
+    "unit.each": "Povejte, koliko vrstic ene osebe šteje: običajnega števila ni, vrstice nad njim pa se izpustijo.",
     "unit.missing": "Najprej povejte, ali je lahko ena oseba v več vrsticah.",
     "loss.unknown": "Ta vnos v knjigi je zapisala novejša različica; za branje posodobite Allowance.",
     "schema.empty": "Izberite vsaj en stolpec, po katerem boste spraševali.",

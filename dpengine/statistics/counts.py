@@ -102,22 +102,31 @@ class BinCounts(Aggregate[Counts]):
 
 @dataclass(frozen=True)
 class CellCounts(Aggregate[Counts]):
-    """Rows per combination of codes of several columns; the last column varies fastest."""
+    """Rows per combination of codes of several columns, or how many people have such a row; the last column varies
+    fastest."""
 
     columns: tuple[Ref, ...]
     sizes: tuple[int, ...]
     where: Predicate = EVERYONE
+    people: bool = False
 
     def of(self, rows: Sequence[Row]) -> Counts:
-        counts = [0] * prod(self.sizes)
+        counts, seen = [0] * prod(self.sizes), set()
         for row in rows:
             codes = [code_of(row, column) for column in self.columns]
             if MISSING not in codes and self.where.holds(row):
                 place = 0
                 for code, size in zip(codes, self.sizes, strict=True):
                     place = place * size + code
+                if self.people:
+                    if (row["person"], place) in seen:
+                        continue
+                    seen.add((row["person"], place))
                 counts[place] += 1
         return tuple(counts)
+
+    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
+        return {"person": "int64"} if self.people else {}
 
     def imagine(self, people: int, shape: str) -> Counts:
         return BinCounts("", tuple(range(prod(self.sizes))), prod(self.sizes)).imagine(people, shape)
@@ -125,7 +134,8 @@ class CellCounts(Aggregate[Counts]):
     def expression(self, view: View) -> Expression:
         view = view.present(*self.columns)
         keys = {f"k{place}": view[column] for place, column in enumerate(self.columns)}
-        return view.rows.group_by(**keys).aggregate(rows=view.rows.count())
+        counted = view.rows.person.nunique() if self.people else view.rows.count()
+        return view.rows.group_by(**keys).aggregate(rows=counted)
 
     def shape(self, columns: Found) -> Counts:
         place = np.zeros(len(columns["rows"]), dtype=np.int64)

@@ -335,6 +335,8 @@ def test_rows_of_one_person_are_kept_by_their_own_content(workspace: Workspace, 
         assert table.facts.people == (41 if number == 2 else 40)
         kept.append(exact(table, table.query("histogram", column="salary", bins=1000, epsilon="1")))
         assert exact(table, table.query("count", people=True, where=[["state", "in", ["TX"]]], epsilon="1")) == 40
+        by_state = exact(table, table.query("count", people=True, by="state", epsilon="1"))
+        assert sum(by_state) == table.facts.people  # each of them once, in the one group they are in
     assert kept[0] == kept[1] and sum(kept[0]) == sum(min(person % 5 + 1, 2) for person in range(40))
     assert sum(abs(a - b) for a, b in zip(kept[0], kept[2], strict=True)) == 1  # the stranger's own row
     with pytest.raises(dp.AllowanceError, match="public"):

@@ -200,7 +200,6 @@ CAUSES: dict[str, Cause] = {
         "variance", column="a", epsilon="0.1"
     ),
     "count.public": lambda b: b.ask("count"),
-    "count.people_by": lambda b: b.people.query("count", people=True, by="home", epsilon="0.1"),
     "column.unknown": lambda b: b.ask("median", column="nobody"),
     "column.wrong_kind": lambda b: b.ask("median", column="home"),
     "items.size_needed": lambda b: b.add(b.frame(a=[b.cell]), {"a": S(["x", "y"])}).query(

@@ -89,3 +89,14 @@ def test_an_answer_by_weekday_speaks_the_readers_language(visits: dp.Table) -> N
     visits.ask(visits.query("count", by=WEEKDAY, epsilon="1"), request_id="weekdays")
     assert "ponedeljek" in html_of(open_page("ask", table="calls", answer="weekdays", lang="sl"))
     assert "Monday" in html_of(open_page("ask", table="calls", answer="weekdays"))
+
+
+def test_people_are_counted_by_group_too(shared: dp.Workspace) -> None:
+    """It is offered first where a person may have several rows, and led into a refusal."""
+    app = open_page("ask", table="visits", q="count", by="reason", epsilon="0.2")
+    assert app.toggle[0].value is True and 'class="hint"' not in html_of(app) and 'class="refused"' not in html_of(app)
+    assert [one for one in app.button if one.label.startswith("Ask") and not one.disabled], [
+        one.label for one in app.button
+    ]
+    query = shared.table("visits", visitor="local").query("count", by="reason", people=True, epsilon="0.2")
+    assert query.unit == "people" and query.limits() == (0, query.facts.about)

@@ -4,7 +4,10 @@ Guarantee   ε-DP under replace-one and under add/remove.
 Theorem     discrete Laplace (geometric) mechanism: Ghosh, Roughgarden, Sundararajan 2009, Thm 1.1; Dwork et al. 2006.
 Statistic   c = #{rows that meet the condition}; one person holds at most m rows, so |c − c′| ≤ m under both relations.
             By group it is a vector of counts: L1 change m under add/remove, 2m under replace-one (one group left, one
-            entered). The number of *people* with such a row changes by 1 whatever m.
+            entered). The number of *people* with such a row changes by 1 whatever m; by group a person counts once in
+            each group that one of their m rows is in, so at most Δ = min(m, groups) counts change under add/remove and
+            min(2m, groups) under replace-one (those in one set of groups and not in the other), by one each: Δ
+            independent parts of ε/Δ.
 Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/Δ), or Gaussian noise: `of_counts`.
 Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/Δ)/(1+e^(−ε/Δ)); all k groups at once by a union bound.
 Cost        one scan.
@@ -54,6 +57,7 @@ class Count(OfCounts):
             "by group": {"by": "c", "where": [["x", ">=", 1]]},
             "of sets": {"where": [["s", "has", ["p", "r"]]]},
             "of people": {"people": True, "where": [["x", ">=", 1]]},
+            "of people by group": {"people": True, "by": "c"},
             "of days": {"where": [["b", ">", "1990-01-01"]]},
             "by weekday": {"by": {"column": "b", "by": "weekday"}},
             "of some days of the week": {"where": [[{"column": "b", "by": "weekday"}, "in", ["Monday", "Thursday"]]]},
@@ -72,8 +76,6 @@ class Count(OfCounts):
         rows_are_people = self.facts.unit.id_column is None or self.people
         if self.where.everyone and self.by is None and rows_are_people and self.facts.people is not None:
             raise AllowanceError("count.public", people=self.facts.people)
-        if self.people and self.by is not None:
-            raise AllowanceError("count.people_by")
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -99,10 +101,13 @@ class Count(OfCounts):
     def need(self) -> RowCount | CellCounts:
         if self.by is None:
             return RowCount(self.where, self.people)
-        return CellCounts((self.by,), (self.groups,), self.where)
+        return CellCounts((self.by,), (self.groups,), self.where, self.people)
 
     @property
     def moves(self) -> tuple[int, int]:
+        if self.people and self.by is not None:
+            sides = 2 if self.facts.relation == "replace" else 1
+            return min(sides * self.facts.unit.at_most, self.groups), 1
         entered = self.by is not None and self.facts.relation == "replace"
         return 2 if entered else 1, 1 if self.people else self.facts.unit.at_most
 

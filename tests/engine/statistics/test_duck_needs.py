@@ -48,6 +48,7 @@ def test_grouped_needs_say_what_they_mean(tmp_path: Path, rows: list[dict[str, i
         ConditionCounts((hit, read_predicate([["x", ">=", 5]], SCHEMA)), where),
         CellCounts(("c", "d"), (4, 4), where),
         CellCounts(("x", "d"), (10, 4), where),
+        CellCounts(("c",), (4,), where, people=True),
         HitCounts(hit, None, 1, where),
         HitCounts(hit, "c", 4, where),
         Moments("x", 10, 1, None, 1, where),

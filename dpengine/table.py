@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
@@ -99,10 +100,17 @@ class Table:
         rule, before = self.budget.rule, self._workspace.ledger.before(entry.charge)
         return filter.used(rule, entry.charge.totals_after) - filter.used(rule, before)
 
-    def shares(self, queries: Sequence[AnyQuery]) -> list[Fraction]:
-        """What each of these would take of the allowance now."""
-        rule, totals = self.budget.rule, self._standing().totals
-        return [filter.share(rule, totals, cost(query.loss(), rule.alpha)) for query in queries]
+    def prices(self, queries: Sequence[AnyQuery]) -> list[Fraction | None]:
+        """What each of these would take of the allowance now, with the noise that it would be answered with; None where
+        none that is as accurate fits into what is left."""
+        rule, totals, found = self.budget.rule, self._standing().totals, []
+        for query in queries:
+            price = cost(query.loss(), rule.alpha)
+            if not filter.admits(rule, totals.plus(price)):
+                price = cost(cheapest(query, rule, totals).loss(), rule.alpha)
+            fits = filter.admits(rule, totals.plus(price))
+            found.append(filter.share(rule, totals, price) if fits else None)
+        return found
 
     def suggestions(self) -> list[AnyQuery]:
         """Up to five questions this table can answer, from public facts, each for at most half of what is left."""
@@ -297,7 +305,13 @@ class Table:
 
     def answer_rows(self) -> Iterator[list[Json]]:
         """Every figure released under the budget, under `statement.ANSWER_COLUMNS`."""
-        return statement.answer_rows(self._workspace.ledger, self.budget)
+        ledger = self._workspace.ledger
+
+        @cache
+        def fits(name: str) -> Fits:
+            return fits_of(ledger, self._budget.id, name, made=self.practice)
+
+        return statement.answer_rows(ledger, self.budget, fits)
 
     def answer_lines(self) -> Iterator[str]:
         """The same as lines of JSON, each with its receipt."""

@@ -105,10 +105,10 @@ class Fits:
     def all_of(self, columns: Iterable[tuple[str, Column]]) -> list[ColumnFit]:
         return [self.of(name, column) for name, column in columns]
 
-    def notes(self, query: AnyQuery) -> list[str]:
-        """Notes on the columns an answer is about: one for each that does not fit, and one for all unchecked ones."""
-        columns = query.facts.schema.columns
-        about = query.valued().union(*(condition.columns() for condition in query.conditions()))
+    def notes(self, query: AnyQuery, part: str = "") -> list[str]:
+        """Notes on the columns an answer, or a part of it, is about: one for each that does not fit, and one for all
+        unchecked ones."""
+        columns, about = query.facts.schema.columns, query.about(part)
         names = [name for name in columns if name in about]
         fits = self.all_of((name, columns[name]) for name in names)
         unchecked = [fit.column for fit in fits if not fit.checked]
@@ -118,9 +118,12 @@ class Fits:
         return notes + [say("fit.note.unchecked", column=name) for name in unchecked]
 
 
+WELL_MADE = Fits((), made=True)
+
+
 def fits_of(ledger: Ledger, budget: str, table: str, made: bool) -> Fits:
     if made:
-        return Fits((), made=True)
+        return WELL_MADE
     keys = (FitCheck.card.key, FitChecks.card.key)
     entries = [entry for key in keys for entry in ledger.charges(budget, table, key=key, limit=MOST_CHECKS)]
     newest = sorted(entries, key=lambda entry: entry.charge.seq, reverse=True)

@@ -6,7 +6,7 @@ It reads the ledger alone: public facts, running sums and released answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -14,6 +14,8 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
 from dpengine.asking.answers import make_receipt, make_step_receipt
+from dpengine.asking.column_fit import Fits
+from dpengine.asking.noted import Notes
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
@@ -47,6 +49,8 @@ ANSWER_COLUMNS = (
     "request",
     "hash",
     "counted",
+    "unit",
+    "note",
 )
 
 
@@ -187,14 +191,16 @@ def step_words(kind: str, body: JsonObject) -> str:
     return say(f"session.row.{kind}", **facts, **number)
 
 
-def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
-    """Every released figure under ANSWER_COLUMNS, oldest first: a row for a number or a label, a row for each bar."""
+def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits]) -> Iterator[list[Json]]:
+    """Every released figure under ANSWER_COLUMNS, oldest first: a row for a number or a label, a row for each bar.
+    `fits` says of a table what is known of its columns."""
     for entry in _answered(ledger, budget):
         charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
         value, interval = body["value"], body["interval"]
         cut = counted(charge)
         figures = (value or {"": ""}).items() if isinstance(value, dict) else [("", value)]
-        cells = cells_of(charge)
+        cells, query = cells_of(charge), query_of(charge)
+        known = None if query is None else Notes(query, value, interval, fits(charge.table))
         for label, figure in figures:
             figure = ", ".join(figure) if isinstance(figure, list) else figure  # the columns of a published table
             low, high = (interval.get(label) if isinstance(interval, dict) else interval) or ("", "")
@@ -211,10 +217,14 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
                 charge.request,
                 charge.hash,
                 cut,
+                "" if query is None else query.measure,
+                _english(known, label),
             ]
         for burned in _parts(ledger, entry):
             body = burned.told.body if burned.told else {}
             low, high = body["interval"] or ("", "")
+            step = query.again(burned.claim) if isinstance(query, AdaptiveSession) else None
+            known = None if step is None else Notes(step, body["value"], body["interval"], fits(charge.table))
             yield [
                 burned.seq,
                 burned.at,
@@ -228,7 +238,15 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]:
                 charge.request,
                 burned.hash,
                 counted(charge, burned),
+                "" if step is None else step.measure,
+                _english(known),
             ]
+
+
+def _english(notes: Notes | None, part: str = "") -> str:
+    """A file of all answers is in English, whoever takes it."""
+    with stored():
+        return "" if notes is None else notes.of(part)
 
 
 def answer_lines(ledger: Ledger, budget: BudgetRecord) -> Iterator[str]:

@@ -188,6 +188,10 @@ class Query(Answered, Generic[Statistic, Raw]):
         """The columns that a question uses: their public bounds go into its receipt."""
         return self.valued().union(*(condition.columns() for condition in self.conditions()))
 
+    def about(self, part: str = "") -> set[str]:
+        """The declared columns whose cells a part of the answer depends on."""
+        return self.used()
+
     def cuts(self) -> tuple[Cut, ...]:
         """How the declaration changes the file's cells before they count; shown wherever the answer is shown."""
         return of_question(self.facts, self.need(), self.valued(), self.conditions())

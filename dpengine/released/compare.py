@@ -76,6 +76,7 @@ class Comparable:
     alone: bool  # True: its range was drawn with the answer, and is valid only together with that answer's other parts
     day: bool  # a day, as its number
     beta: Fraction  # of the claim
+    measure: str = ""  # what it is counted in, by the declaration it was asked under
 
     @property
     def adds(self) -> bool:
@@ -116,7 +117,7 @@ def figures(
         stated = _inside(query, _number(figure), _below(low), _above(high), part)
         tells, day = not query.mute((low, high), part), isinstance(figure, str)
         claim = query.beta if alone else beta
-        comparable.append(Comparable(request, table, part, stated, unit, tells, alone, day, claim))
+        comparable.append(Comparable(request, table, part, stated, unit, tells, alone, day, claim, query.measure))
     return comparable
 
 
@@ -217,6 +218,8 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
         raise AllowanceError("compare.tables")
     if len({(pick.unit, pick.day) for pick in picks}) > 1:
         raise AllowanceError("compare.units")
+    if len(counted := {pick.measure for pick in picks}) > 1:
+        raise AllowanceError("compare.measures", measures=sorted(one or "–" for one in counted))
     if any(pick.alone for pick in picks) and len({pick.request for pick in picks}) > 1:
         raise AllowanceError("compare.bought")
     if silent := [pick.part for pick in picks if not pick.tells]:

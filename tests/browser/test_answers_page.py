@@ -15,7 +15,7 @@ from conftest import PHONE
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.released.compare import compare
-from ui.answers.compare_words import Words
+from ui.answers.compare_words import Named, Words
 
 BARS = ask_link("town", "histogram", column="district", epsilon="0.1")
 MEANS = ask_link("town", "mean", column="monthly_income", by="has_car", epsilon="0.1")
@@ -40,7 +40,7 @@ def journey(page: Any, server: Any, lang: str) -> None:
     told = compare([one for one in table.figures(table.history(2)[1]) if one.part in ("Harbour", "Old Town")])
     with speaking(lang):
         question = table.answer_of(table.history(2)[1]).sentence
-        words = Words(told, ["Harbour", "Old Town"], "town", question)
+        words = Words(told, [Named(one.part, one) for one in told.picks], "town", question)
         headline, sentence, copy = words.headline(), words.sentence(), say("answers.copy")
     assert page.locator(".st-key-card-compare .headline").inner_text() == headline
     no_sideways_scrolling(page)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from dpengine.released.compare import compare
 from dpengine.workspace import Workspace
 from ui.answers import take_away
 from ui.answers.answers import PER_PAGE
-from ui.answers.compare_words import Words, printed
+from ui.answers.compare_words import Named, Words, printed
 from ui.ledger import report
 from ui.parts import card, exports
 from ui.parts.history import when
@@ -105,7 +106,8 @@ def test_two_bars_are_compared_for_nothing(clinic: dp.Table) -> None:
     question = bars(clinic).sentence
     page = pick(opened(), 0, "eyes", "heart")
     figures = {one.part: one for one in clinic.figures(clinic.history(1)[0])}
-    words = Words(compare([figures["eyes"], figures["heart"]]), ["eyes", "heart"], NAME, question)
+    picks, unchecked = [figures["eyes"], figures["heart"]], (say("fit.note.unchecked", column="clinic"),)
+    words = Words(compare(picks), [Named(one.part, one, unchecked) for one in picks], NAME, question)
     told = html_of(page)
     assert escape(words.headline()) in told and words.table() in told and escape(words.claim()) in told
     assert "not about the world" in words.claim() and "95 times in 100" in words.claim()
@@ -178,3 +180,61 @@ def test_answers_are_taken_away_as_spreadsheets(clinic: dp.Table) -> None:
         heads, *rows = sheet.iter_rows(values_only=True)
         told = {row[heads.index("label")]: row[heads.index("value")] for row in rows}
         assert told == answer.value and all(isinstance(value, int) for value in told.values())
+
+
+def test_a_difference_says_what_it_is_counted_in(home: Workspace) -> None:
+    """People, rows, or what the column is counted in; a sum too."""
+    frame = pd.DataFrame(
+        {
+            "who": [f"p{at % 400}" for at in range(1_000)],
+            "cost": [10, 10, 10, 40] * 250,
+            "at": ["a", "a", "a", "b"] * 250,
+        }
+    )
+    schema = dp.Schema({"cost": dp.Number(0, 60, measure="€"), "at": dp.Category(["a", "b"])})
+    budget, unit = dp.Budget("50", "1e-6"), dp.Unit.column("who", at_most=3)
+    visits = home.add_table("paid", frame, schema=schema, unit=unit, budget=budget)
+    asked = (("mean", {"column": "cost"}, "€"), ("count", {}, "rows"), ("count", {"people": True}, "people"))
+    for key, given, counted in asked:
+        visits.ask(visits.query(key, by="at", **given, epsilon="8"))
+        picks = [one for one in visits.figures(visits.history(1)[0]) if one.part in "ab"]
+        words = Words(compare(picks), [Named(one.part, one) for one in picks], "paid")
+        told = dict(words.rows())
+        assert f" {counted} (between" in told["a − b"] and counted in words.headline(), told
+        assert key == "mean" or f" {counted} (between" in told[say("compare.sum")]
+
+
+def test_figures_counted_in_different_units_are_not_compared(clinic: dp.Table) -> None:
+    """The column was declared anew between two answers: 2,500 € and 2.5 thousand € have no difference."""
+    bars(clinic)
+    one, other, *_ = clinic.figures(clinic.history(1)[0])
+    with pytest.raises(dp.AllowanceError) as refused:
+        compare([replace(one, measure="€"), replace(other, measure="k€")])
+    assert refused.value.code == "compare.measures"
+
+
+def test_a_note_stands_by_the_figure_it_concerns(clinic: dp.Table) -> None:
+    """Of two answers in a comparison only one is about a column that nobody checked."""
+    clinic.ask(clinic.query("fit_check", column="clinic", epsilon="2"))
+    for where in ([["clinic", "in", ["eyes"]]], [["wait", ">=", 30]]):
+        clinic.ask(clinic.query("count", where=where, epsilon="2"))
+    page = pick(pick(opened(), 0, ""), 1, "")
+    note = say("fit.note.unchecked", column="wait")
+    named = say(
+        "compare.note", name=clinic.query("count", where=[["wait", ">=", 30]], epsilon="1").sentence(), note=note
+    )
+    assert named in plain(html_of(page)) and plain(html_of(page)).count(note) == 2  # there, and on its own card
+    assert any(named in code.value for code in page.code)
+
+
+def test_the_file_of_all_answers_has_the_notes(clinic: dp.Table) -> None:
+    clinic.ask(clinic.query("fit_check", column="clinic", epsilon="2"))
+    bars(clinic)
+    clinic.ask(clinic.query("mean", column="wait", by="clinic", epsilon="2"))
+    with speaking("sl"):
+        (text,) = [str(write()) for what, _, _, write in take_away.files(clinic) if what == "csv"]
+    rows = list(csv.DictReader(io.StringIO(text.lstrip(exports.MARK))))
+    note = say("fit.note.unchecked", column="wait")
+    of_wait = [one["note"] for one in rows if "wait" in one["question"]]
+    assert len(of_wait) == 5 and all(note in one for one in of_wait)
+    assert not [one for one in rows if note in one["note"] and "wait" not in one["question"]]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
 
+import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 
@@ -88,3 +90,23 @@ def test_a_wished_promise_in_a_plan_is_read_in_its_language() -> None:
             (wish,) = [one for one in app.text_input if "plan-wish" in str(one.key)]
             wish.set_value(typed).run()
             assert '"250000"' in str(app.query_params["plan"])
+
+
+def test_the_slider_offers_no_more_than_what_is_left(home: dp.Workspace) -> None:
+    """After two thirds of it a step told “184 %”. What a link asks for stays in sight, and says that it is too much."""
+    table = home.table("town", visitor="local")
+    table.ask(table.query("count", where=[["age", ">=", 65]], epsilon="0.7"))
+    left = table.meter().unused
+    app = open_page("ask", **PAGES["ask"])
+    options = app.select_slider[0].proto.options
+    shares = [Fraction(told.split(" %")[0].replace("< ", "")) / 100 for told in options]
+    assert len(options) >= 2 and max(shares) <= left + Fraction(1, 100)
+    app = open_page("ask", **PAGES["ask"] | {"epsilon": "1"})
+    *others, last = app.select_slider[0].proto.options
+    assert last == say("spend.step_too_much", epsilon="1") and list(others) == list(options)
+
+
+def test_what_would_be_enough_is_told_as_a_share(home: dp.Workspace) -> None:
+    told = plain(html_of(open_page("ask", table="residents", q="sum", column="salary", epsilon="0.005")))
+    assert "which takes about 0.7 %" in told and "times the spend" not in told
+    assert "1,504–2,004" in told and "\\," not in told  # a practice table has no link there, and no marks of one

@@ -19,6 +19,7 @@ _GRAIN = 10**9
 class Named:
     name: str
     figure: Comparable
+    notes: tuple[str, ...] = ()  # on how the cells behind it fit
 
 
 def printed(told: Stated) -> tuple[str, str, str]:
@@ -31,9 +32,10 @@ def printed(told: Stated) -> tuple[str, str, str]:
 class Words:
     """Of one comparison; `names` stand for its picks."""
 
-    def __init__(self, told: Comparison, names: Sequence[str], table: str, question: str = "") -> None:
+    def __init__(self, told: Comparison, picked: Sequence[Named], table: str, question: str = "") -> None:
         """`question` is theirs, where they are parts of one answer."""
-        self.told, self.names, self.table_name, self.question = told, list(names), table, question
+        self.told, self.picked, self.table_name, self.question = told, list(picked), table, question
+        self.names = [one.name for one in picked]
 
     def headline(self) -> str:
         """Of two: how far apart, or that they cannot be told apart. Of more: whether one is the largest."""
@@ -46,15 +48,26 @@ class Words:
         apart = pair.difference
         if not pair.different:
             low, high = printed(apart)[1:]
-            return say("compare.same", first=first, second=second, low=low, high=high, unit=self._unit())
+            return say("compare.same", first=first, second=second, low=low, high=high, unit=self._unit(high))
         if apart.value < 0:  # told from the larger one
             first, second, apart = second, first, difference(pair.second.stated, pair.first.stated)
         value, low, high = printed(apart)
-        return say("compare.above", first=first, second=second, value=value, low=low, high=high, unit=self._unit())
+        return say("compare.above", first=first, second=second, value=value, low=low, high=high, unit=self._unit(value))
 
-    def _unit(self) -> str:
-        kind, column, _ = self.told.picks[0].unit
-        return say("compare.unit.days") if self.told.picks[0].day else say(f"compare.unit.{kind}", column=column)
+    def _unit(self, value: str) -> str:
+        """What so many are counted in: a difference, or a sum."""
+        first = self.told.picks[0]
+        kind, column, _ = first.unit
+        if first.measure and not first.day:
+            return first.measure
+        code = "compare.unit.days" if first.day else f"compare.unit.{kind}"
+        return say(code, **({"column": column} if kind == "column" and not first.day else {"value": value}))
+
+    def notes(self) -> list[str]:
+        """How the cells behind the figures fit: once where it is the same of all, else beside the name of each."""
+        if len({one.notes for one in self.picked}) == 1:
+            return list(self.picked[0].notes)
+        return [say("compare.note", name=one.name, note=note) for one in self.picked for note in one.notes]
 
     def rows(self) -> list[tuple[str, str]]:
         """What was worked out, and what came of it."""
@@ -62,19 +75,23 @@ class Words:
         for pair, name in zip(self.told.pairs, self.names[1:], strict=True):
             found += self._pair(pair, self.names[0], name)
         if self.told.total is not None:
-            found.append((say("compare.sum"), _range(self.told.total)))
+            found.append((say("compare.sum"), self._range(self.told.total)))
         return found
 
     def _pair(self, pair: Compared, first: str, second: str) -> list[tuple[str, str]]:
         names = {"first": first, "second": second}
-        found = [(say("compare.difference", **names), _range(pair.difference))]
+        found = [(say("compare.difference", **names), self._range(pair.difference))]
         if not pair.first.day:
             near = say("compare.near_zero", second=second)
-            found.append((say("compare.ratio", **names), near if pair.ratio is None else _range(pair.ratio)))
+            found.append((say("compare.ratio", **names), near if pair.ratio is None else _stated(pair.ratio)))
             if pair.change is not None:
-                found.append((say("compare.change", **names), _range(pair.change, " %")))
+                found.append((say("compare.change", **names), _stated(pair.change, " %")))
         found.append((say("compare.differ", **names), say("compare.yes" if pair.different else "compare.unknown")))
         return found
+
+    def _range(self, told: Stated) -> str:
+        value, low, high = printed(told)
+        return say("compare.figure", value=f"{value} {self._unit(value)}", low=low, high=high)
 
     def table(self) -> str:
         rows = "".join(f"<tr><td>{escape(what)}</td><td>{escape(told)}</td></tr>" for what, told in self.rows())
@@ -93,9 +110,9 @@ class Words:
         rows = "".join(f" {what}: {told}." for what, told in self.rows()) if several else ""
         finding = self.headline()
         finding = say("compare.of", question=self.question, finding=finding) if self.question else finding
-        return f"{finding}{rows} {self.claim()}"
+        return " ".join((f"{finding}{rows}", *self.notes(), self.claim()))
 
 
-def _range(told: Stated, sign: str = "") -> str:
+def _stated(told: Stated, sign: str = "") -> str:
     value, low, high = printed(told)
     return say("compare.figure", value=value + sign, low=low + sign, high=high + sign)

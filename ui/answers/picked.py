@@ -12,6 +12,7 @@ from dpengine.messages import say
 from dpengine.released.compare import FEWEST, Comparable, compare, offers
 from ui.answers import compare_words
 from ui.answers.compare_words import Named
+from ui.parts import fitting
 from ui.pictures import many
 from ui.shell.state import workspace
 from ui.words.figures import printed
@@ -93,10 +94,10 @@ def _compared(found: list[Named], question: str, table: dp.Table, actions: Delta
     except dp.AllowanceError as complaint:
         st.html(f'<p class="warn" role="status">{escape(str(complaint))}</p>')
         return
-    words = compare_words.Words(told, [one.name for one in found], table.name, question)
-    st.html(
-        f'<p class="headline">{escape(words.headline())}</p>{words.table()}<p class="muted">{escape(words.claim())}</p>'
-    )
+    words = compare_words.Words(told, found, table.name, question)
+    notes = "".join(f'<p class="warn fit">{escape(note)}</p>' for note in words.notes())
+    claim = f'<p class="muted">{escape(words.claim())}</p>'
+    st.html(f'<p class="headline">{escape(words.headline())}</p>{words.table()}{notes}{claim}')
     with actions, st.popover(say("answers.copy"), key="copy-compared"):
         st.code(words.sentence(), language=None, wrap_lines=True)
 
@@ -111,7 +112,8 @@ def _named(table: dp.Table) -> tuple[list[Named], str]:
     found = [known[request][part] for request, part in _picks() if part in known[request]]
     several = len({one.request for _, one in found}) > 1
     parts = bool(found) and not several and bool(found[0][1].part)
-    return [Named(_name(answer, one, several), one) for answer, one in found], found[0][0].sentence if parts else ""
+    named = [Named(_name(answer, one, several), one, tuple(fitting.notes(answer, one.part))) for answer, one in found]
+    return named, found[0][0].sentence if parts else ""
 
 
 def _figures(table: dp.Table, request: str, parts: list[str]) -> dict[str, tuple[dp.Answer, Comparable]]:

@@ -116,7 +116,7 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
     with above:
         st.html(f"<p>{escape(_worth(query))}</p>")
         if not price.useful:
-            told = _rough(query, price)
+            told = _rough(table, query, price)
             st.html(f'<p class="warn">{escape(told)}</p>')
         label = say(f"data.buy.{key}_button", share=percent(price.share))
         job.ask_button(label, table, query, f"buy-{key}", disabled=not price.admissible)
@@ -141,11 +141,11 @@ def _worth(query: dp.Query) -> str:
     return say(f"data.buy.{query.card.key}_worth", alpha=query.promise().amount, chance=chance(query.beta))
 
 
-def _rough(query: dp.Query, price: dp.Preview) -> str:
+def _rough(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
     """A warning that this ε is too small to find rare values. What enough people hold is found all the same."""
     if query.declares:
         return say("data.buy.rough", people=query.facts.about)
-    return say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
+    return spend.noise_words(table, query, price)
 
 
 def then(table: dp.Table, answer: dp.Answer) -> None:

@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
+from dpengine.asking.noted import Notes
 from dpengine.mechanisms.curves.cdf import Cdf
-from dpengine.mechanisms.telling import FEW
-from dpengine.messages import say
 from dpengine.released.sheet import as_sheet
 from ui.parts import counted, fitting
 
@@ -88,8 +87,7 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
         answer.receipt["charge"]["hash"],
         counted.words(answer.query),
     ]
-    state = answer.query.state(answer.value, answer.interval)  # looks at every part: once
-    fits = " ".join(fitting.notes(answer))
+    notes = Notes(answer.query, answer.value, answer.interval, fitting.fits(answer))
     if isinstance(answer.value, dict):
         named = dict(zip(answer.query.labels(), cells, strict=True))
         rows = [
@@ -99,19 +97,11 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
                 value,
                 *(answer.interval or {}).get(label, ("", "")),
                 *tail,
-                _note(answer, state, fits, label),
+                notes.of(label),
             ]
             for label, value in (answer.value or {"": ""}).items()
         ]
     else:
         low, high = answer.interval or ("", "")
-        rows = [[*shared, "", answer.value, low, high, *tail, _note(answer, state, fits)]]
+        rows = [[*shared, "", answer.value, low, high, *tail, notes.of()]]
     return header, rows
-
-
-def _note(answer: dp.Answer, state: str, fits: str, part: str = "") -> str:
-    """That a figure says nothing, where the answer's `state` or its own range says so: what was drawn stands beside it,
-    as it was; and what is known of how the cells fit."""
-    if part and answer.interval and answer.query.mute(answer.interval[part], part):
-        state = FEW
-    return " ".join(told for told in (say(f"state.{state}") if state else "", fits) if told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 import dpengine as dp
+from dpengine.asking.column_fit import WELL_MADE, Fits
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
@@ -12,16 +13,22 @@ from ui.shell import nav
 from ui.shell.state import workspace
 
 
-def notes(answer: dp.Answer) -> list[str]:
-    """Nothing where all cells fit, where we made the table, or where it is gone. Also called while a file is written,
-    where there is no page and no visitor."""
+def fits(answer: dp.Answer) -> Fits:
+    """What is known of the columns of an answer's table. Also called while a file is written, where there is no page
+    and no visitor."""
     name = str(answer.receipt["table"])
     if name in SAMPLES:
-        return []
+        return WELL_MADE
     try:
-        return workspace().table(name).fits().notes(answer.query)
-    except AllowanceError:
-        return []
+        return workspace().table(name).fits()
+    except AllowanceError:  # it is gone
+        return WELL_MADE
+
+
+def notes(answer: dp.Answer, part: str = "") -> list[str]:
+    """On the columns of an answer, or of a part of it; nothing where all cells fit, where we made the table, or where
+    it is gone."""
+    return fits(answer).notes(answer.query, part)
 
 
 def html(answer: dp.Answer, linked: bool = False) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import streamlit as st
 
 import dpengine as dp
@@ -19,13 +21,14 @@ def show(table: dp.Table, query: dp.Query) -> None:
         return
     st.html(f'<p class="muted">{say("lever.lead")}</p>')
     for one in found:
-        words = unmarked(_words(table, query, one))
+        told = _words(table, query, one)
+        words = unmarked(told)
         if one.ends is None:
             st.page_link(nav.page("ask"), label=words, query_params=preview.link(table, one.query))
         elif not table.practice:
             st.page_link(nav.page("data"), label=words, query_params={"table": table.name, "change": "1"})
         else:
-            st.html(f'<p class="muted">{words}</p>')
+            st.html(f'<p class="muted">{escape(told)}</p>')
 
 
 def _words(table: dp.Table, query: dp.Query, lever: Lever) -> str:
@@ -35,5 +38,5 @@ def _words(table: dp.Table, query: dp.Query, lever: Lever) -> str:
         return say("lever.range", column=query.answer_column, before=before, after=after, **told)
     if lever.kind == "groups":
         return say("lever.groups", question=lever.query.sentence(), **told)
-    (share,) = table.shares([lever.query])
-    return say("lever.spend", share=percent(share), **told)
+    (share,) = table.prices([lever.query])
+    return say("lever.spend", share=percent(share or 0), **told)

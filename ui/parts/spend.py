@@ -75,7 +75,8 @@ def usual(table: dp.Table) -> str:
 
 def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -> str:
     """The slider; its value is the text that counts, also when typed exactly. Each step says what the question that
-    `make` builds at it would take of the allowance."""
+    `make` builds at it would take of the allowance; what is left pays for every step, except for one that was typed or
+    came with a link, which says that it does not."""
     now = st.session_state[_epsilon(place)]
     options = [step for step in STEPS if Fraction(step) <= table.budget.rule.epsilon] or [
         text_of(table.budget.rule.epsilon)
@@ -87,14 +88,16 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         except (dp.AllowanceError, ValueError):
             now = options[0]
     st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
-    slider = f"{place}-slider"
+    slider, labels = f"{place}-slider", _labels(table, make, options)
+    paid = [step for step in options if step in labels]
+    options = sorted({*(paid if len(paid) > 1 else options[:2]), now}, key=Fraction)  # a slider has two ends
     st.session_state[slider] = now
     st.select_slider(
         say("spend.slider"),
         options,
         key=slider,
         label_visibility="collapsed",
-        format_func=_labels(table, make, options).__getitem__,
+        format_func=lambda step: labels.get(step) or say("spend.step_too_much", epsilon=local(step)),
         on_change=_from_slider,
         args=(place,),
     )
@@ -102,11 +105,14 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
 
 
 def _labels(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
-    """Two steps that take about the same still read differently: a browser knows a step by its words."""
+    """Of the steps that what is left pays for. Two that take about the same still read differently: a browser knows a
+    step by its words."""
     try:
-        shares = map(percent, table.shares([make(step) for step in steps]))
+        prices = zip(steps, table.prices([make(step) for step in steps]), strict=True)
         return {
-            step: say("spend.step", share=share, epsilon=local(step)) for step, share in zip(steps, shares, strict=True)
+            step: say("spend.step", share=percent(share), epsilon=local(step))
+            for step, share in prices
+            if share is not None
         }
     except dp.AllowanceError:  # there is no question yet
         return {step: say("spend.step_alone", epsilon=local(step)) for step in steps}
@@ -125,20 +131,27 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
         told = say("spend.cost_gaussian", share=percent(price.share))
     lines.append(f'<p class="muted">{gloss.text(told)} {escape(price.promise.floor_words(query.facts.about))}</p>')
     if not price.useful:
-        lines.append(f'<p class="warn">{gloss.text(_noise_words(table, query, price))}</p>')
+        lines.append(f'<p class="warn">{gloss.text(noise_words(table, query, price))}</p>')
     st.html("".join(lines))
     if not price.useful:
         levers.show(table, query)
 
 
-def _noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
-    """What would help. So many times ε is not so many times the price of Gaussian noise: there the price is told."""
-    if not isinstance(query.loss(), Gaussian):
-        return say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
-    enough = table.preview(query.at(query.epsilon * price.times_needed))
-    if not enough.admissible:
+def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
+    """That an answer would be mostly noise, and what would help, told in shares: so many times ε is not so many times
+    the price."""
+    share = enough(table, query, price)
+    if share is None:
         return say("spend.noise_short", people=price.people_needed)
-    return say("spend.noise_share", people=price.people_needed, share=percent(enough.share))
+    return say("spend.noise_share", people=price.people_needed, share=percent(share))
+
+
+def enough(table: dp.Table, query: dp.Query, price: dp.Preview) -> Fraction | None:
+    """What the least setting that is more than noise takes of the allowance; None where what is left does not pay."""
+    try:
+        return table.prices([query.at(query.epsilon * price.times_needed)])[0]
+    except dp.AllowanceError:  # beyond the largest ε there is
+        return None
 
 
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:

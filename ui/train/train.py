@@ -14,7 +14,7 @@ from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.models.of_gradients import REGIONS, OfGradients
 from dpengine.messages import say
-from ui.parts import addressed, counted, history, job, number_field, owner, pickers
+from ui.parts import addressed, counted, history, job, number_field, owner, pickers, spend
 from ui.shell import frame
 from ui.shell.state import workspace
 from ui.train import train_preview, train_result, train_state
@@ -220,8 +220,9 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any) -> None:
     takes = say("train_page.takes", share=percent(price.share), steps=query.steps)
     told = f'{counted.html(query)}<p class="muted">{escape(takes)}</p>'
     if not price.useful:
-        times = round(float(price.times_needed), 1)
-        told += f'<p class="warn">{gloss.text(say("train_page.mostly_noise", times=times))}</p>'
+        share = spend.enough(table, query, price)
+        short = "train_page.mostly_noise_short" if share is None else "train_page.mostly_noise"
+        told += f'<p class="warn">{gloss.text(say(short, share=percent(share or 0)))}</p>'
     if query.diverges:
         told += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
     worth.html(told)

@@ -72,8 +72,7 @@ def _form(table: dp.Table, model: Model) -> None:
     told = f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"
     told += counted.html(query)
     if not price.useful:
-        noise = say("spend.noise", people=price.people_needed, times=round(float(price.times_needed), 1))
-        told += f'<p class="warn">{gloss.text(noise)}</p>'
+        told += f'<p class="warn">{gloss.text(spend.noise_words(table, query, price))}</p>'
     st.html(told)
     label = say("train_page.check_button", share=percent(price.share))
     job.ask_button(label, table, query, "train-check-go", not price.admissible, "secondary", "checked")

@@ -97,6 +97,9 @@ class FitChecks(OfCounts):
     def labels(self) -> list[str]:
         return list(self.columns)
 
+    def about(self, part: str = "") -> set[str]:
+        return super().about() if part not in self.columns else {part}
+
     def verdict_of(self, interval: Ends) -> str:
         return verdict(interval, self.facts.about, self.most)
 

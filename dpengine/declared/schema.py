@@ -27,7 +27,7 @@ from dpengine.declared.item_set import MOST_LISTED as MOST_LISTED
 from dpengine.declared.item_set import Code as Code
 from dpengine.declared.item_set import ItemSet as ItemSet
 from dpengine.declared.spelling import normal as normal
-from dpengine.messages import hidden
+from dpengine.messages import AUTOMATIC, CATALOGUES, Automatic, hidden
 
 MISSING = -1  # the code of a missing Number
 MOST_STEPS = 10**7
@@ -199,9 +199,11 @@ class Category:
             raise AllowanceError("schema.unreadable")
         if spellings:
             usual_spellings.lines(spellings)  # refuses a table that does not exist
-        object.__setattr__(self, "values", listed)
-        object.__setattr__(self, "unknown", seen[normal(unknown)])
-        object.__setattr__(self, "missing", seen[normal(missing)])
+        labels = _marked(labels, listed)
+        object.__setattr__(self, "values", tuple(labels[: len(listed)]))
+        label_of = {normal(label): label for label in labels}
+        object.__setattr__(self, "unknown", label_of[normal(unknown)])
+        object.__setattr__(self, "missing", label_of[normal(missing)])
         object.__setattr__(self, "aliases", spelled)
         object.__setattr__(self, "spellings", spellings)
         object.__setattr__(self, "labels", tuple(labels))
@@ -241,6 +243,17 @@ class Category:
         if self.aliases:
             data["aliases"] = [list(pair) for pair in self.aliases]
         return data | ({"spellings": self.spellings} if self.spellings else {})
+
+
+def _marked(labels: list[str], listed: tuple[str, ...]) -> list[str]:
+    """The labels, with those marked that nobody wrote: told in the reader's language. None where another label is what
+    a language calls one of them, because then two would read the same."""
+    made = {label for label in labels if label in AUTOMATIC and label not in listed}
+    made |= set(listed) if set(listed) == {"yes", "no"} else set()
+    called = {normal(catalogue[AUTOMATIC[label]]) for label in made for catalogue in CATALOGUES.values()}
+    if any(normal(label) in called for label in labels if label not in made):
+        return labels
+    return [Automatic(label) if label in made else label for label in labels]
 
 
 def extra_labels(column: object) -> list[str]:

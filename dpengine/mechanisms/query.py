@@ -25,12 +25,12 @@ from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicat
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import coarser, read_ref
-from dpengine.declared.schema import extra_labels
+from dpengine.declared.schema import Category, extra_labels
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
 from dpengine.mechanisms.trial import Trial
-from dpengine.messages import say
+from dpengine.messages import say, shown
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Law
 from dpengine.statistics.need import AnyNeed
@@ -211,7 +211,14 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def shown(self) -> dict[str, str]:
         """Stored names of parts, which are English, in the reader's language; names that stay the same are left out."""
-        return self.by.shown() if isinstance(self.by, Grouped) else {}
+        return {} if self.by is None else self.named(self.by)
+
+    def named(self, column: Ref) -> dict[str, str]:
+        """The same of the values of a column."""
+        if isinstance(column, Grouped):
+            return column.shown()
+        declared = self.facts.schema[column]
+        return shown(declared.labels) if isinstance(declared, Category) else {}
 
     def leftovers(self) -> list[str]:
         """Stored names of parts that stand for what is not listed, or for no answer: those a person may not want to

@@ -8,13 +8,13 @@ language does not have are shown in English; `MEANT` lists the areas that it sho
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from dpengine.messages.language import LANGUAGES, current
+from dpengine.messages.language import LANGUAGES, STORED, current
 from dpengine.messages.language import language as language
 from dpengine.messages.numbers import forms, local
 
@@ -118,8 +118,31 @@ def _confined(text: str) -> bool:
     return depth == 0
 
 
+class Automatic(str):
+    """A label that a declaration makes by itself, “other”, “no answer”, “yes” or “no”: stored in English and equal to
+    those words, told in the reader's language. The same word written by a person is told as it was written: “no” in a
+    list of countries is Norway."""
+
+    __slots__ = ()
+
+
+AUTOMATIC = {"other": "value.other", "no answer": "value.no_answer", "yes": "value.yes", "no": "value.no"}
+
+
+def called(label: str) -> str:
+    """A label as the reader calls it; what is stored stays as it is."""
+    return say(AUTOMATIC[label]) if isinstance(label, Automatic) and current() != STORED else label
+
+
+def shown(labels: Iterable[str]) -> dict[str, str]:
+    """Stored labels that the reader calls by other words, with these."""
+    return {label: words for label in labels if (words := called(label)) != label}
+
+
 def plain(value: Any) -> str:
     """A public fact as a person writes it: 1234567 as 1,234,567, one third as 0.333; in one line."""
+    if isinstance(value, Automatic):
+        return called(value)
     if isinstance(value, bool):
         return say("plain.yes" if value else "plain.no")
     if isinstance(value, Fraction):

@@ -22,6 +22,7 @@ from dpengine.declared.conditions import read_predicate
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.synthetic.of_class import OfClass
+from dpengine.messages import called
 
 _GOLDEN = (5**0.5 - 1) / 2
 KEYS = asked_on("synthetic")  # the questions whose answer is a synthetic table
@@ -86,7 +87,7 @@ class Synthetic:
             if name not in self.query.columns:
                 raise AllowanceError("column.absent", column=str(name)[:60], columns=list(self.query.columns))
         block = self.query.marginal(names)
-        labels = combined([self.query.facts.schema.category(name).labels for name in names])
+        labels = combined([[called(one) for one in self.query.facts.schema.category(name).labels] for name in names])
         if any(set(one.names) == set(names) for one in self.query.blocks):  # one check for all of them
             shares = block.sums(self.cells) * (100 / self.rows)
             return {label: ClassShare(float(one), self.width) for label, one in zip(labels, shares, strict=True)}

@@ -26,6 +26,7 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Code, Number, Schema
+from dpengine.messages import shown
 
 ROW_BITS = 16
 WEIGHT_BITS = 24
@@ -95,6 +96,11 @@ class Layout:
         for name, column in zip(self.names, self.columns, strict=True):
             names += [f"{name} = {label}" for label in column.labels] if isinstance(column, Category) else [name]
         return tuple(names)
+
+    def shown(self) -> dict[str, str]:
+        """Those that the reader calls by other words."""
+        lists = [(name, one) for name, one in zip(self.names, self.columns, strict=True) if isinstance(one, Category)]
+        return {f"{name} = {one}": f"{name} = {told}" for name, of in lists for one, told in shown(of.labels).items()}
 
     def row(self, row: Row) -> list[tuple[int, int]] | None:
         """The coordinates of a coded row that may differ from 0, as (place, value); None where the row is left out."""

@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.declared.date_column import Date
 from dpengine.declared.read_group import OF_DAYS, read_group
 from dpengine.declared.schema import Category, ItemSet, Number
-from dpengine.messages import say
+from dpengine.messages import called, say
 from ui.parts import grouping, pickers
 from ui.shell.language import day_format
 
@@ -160,7 +160,7 @@ def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, whe
 def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:
     """Picked, or of a list too long for a browser, typed; what is not listed is left for the engine to refuse."""
     if column.size <= MOST_PICKED:
-        return list(where.multiselect(say("form.where_values"), list(column.labels), chosen, key=key))
+        return list(where.multiselect(say("form.where_values"), list(column.labels), chosen, called, key=key))
     text = where.text_input(say("form.typed_values"), "; ".join(chosen), key=key)
     return [part.strip() for part in text.split(";") if part.strip()]
 

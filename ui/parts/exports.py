@@ -75,9 +75,19 @@ def answer_sheet(answer: dp.Answer) -> bytes:
     return as_sheet(*answer_rows(answer))
 
 
+def _parts(query: dp.Query) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The columns that identify the parts, and the cells of each part, in the reader's words."""
+    names, cells = query.cells()
+    if crossed := query.crossed():
+        told = [values for _, values in crossed]
+        return [name for name, _ in crossed], [tuple(map(dict.__getitem__, told, cell)) for cell in cells]
+    shown = query.shown()
+    return list(names), [tuple(shown.get(one, one) for one in cell) for cell in cells]
+
+
 def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
     """The headings, and a row for each figure."""
-    names, cells = answer.query.cells()
+    names, cells = _parts(answer.query)
     header = ["question", "table", *names, "value", "low", "high", "unit", "epsilon", "charge", "counted", "note"]
     shared = [answer.sentence, answer.receipt["table"]]
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
@@ -89,11 +99,12 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
     ]
     notes = Notes(answer.query, answer.value, answer.interval, fitting.fits(answer))
     if isinstance(answer.value, dict):
+        shown = answer.query.shown()
         named = dict(zip(answer.query.labels(), cells, strict=True))
         rows = [
             [
                 *shared,
-                *named.get(label, (label,)),
+                *named.get(label, (shown.get(label, label),)),
                 value,
                 *(answer.interval or {}).get(label, ("", "")),
                 *tail,

@@ -21,6 +21,7 @@ from dpengine.messages.numbers import local
 from dpengine.noise.row_noise import Blur, Swap, expected_error, thesis_scale
 
 MOST_ROWS = 8
+LONGEST_CELL = 40  # of the made-up rows: a declared value may be a whole sentence
 _TENTHS = 1000  # of a percent
 
 
@@ -108,10 +109,14 @@ def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -
     )
     body = ""
     for old, new in list(zip(before, after, strict=True))[:MOST_ROWS]:
-        pairs = [(escape(cell_words(a)), escape(cell_words(b))) for a, b in zip(old, new, strict=True)]
+        pairs = [(escape(_short(cell_words(a))), escape(_short(cell_words(b)))) for a, b in zip(old, new, strict=True)]
         cells = "".join(f"<td class='muted'>{a}</td><td>{b}</td>" for a, b in pairs)
         body += f"<tr>{cells}</tr>"
     return f'<div class="scroll"><table class="plain example"><tr>{head}</tr>{body}</table></div>'
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= LONGEST_CELL else words[: LONGEST_CELL - 1] + "…"
 
 
 def cell_words(value: Any) -> str:

@@ -13,7 +13,7 @@ from dpengine.core.printed import chance
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.telling import fills
-from dpengine.messages import plain, say
+from dpengine.messages import called, plain, say
 from dpengine.noise.row_noise import Blur
 from dpengine.released.published import Estimate, Published, reach_of
 from ui.parts import answer as answers
@@ -248,7 +248,7 @@ def _labels(published: Published, name: str, starts: list[int]) -> list[str]:
 
 def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
     """Bars with whiskers, and the figures with each value's share."""
-    each = {label: _possible(one, rows) for label, one in each.items()}
+    each = {called(label): _possible(one, rows) for label, one in each.items()}
     first = dict(list(each.items())[:MOST_SHOWN])
     ranges = {label: (one.low, one.high) for label, one in first.items()}
     alt = "; ".join(f"{label}: {rounded(one.value, one.low, one.high)}" for label, one in first.items())

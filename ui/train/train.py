@@ -13,7 +13,7 @@ from dpengine.core.printed import percent
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.models.of_gradients import REGIONS, OfGradients
-from dpengine.messages import say
+from dpengine.messages import called, say
 from ui.parts import addressed, counted, history, job, number_field, owner, pickers, spend
 from ui.shell import frame
 from ui.shell.state import workspace
@@ -110,7 +110,7 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
             st.markdown(say("train_page.is"), width="content")
             usual = given["positive"] if given["positive"] in goal.values else train_state.usual_positive(goal)
             key = train_state.widget(f"positive-{target}")
-            positive = pickers.pick("train_page.value", list(goal.values), usual, str, key)
+            positive = pickers.pick("train_page.value", list(goal.values), usual, called, key)
         st.markdown(say("train_page.from"), width="content")
     others = train_state.others(table, target)
     kept = [name for name in given["features"] if name in others]

@@ -14,7 +14,7 @@ from dpengine.core.printed import chance, percent
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_gradients import OfGradients
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.released import model_script
 from dpengine.statistics.features import LINEAR, WEIGHT_BITS, Model
 from ui.parts import answer as answers
@@ -159,7 +159,7 @@ def _field(name: str, column: dp.Number | Date | Category, now: Any, key: str) -
     name = unmarked(name)
     if isinstance(column, Category):
         labels = list(column.labels)
-        return str(st.selectbox(name, labels, labels.index(now) if now in labels else 0, key=key))
+        return str(st.selectbox(name, labels, labels.index(now) if now in labels else 0, called, key=key))
     if isinstance(column, Date):
         first, last = column.first, column.last
         try:

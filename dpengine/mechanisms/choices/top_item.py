@@ -199,7 +199,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return []
 
     def shown(self) -> dict[str, str]:
-        return self.column.shown() if isinstance(self.column, Grouped) else {}
+        return self.named(self.column)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         column = self.facts.schema.listed(self.column)

@@ -109,18 +109,17 @@ class Crosstab(Histogram):
         return say(code, columns=say("who.and").join(map(str, self.columns)), who=who(self.where, rows=rows))
 
     def shown(self) -> dict[str, str]:
-        if not any(isinstance(name, Grouped) for name in self.columns):
+        names = [self.named(name) for name in self.columns]
+        if not any(names):
             return {}
         told = [
-            list(name.shown().values()) if isinstance(name, Grouped) else self._labels(name) for name in self.columns
+            [known.get(label, label) for label in self._labels(name)]
+            for name, known in zip(self.columns, names, strict=True)
         ]
         return dict(zip(self.labels(), combined(told), strict=True))
 
     def crossed(self) -> list[tuple[str, dict[str, str]]]:
-        return [
-            (str(name), name.shown() if isinstance(name, Grouped) else {label: label for label in self._labels(name)})
-            for name in self.columns
-        ]
+        return [(str(name), {label: label for label in self._labels(name)} | self.named(name)) for name in self.columns]
 
     def _labels(self, name: Ref) -> tuple[str, ...]:
         return self.facts.schema.category(name).labels

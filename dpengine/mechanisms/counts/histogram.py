@@ -116,8 +116,8 @@ class Histogram(OfCounts):
             return self._spans()
 
     def shown(self) -> dict[str, str]:
-        if isinstance(self.column, Grouped):
-            return self.column.shown()
+        if isinstance(self.values, Category | Grouped):
+            return self.named(self.column)
         return dict(zip(self.labels(), self._spans(), strict=True))
 
     def _spans(self) -> list[str]:

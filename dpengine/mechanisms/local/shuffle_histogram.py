@@ -206,7 +206,7 @@ class ShuffleHistogram(Query[tuple[int, ...], tuple[int, ...]]):
         return list(self.facts.schema.category(self.column).labels)
 
     def shown(self) -> dict[str, str]:
-        return self.column.shown() if isinstance(self.column, Grouped) else {}
+        return self.named(self.column)
 
     def finish(self, raw: tuple[int, ...]) -> Released:
         return self.by_label(self._told(count) for count in raw)

@@ -360,7 +360,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         return list(self.layout.labels)
 
     def shown(self) -> dict[str, str]:
-        return {CONSTANT: say("train.constant")}
+        return {CONSTANT: say("train.constant")} | self.layout.shown()
 
     # How far the noise carries
 

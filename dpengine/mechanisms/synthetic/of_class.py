@@ -196,6 +196,14 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
     def labels(self) -> list[str]:
         return combined([self.facts.schema.category(name).labels for name in self.columns])
 
+    def shown(self) -> dict[str, str]:
+        names = [self.named(name) for name in self.columns]
+        if not any(names):
+            return {}
+        labels = [self.facts.schema.category(name).labels for name in self.columns]
+        told = [[known.get(label, label) for label in one] for known, one in zip(names, labels, strict=True)]
+        return dict(zip(self.labels(), combined(told), strict=True))
+
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         return self.columns, list(product(*(self.facts.schema.category(name).labels for name in self.columns)))
 

@@ -159,7 +159,7 @@ SENTENCES: dict[str, str] = {
     "data.card.values_help": "Po ena v vrstici ali ločene z vejicami ali podpičji. Drugi zapisi vrednosti gredo v njeno vrstico za enačaj s presledki: ženska = ž, gospa",
     "data.card.values_example": "po ena v vrstici",
     "data.card.others": "Celice z nečim drugim",
-    "data.card.open": "štejejo kot „other“ (drugo), prazne kot „no answer“ (brez odgovora)",
+    "data.card.open": "štejejo kot „drugo“, prazne kot „ni odgovora“",
     "data.card.closed": "štejejo kot ena s seznama, tudi prazne",
     "data.card.goes_to": "Štejejo kot",
     "data.card.choose": "izberite vrednost",

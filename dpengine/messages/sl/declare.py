@@ -29,7 +29,7 @@ SENTENCES: dict[str, str] = {
     "number.grid": "Ta razpon ima več kot {most} korakov; izberite večji korak.",
     "category.few": "Seznam potrebuje vsaj {least} {least|različno vrednost|različni vrednosti|različne vrednosti|različnih vrednosti}.",
     "category.many": "Seznam ima lahko največ {most} {most|vrednost|vrednosti|vrednosti|vrednosti}.",
-    "category.blank": "Seznam ne sme vsebovati prazne vrednosti; izpustite jo, prazne celice se štejejo kot „no answer“.",
+    "category.blank": "Seznam ne sme vsebovati prazne vrednosti; izpustite jo, prazne celice se štejejo kot „ni odgovora“.",
     "category.twice": "Seznam vsebuje „{value}“ dvakrat (ne glede na velike črke in presledke); pustite eno.",
     "category.long": "Vrednost s seznama ima lahko največ {most} {most|znak|znaka|znake|znakov}.",
     "category.closed_unknown": "Celice zunaj seznama morajo iti k vrednosti s seznama ali k vrednosti z imenom other.",

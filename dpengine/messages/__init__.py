@@ -49,6 +49,7 @@ AREAS = (
     "trust_honest",
     "lessons_trust",
     "lessons_descent",
+    "lessons_linkage",
     "curves",
     "synthetic",
     "synthetic_page",
@@ -65,7 +66,7 @@ AREAS = (
     "places",
     "data_lines",
 )
-LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "widgets")
+LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "lessons_linkage", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})
 
 

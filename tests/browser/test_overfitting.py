@@ -36,6 +36,6 @@ def test_from_what_if_to_the_demonstration_and_back_by_a_link(
     cold.goto("/overfitting?seed=2")
     cold.locator(SAYS, has_text="no better than a coin").wait_for()
     settled(cold)
-    assert cold.locator(SAYS).first.inner_text() == exact and "lesson=9" in cold.url
+    assert cold.locator(SAYS).first.inner_text() == exact and "lesson=overfitting" in cold.url
     shot(cold, "dark-overfitting")
     assert not table_of(page, server).history()

@@ -29,7 +29,9 @@ def pages() -> dict[str, str]:
 
 
 def each_lesson() -> dict[str, str]:
-    return {"lessons": "/lessons"} | {f"lesson-{number:02}": f"/lessons?lesson={number}" for number in lessons.NAMES}
+    return {"lessons": "/lessons"} | {
+        f"lesson-{lessons.place(number):02}": f"/lessons?lesson={name}" for number, name in lessons.NAMES.items()
+    }
 
 
 def after_asking() -> dict[str, str]:

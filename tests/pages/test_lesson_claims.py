@@ -11,32 +11,15 @@ from typing import Any
 
 import pytest
 from helpers_ledger import ask, opened
+from helpers_lessons import Quiet
 
 from demos.lessons import averaging, clinic, definition, differencing, median
 from dpengine.accountant import how_many_fit
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import BudgetExceeded
 from dpengine.noise import laws
-from dpengine.noise.coins import Coins
 from dpengine.storage.samples import SAMPLES
 from ui.learn import lesson_averaging, lesson_coin, lesson_definition, lesson_differencing, lesson_median, lessons
-
-
-class Quiet(Coins):
-    """No noise, and a note of the scales that were asked for."""
-
-    def __init__(self) -> None:
-        self.scales: list[F] = []
-
-    def bits(self, count: int) -> int:
-        return 0
-
-    def laplace(self, values: Any, scale: F) -> list[int]:
-        self.scales.append(scale)
-        return list(values)
-
-    def gaussian(self, values: Any, sigma_squared: F) -> list[int]:
-        raise AssertionError("a count has Laplace noise")
 
 
 def charges(folder: Path, loss: Loss, wanted: int) -> int:

@@ -20,7 +20,7 @@ from ui.learn.lesson import Lesson, Setting
 pytestmark = pytest.mark.usefixtures("shared")
 
 ROOT = Path(__file__).resolve().parents[2]
-NUMBERS = sorted(lessons.NAMES)
+NUMBERS = list(lessons.NAMES)
 
 
 def opened(**address: str) -> AppTest:
@@ -87,8 +87,8 @@ def test_every_setting_at_its_ends_has_a_picture_and_words(number: int) -> None:
 def test_a_link_brings_a_lesson_back(number: int) -> None:
     lesson = lessons.lesson(number)
     told = {one.name: one.choices[-1] for one in lesson.settings}
-    page = opened(lesson=str(number), **told)
-    assert link(page) == {"lesson": str(number)} | told
+    page = opened(lesson=lessons.NAMES[number], **told)
+    assert link(page) == {"lesson": lessons.NAMES[number]} | told
     shown = {one.name for one in lesson.matters(told)}
     for one in lesson.settings:
         mine = f"lesson-{number}-{one.name}-"
@@ -104,24 +104,53 @@ def test_a_link_brings_a_lesson_back(number: int) -> None:
 @some_lessons
 def test_whatever_stands_in_the_address_the_lesson_stands(number: int) -> None:
     wrong = {one.name: "<script>" + "9" * 99 for one in lessons.lesson(number).settings}
-    page = opened(lesson=str(number), **wrong)
-    assert link(page) == {"lesson": str(number)} | lessons.lesson(number).clean({})
+    page = opened(lesson=lessons.NAMES[number], **wrong)
+    assert link(page) == {"lesson": lessons.NAMES[number]} | lessons.lesson(number).clean({})
     assert "<script>" not in html(page) and len(said(page)) == 2
 
 
-@pytest.mark.parametrize("text", ["0", "99", "-1", "1.0", "one", "<script>", "٣"])
+@pytest.mark.parametrize("text", ["0", "13", "99", "-1", "1.0", "one", "<script>", "٣"])
 def test_no_such_lesson_is_the_overview(text: str) -> None:
     assert 'class="lesson-say"' not in html(page := opened(lesson=text)) and "<script>" not in html(page)
     assert len([one for one in page.button if str(one.key).startswith("lesson-open-")]) == len(lessons.NAMES)
 
 
+BEFORE = {  # what each number opened before lessons had names in their addresses
+    1: "Two harmless questions",
+    2: "Ask often enough",
+    3: "Safe once, broken twice",
+    4: "Two worlds must look alike",
+    5: "One person can move the median",
+    6: "A loaded die",
+    7: "However many films",
+    8: "Do a hundred questions",
+    9: "Why asking many questions",
+    10: "The bars are noisy",
+    11: "Whom do you trust?",
+    12: "Descent",
+}
+
+
+@pytest.mark.parametrize("number", [1, 9, pytest.param(5, marks=pytest.mark.long), 12])
+def test_an_old_link_opens_what_it_did(number: int) -> None:
+    page = opened(lesson=str(number))
+    assert BEFORE[number] in unescape(re.findall(r"<h1[^>]*>(.*?)</h1>", html(page))[0])
+    assert f"Lesson {number + 1} of 13" in html(page) and link(page)["lesson"] == lessons.NAMES[number]
+
+
+def test_every_old_number_means_the_lesson_it_meant() -> None:
+    for number, title in BEFORE.items():
+        assert title.lower() in lessons.lesson(number).title.lower(), lessons.lesson(number).title
+        assert lessons._number(str(number)) == number == lessons._number(lessons.NAMES[number])
+
+
 def test_from_the_overview_through_the_lessons_and_nothing_is_spent(shared: dp.Workspace) -> None:
     page = opened()
-    page.button(key="lesson-open-1").click().run()
+    page.button(key=f"lesson-open-{NUMBERS[0]}").click().run()
     for place, number in enumerate(NUMBERS, start=1):
         assert f"<h1>{lessons.lesson(number).title}" in unescape(html(page))
         assert len(said(page)) == 2 and page.expander
-        assert f"Lesson {number} of" in html(page)
+        assert f"Lesson {place} of {len(NUMBERS)}" in html(page)
         if place < len(NUMBERS):
             page.button(key="lesson-next").click().run()
     page.button(key="lesson-all").click().run()

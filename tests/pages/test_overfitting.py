@@ -133,5 +133,5 @@ def test_the_old_address_leads_to_the_lesson(old: dict[str, str], new: dict[str,
     body = html_of(page)
     assert "Why asking many questions fools you" in body and "<script>" not in body
     link = parse_qs(urlsplit(page.code[0].value).query)
-    assert {name: values[0] for name, values in link.items()} == {"lesson": "9"} | given
+    assert {name: values[0] for name, values in link.items()} == {"lesson": "overfitting"} | given
     assert view(**given).one.split(".")[0] in unescape(body).replace("\xa0", " ")

@@ -41,8 +41,8 @@ def show() -> None:
             st.html(f'<dl class="words">{gloss.entry(chosen)}</dl>')
             number = gloss.LESSON.get(chosen)
             if number is not None:
-                label = say("gloss.lesson", number=number, title=lessons.lesson(number).title)
-                st.page_link(nav.page("lessons"), label=label, query_params={"lesson": str(number)})
+                label = say("gloss.lesson", number=lessons.place(number), title=lessons.lesson(number).title)
+                st.page_link(nav.page("lessons"), label=label, query_params=lessons.to(number))
     st.html(f'<dl class="words">{"".join(gloss.entry(name) for name in words if name != chosen)}</dl>')
 
 

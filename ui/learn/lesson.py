@@ -1,7 +1,7 @@
 """What a lesson is made of. A lesson is data: its settings, and a function from them to a picture and its words.
 
 To add one: `demos/lessons/<name>.py` computes, `ui/lesson_<name>.py` holds `LESSON`, its words stand in the catalogue
-under `lesson.<n>.…`, and `NAMES` in `ui/learn/lessons.py` gives it its number.
+under `lesson.<n>.…`, and `NAMES` in `ui/learn/lessons.py` gives it its number and its place.
 """
 
 from __future__ import annotations

@@ -22,7 +22,10 @@ from ui.shell import frame
 from ui.shell.language import IN_ADDRESS, address, in_address, written
 from ui.words import gloss
 
-NAMES: dict[int, str] = {  # by number, rising: the module `ui.lesson_<name>`, the words `lesson.<number>.…`
+# In the order of teaching, by the number under which the words stand (`lesson.<number>.…`): the module
+# `ui.learn.lesson_<name>`, and the name in an address. A reader sees a lesson's place in this list.
+NAMES: dict[int, str] = {
+    13: "linkage",
     1: "differencing",
     2: "averaging",
     3: "coin",
@@ -36,6 +39,7 @@ NAMES: dict[int, str] = {  # by number, rising: the module `ui.lesson_<name>`, t
     11: "trust",
     12: "descent",
 }
+OLD = tuple(str(number) for number in range(1, 13))  # addresses had numbers once: `?lesson=9` opens what it did
 STATE = "lessons"
 HANDS = 8  # so many different draws of one picture go round a room
 
@@ -94,7 +98,17 @@ def _line(number: int) -> None:
 
 
 def _named(number: int) -> str:
-    return say("lessons.named", number=number, title=lesson(number).title)
+    return say("lessons.named", number=place(number), title=lesson(number).title)
+
+
+def place(number: int) -> int:
+    """The number that a reader sees, from 1."""
+    return 1 + list(NAMES).index(number)
+
+
+def to(number: int, **settings: str) -> dict[str, str]:
+    """What an address says to open a lesson."""
+    return {"lesson": NAMES[number]} | settings
 
 
 # --- one lesson -------------------------------------------------------------------------------------------------------
@@ -102,13 +116,13 @@ def _named(number: int) -> str:
 
 def one(number: int) -> None:
     _arrive(number)
-    place = say("lessons.place", number=number, all=len(NAMES))
-    st.html(f'<p class="crumb"{written()}>{escape(place)}</p><h1{written()}>{escape(lesson(number).title)}</h1>')
+    where = say("lessons.place", number=place(number), all=len(NAMES))
+    st.html(f'<p class="crumb"{written()}>{escape(where)}</p><h1{written()}>{escape(lesson(number).title)}</h1>')
     with st.container(key=f"card-one-{number}"):
         _screen(number)
     with st.container(key="lesson-steps", horizontal=True):
-        before = max((other for other in NAMES if other < number), default=0)
-        after = min((other for other in NAMES if other > number), default=0)
+        order, at = [0, *NAMES, 0], place(number)
+        before, after = order[at - 1], order[at + 1]
         if before:
             _to(before, say("lessons.back"), "lesson-back")
         _to(0, say("lessons.all"), "lesson-all")
@@ -216,7 +230,8 @@ def _hand() -> int:
 
 def _number(text: str) -> int | None:
     """Which lesson an address means; anything else is the overview."""
-    return int(text) if text in map(str, NAMES) else None
+    named = {name: number for number, name in NAMES.items()}
+    return int(text) if text in OLD else named.get(text)
 
 
 def _kept() -> dict[str, Any]:
@@ -241,13 +256,9 @@ def _given(number: int) -> dict[str, str]:
     return dict(_kept()["given"][number])
 
 
-def _link(number: int) -> dict[str, str]:
-    return {"lesson": str(number)}
-
-
 def _go(number: int) -> None:
     """To another lesson, or with 0 to all of them."""
-    address(_link(number) | _kept()["given"].get(number, {}) if number else {}, again=True)
+    address(to(number) | _kept()["given"].get(number, {}) if number else {}, again=True)
 
 
 def _remember(number: int, given: Given) -> None:
@@ -256,7 +267,7 @@ def _remember(number: int, given: Given) -> None:
     if kept["given"][number] == given and not kept["tossed"]:
         return
     kept["given"][number], kept["tossed"] = dict(given), False
-    kept["url"] = _link(number) | dict(given)
+    kept["url"] = to(number) | dict(given)
     address(kept["url"], again=True)
 
 
@@ -270,4 +281,4 @@ def _toss(number: int, one: Setting) -> None:
 def _address(number: int, given: Given) -> str:
     """The whole address of this lesson with these settings, as a slide needs it."""
     here: Any = st.context.url
-    return f"{here or '/lessons'}?{urlencode(_link(number) | dict(given) | in_address())}"
+    return f"{here or '/lessons'}?{urlencode(to(number) | dict(given) | in_address())}"

@@ -1,4 +1,4 @@
-"""The first lesson in three numbers, for Start: two counts, and what their difference gives away."""
+"""Two harmless questions in three numbers, for Start: two counts, and what their difference gives away."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 from demos.lessons import differencing as demo
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
+from ui.learn import lesson_differencing, lessons
 from ui.shell import nav
 
 _SEEN = "why-private"  # the private answers this visitor drew, until they ask again
@@ -35,8 +36,9 @@ def show() -> None:
             st.button(say("why.ask" if drawn is None else "why.again"), key="why-ask", on_click=_draw)
             if drawn is not None:
                 st.button(say("why.back"), key="why-back", type="tertiary", on_click=_forget)
-                lesson = {"lesson": "1", "way": "noise"}
-                st.page_link(nav.page("lessons"), label=say("why.lesson"), query_params=lesson)
+                number = lesson_differencing.NUMBER
+                label = say("why.lesson", number=lessons.place(number))
+                st.page_link(nav.page("lessons"), label=label, query_params=lessons.to(number, way="noise"))
 
 
 def _chances(drawn: demo.Attack) -> str:

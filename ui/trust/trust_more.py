@@ -174,5 +174,5 @@ def learns() -> str:
 
 
 def links() -> None:
-    st.page_link(nav.page("lessons"), label=say("trust.lesson"), query_params={"lesson": "11"})
+    st.page_link(nav.page("lessons"), label=say("trust.lesson"), query_params={"lesson": "trust"})
     nav.check_link(q="shuffle_count")

@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "why.ask": "Ask the same privately",
     "why.again": "Ask both again",
     "why.back": "The exact answers",
-    "why.lesson": "Lesson 1 shows how",
+    "why.lesson": "Lesson {number} shows how",
     "why.chances": "Whoever guesses from these two answers is right {right} times in 100; whoever tosses a coin, 50 times.",
     # Tables
     "tables.title": "Tables",

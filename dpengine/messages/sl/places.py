@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "why.ask": "Vprašajte isto zasebno",
     "why.again": "Postavi obe znova",
     "why.back": "Točna odgovora",
-    "why.lesson": "Lekcija 1 pokaže, kako",
+    "why.lesson": "Lekcija {number} pokaže, kako",
     "why.chances": "Kdor ugiba po teh dveh odgovorih, ima prav v {right} od 100 primerov; kdor vrže kovanec, v 50.",
     # Tables
     "tables.title": "Tabele",

@@ -14,8 +14,10 @@ from dpengine.mechanisms.stepwise import Path as Walk
 KINDS: dict[str, dict[str, Any]] = {
     "train_linear": {"target": "z", "features": ["x"]},
     "train_logistic": {"target": "c", "features": ["x"]},
+    "train_hinge": {"target": "c", "features": ["x"]},
 }
 every_kind = pytest.mark.parametrize("key", sorted(KINDS))
+every_smooth_kind = pytest.mark.parametrize("key", ["train_linear", "train_logistic"])
 every_relation = pytest.mark.parametrize("relation", RELATIONS)
 
 

@@ -13,11 +13,17 @@ from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import JsonObject
+from dpengine.mechanisms import asked_on, catalogue
 from dpengine.mechanisms.models.excess import COORDINATE
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.mechanisms.query import AnyQuery
 
 _GRAIN = 10**6  # ε is tried in millionths
+
+
+def trainings() -> tuple[str, ...]:
+    """The questions that train a model."""
+    return tuple(key for key in asked_on("train") if issubclass(catalogue[key], OfGradients))
 
 
 def trained(
@@ -33,7 +39,7 @@ def trained(
     least = int(LEAST_EPSILON * _GRAIN)
     usual = at(least)
     if not isinstance(usual, OfGradients):
-        raise AllowanceError("query.unknown", key=key[:60], keys=["train_linear", "train_logistic"])
+        raise AllowanceError("query.unknown", key=key[:60], keys=list(trainings()))
     if usual.calibration != COORDINATE and rule.c is None:
         raise AllowanceError("train.no_delta")
 

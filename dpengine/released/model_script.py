@@ -13,7 +13,7 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, normal
 from dpengine.messages import say
-from dpengine.statistics.features import CONSTANT, LOGISTIC, Model
+from dpengine.statistics.features import CONSTANT, Model
 
 WIDE = 100
 
@@ -39,7 +39,7 @@ def parts(model: Model) -> JsonObject:
             empty = None if column.missing is None else text_of(column.missing)
             columns[name] = {"each": coefficients[name], "empty": empty} | grid
     data = {"kind": model.kind, "target": layout.target, "constant": coefficients[CONSTANT], "columns": columns}
-    if model.kind == LOGISTIC and isinstance(layout.goal, Category):
+    if isinstance(layout.goal, Category):
         data["yes"] = [layout.goal.labels[code] for code in layout.yes]
     return data
 
@@ -48,8 +48,7 @@ def source(model: Model, sentence: str, receipt: str) -> str:
     """The file's text. Its first line fixes the encoding, comments hold nothing that a person typed, and names that
     people chose occur only as literals, below the lines in which Python and editors look for settings."""
     data = parts(model)
-    code = "scorer.logistic" if model.kind == LOGISTIC else "scorer.linear"
-    head = "".join(f"# {say(line)}\n" for line in (code, "scorer.use", "scorer.receipt"))
+    head = "".join(f"# {say(line)}\n" for line in (f"scorer.{model.kind}", "scorer.use", "scorer.receipt"))
     about = {"question": sentence, "charge": receipt}
     named = "".join(f"{name} = {_literal(value)}\n" for name, value in (("ABOUT", about), ("MODEL", data)))
     return f"{_CODING}\n{head}\n{_IMPORTS}\n{named}{_CODE}"
@@ -74,7 +73,7 @@ def predict(row):
     total = MODEL["constant"]
     for name, column in MODEL["columns"].items():
         total += _add(name, str("" if row.get(name) is None else row[name]).strip(), column)
-    if MODEL["kind"] == "linear":
+    if MODEL["kind"] != "logistic":
         return total
     return 1 / (1 + math.exp(-max(min(total, 40.0), -40.0)))
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.schema import Category
-from dpengine.statistics.features import LOGISTIC, ROW_BITS, SHIFT, Layout, multiplier
+from dpengine.statistics.features import ROW_BITS, SHIFT, Layout, multiplier
 from dpengine.statistics.view import Expression, View, integer
 
 WEIGHTS = "weights"
@@ -45,7 +45,7 @@ def counted(view: View, layout: Layout) -> View:
     """Only rows that have every feature and the target."""
     columns = zip((*layout.names, layout.target), (*layout.columns, layout.goal), strict=True)
     held = [view[name].between(0, column.size - 1) for name, column in columns]
-    if layout.kind == LOGISTIC:
+    if layout.listed:
         held.append(_among(view[layout.target], layout.yes + layout.no))
     return view.of(view.rows.filter(reduce(and_, held)))
 
@@ -69,7 +69,7 @@ def margin(view: View, layout: Layout) -> Expression:
 def target(view: View, layout: Layout) -> Expression:
     """As `Layout.target_of`."""
     code = view[layout.target]
-    if layout.kind == LOGISTIC:
+    if layout.listed:
         return _among(code, layout.yes).ifelse(1, 0).cast("int64")
     return _centred(code, layout.goal.size, 1 << ROW_BITS)
 

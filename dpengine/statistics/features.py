@@ -34,7 +34,7 @@ SHIFT = 30
 MARGIN_UNITS = 1 << (ROW_BITS + WEIGHT_BITS)
 MOST_WIDE = 200  # coordinates
 CONSTANT = "constant"
-LINEAR, LOGISTIC = "linear", "logistic"
+LINEAR, LOGISTIC, HINGE = "linear", "logistic", "hinge"
 
 Row = Mapping[str, Json]
 Weights = tuple[int, ...]
@@ -66,10 +66,18 @@ class Layout:
     goal: Number | Category
     yes: tuple[Code, ...] = ()  # codes of the target on either side; none where it is a number
     no: tuple[Code, ...] = ()
+    sharp: bool = False  # yes and no are told apart by a line with a margin, not by a chance
 
     @property
     def kind(self) -> str:
-        return LINEAR if isinstance(self.goal, Number) else LOGISTIC
+        if not self.listed:
+            return LINEAR
+        return HINGE if self.sharp else LOGISTIC
+
+    @property
+    def listed(self) -> bool:
+        """Is the target yes or no, rather than a number?"""
+        return not isinstance(self.goal, Number)
 
     @cached_property
     def most(self) -> int:
@@ -132,7 +140,7 @@ class Layout:
             "features": [[name, column.as_json()] for name, column in zip(self.names, self.columns, strict=True)],
             "target": [self.target, self.goal.as_json()],
         }
-        return data | ({} if self.kind == LINEAR else {"yes": list(self.yes), "no": list(self.no)})
+        return data | ({"yes": list(self.yes), "no": list(self.no)} if self.listed else {})
 
 
 def wide(column: Number | Date | Category) -> int:
@@ -205,7 +213,7 @@ class Model:
         return total * self.scale
 
     def predict(self, values: Mapping[str, Json]) -> float:
-        """In the target's own unit; for yes or no, the chance of yes that the model gives."""
+        """In the target's own unit; of yes or no, the chance of a yes, or a score: yes from 0 up."""
         margin = self.margin(values)
         if self.kind == LOGISTIC:
             return sigmoid(margin)
@@ -227,6 +235,7 @@ def model_from_json(data: Mapping[str, Json]) -> Model:
             goal,  # type: ignore[arg-type]
             tuple(data.get("yes", ())),
             tuple(data.get("no", ())),
+            data.get("kind") == HINGE,
         )
         weights = tuple(int(weight) for weight in data["weights"])
     except (KeyError, TypeError, ValueError):

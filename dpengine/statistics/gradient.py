@@ -1,8 +1,8 @@
-"""One training step as a statistic: exact integers, except for σ, a float that depends on the row's own margin only."""
+"""One training step as a statistic: exact integers, except for σ, a float that depends on the row's own margin only
+(row_losses.py)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -13,22 +13,20 @@ import pyarrow as pa
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
 from dpengine.declared.schema import Category
 from dpengine.statistics import feature_expressions as features
-from dpengine.statistics.features import LOGISTIC, MARGIN_UNITS, ROW_BITS, WEIGHT_BITS, Layout, toward_zero
+from dpengine.statistics.features import ROW_BITS, Layout, toward_zero
 from dpengine.statistics.need import Aggregate, Found
+from dpengine.statistics.row_losses import LOSSES
 from dpengine.statistics.view import Expression, View, total
-
-MOST_MARGIN = 40.0  # beyond, σ is 0 or 1 to more digits than the lattice has
 
 
 @dataclass(frozen=True)
 class GradientSum(Aggregate[tuple[int, ...]]):
     """The sum over rows of r·x in units of 2^-bits, x the row of `layout` and r its residual at the given weights,
-    kept within ±clip (in those units): w·x − y for a number, σ(w·x) − y for yes and no.
+    kept within ±clip (in those units): what the kind of training says (`row_losses.LOSSES`).
 
     Every row by itself: the margin is an exact integer; r and each coordinate of r·x are cut toward zero, so the
     Euclidean norm of what a row adds is at most clip·‖x‖ ≤ clip, and no coordinate exceeds clip·K/2^ROW_BITS. A row
-    that has no margin or no target adds 0. σ is the one float: of this row's exact margin, floored to the lattice,
-    so it too is a function of the row alone, and whatever it were, r is kept within ±clip after it.
+    that has no margin or no target adds 0. Whatever r were, it is kept within ±clip.
     """
 
     layout: Layout
@@ -38,11 +36,7 @@ class GradientSum(Aggregate[tuple[int, ...]]):
     where: Predicate = EVERYONE
 
     def residual(self, margin: int, target: int) -> int:
-        if self.layout.kind == LOGISTIC:
-            away = max(min(margin / MARGIN_UNITS, MOST_MARGIN), -MOST_MARGIN)
-            residual = math.floor(1 / (1 + math.exp(-away)) * (1 << self.bits)) - (target << self.bits)
-        else:
-            residual = toward_zero(margin - (target << WEIGHT_BITS), ROW_BITS + WEIGHT_BITS - self.bits)
+        residual = LOSSES[self.layout.kind].residual(margin, target, self.bits)
         return max(min(residual, self.clip), -self.clip)
 
     def of(self, rows: Sequence[Row]) -> tuple[int, ...]:
@@ -79,12 +73,7 @@ class GradientSum(Aggregate[tuple[int, ...]]):
         parts = [rows.w * layout.most] + [rows[f"w{place}"] * rows[f"x{place}"] for place in numbers]
         parts += [rows[f"w{place}"][rows[view.names[name]]] * layout.most for place, name in listed]
         rows = rows.mutate(margin=reduce(add, parts))
-        if layout.kind == LOGISTIC:
-            away = features.within(rows.margin.cast("float64") / float(MARGIN_UNITS), MOST_MARGIN)
-            chance = 1.0 / (1.0 + (-away).exp())
-            residual = (chance * float(2**self.bits)).floor().cast("int64") - rows.target * 2**self.bits
-        else:
-            residual = features.cut_off(rows.margin - rows.target * 2**WEIGHT_BITS, ROW_BITS + WEIGHT_BITS - self.bits)
+        residual = LOSSES[layout.kind].expression(rows, self.bits)
         rows = rows.mutate(residual=features.within(residual, self.clip))
         pulls = {f"x{place}": rows.residual * rows[f"x{place}"] for place in numbers}
         rows = rows.mutate(whole=features.cut_off(rows.residual * layout.most, ROW_BITS), **pulls)

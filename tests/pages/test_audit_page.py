@@ -278,7 +278,14 @@ def test_whatever_stands_in_the_address_the_page_stands(shared: dp.Workspace) ->
     assert stands(opened(q="median", e="1e400", twin="nonempty"), shared)[0] == "uncapped"
 
 
-TO_RHO = ("gaussian", "density", "find_declarations", "train_linear", "train_logistic")  # their ε stands for ρ = ε²/2
+TO_RHO = (
+    "gaussian",
+    "density",
+    "find_declarations",
+    "train_linear",
+    "train_logistic",
+    "train_hinge",
+)  # their ε stands for ρ = ε²/2
 
 
 def test_claims_are_those_of_the_ledger() -> None:

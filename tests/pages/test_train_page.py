@@ -115,6 +115,21 @@ def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, d
     assert "Steps of this size may overshoot" in said(opened(**GIVEN | {"rate": "9"}))
 
 
+def test_yes_or_no_can_be_learned_in_two_ways_each_in_the_words_of_its_card(tables: dict[str, dp.Table]) -> None:
+    """A number in one way only, which is not asked about."""
+    given = GIVEN | {"target": "car", "features": '["pay"]', "share": "100"}
+    app = opened(**given)
+    [choice] = app.button_group
+    assert choice.options == ["Predict yes or no", "Separate yes from no"]
+    assert "how the chance of a yes depends" in said(app) and "support vector machine" not in said(app)
+    other = opened(**given | {"kind": "train_hinge"})
+    assert "support vector machine" in said(other) and "It gives a score, not a chance" in said(other)
+    assert "% worse than the best one" in said(other) and not buttons(other)[0].disabled
+    assert "as usual: the average of all steps" in [one.options[0] for one in other.selectbox]
+    assert not opened(**GIVEN).button_group
+    assert "would typically be off by" in said(opened(**GIVEN | {"share": "100", "kind": "train_hinge"}))
+
+
 @pytest.fixture(scope="module")
 def answer(tables: dict[str, dp.Table]) -> dp.Answer:
     query = tables["rows"].query("train_linear", target="pay", features=[ODD, "town", "born"], epsilon="0.5", steps=3)
@@ -218,6 +233,12 @@ def test_cells_are_read_as_the_table_was_read(tables: dict[str, dp.Table]) -> No
     exec(model_script.source(query.model((2**24, -(2**23))), "", ""), scored)
     model = query.model((2**24, -(2**23)))
     assert scored["predict"]({ODD: ""}) == pytest.approx(model.predict({ODD: 0}))
+    query = tables["rows"].query("train_hinge", target="car", features=[ODD], epsilon="0.2", steps=1)
+    assert isinstance(query, OfGradients)
+    model = query.model((-(2**24), 2**24))
+    exec(model_script.source(model, "", ""), scored)
+    told = [scored["predict"]({ODD: value}) for value in (0, 1, 3)]
+    assert told == pytest.approx([model.predict({ODD: value}) for value in (0, 1, 3)]) and told[0] < 0
     query = tables["rows"].query("train_linear", target="pay", features=["car", "born"], epsilon="0.2", steps=1)
     assert isinstance(query, OfGradients)
     model = query.model(tuple(range(2**20, 2**20 * 5, 2**20)))
@@ -241,5 +262,10 @@ def test_a_model_is_checked_at_a_price_of_its_own(tables: dict[str, dp.Table], a
     table.ask(table.query("check_model", model=model_of(other).as_json(), epsilon="0.5"), "checked two")
     text = said(opened(table="rows", trained=other.request_id))
     assert "Right for about" in text and "above what it would be for other people" in text
+    line = table.ask(table.query("train_hinge", target="car", features=["pay"], epsilon="0.2", steps=2))
+    table.ask(table.query("check_model", model=model_of(line).as_json(), epsilon="0.5"), "checked three")
+    text = said(opened(table="rows", trained=line.request_id))
+    assert "the score for car being yes" in text and "(score " in text and "loss has a corner" in text
+    assert "Right for about" in text and "sorted by the score" in text and "dashed" not in text
     lost = said(opened(**where, checked="nobody"))
     assert "not in the ledger of this workspace" in lost and "Typically off by about" in lost

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor
 from typing import Any
 
 from battery import check_law_against_loss, check_sensitivity, facts, neighbours
 
 from dpengine.accountant.loss import Gaussian, Pure, Repeated
 from dpengine.mechanisms.models.of_gradients import OfGradients
+from dpengine.mechanisms.models.train_hinge import TrainHinge
 from dpengine.mechanisms.models.train_linear import TrainLinear
 from dpengine.mechanisms.models.train_logistic import TrainLogistic
 from dpengine.mechanisms.query import Query
@@ -89,6 +91,34 @@ class Unclipped(GradientSum):
         return GradientSum(self.layout, self.weights, 1 << 40, self.bits).residual(margin, target)
 
 
+@dataclass(frozen=True)
+class Outward(GradientSum):
+    """Rounds away from zero."""
+
+    def of(self, rows: Any) -> tuple[int, ...]:
+        sums = [0] * self.layout.width
+        for row in rows:
+            found, target = self.layout.row(row), self.layout.target_of(row)
+            if found is not None and target is not None:
+                residual = self.residual(sum(self.weights[place] * value for place, value in found), target)
+                for place, value in found:
+                    pull = Fraction(residual * value, 1 << ROW_BITS)
+                    sums[place] += ceil(pull) if pull > 0 else floor(pull)
+        return tuple(sums)
+
+
+class HingeOutward(TrainHinge):
+    def need_at(self, weights: Weights) -> GradientSum:
+        return Outward(self.layout, weights, self.units, self.lattice)
+
+
+class HingeNeverClips(TrainHinge):
+    """The subgradient itself, of length 1, where half of it was promised."""
+
+    def need_at(self, weights: Weights) -> GradientSum:
+        return Unclipped(self.layout, weights, self.units, self.lattice)
+
+
 class RoundsToNearest(TrainLinear):
     def need_at(self, weights: Weights) -> GradientSum:
         return Nearest(self.layout, weights, self.units, self.lattice)
@@ -142,6 +172,24 @@ PLANTED = [
         "moves further",
         made(TrainLinear),
         made(NeverClips),
+    ),
+    Planted(
+        "subgradients rounded away from zero",
+        "A support vector machine's pulls are rounded outward, which makes them longer.",
+        check_gradients_at_weights,
+        "moves further",
+        made(TrainHinge, **YES),
+        made(HingeOutward, **YES),
+        also=((check_sensitivity, "moves it by"),),
+    ),
+    Planted(
+        "subgradients that are not clipped",
+        "A row inside the margin pulls with all its length, whatever was promised.",
+        check_gradients_at_weights,
+        "moves further",
+        made(TrainHinge, **YES),
+        made(HingeNeverClips, **YES),
+        also=((check_sensitivity, "moves it by"),),
     ),
     Planted(
         "a replaced row counted once",

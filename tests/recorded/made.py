@@ -249,7 +249,7 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
             },
         ),
         (
-            "train_logistic",
+            rng.choice(["train_logistic", "train_hinge"]),
             {
                 "target": lists[0],
                 "features": [rng.choice(numbers + days)],
@@ -264,7 +264,7 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
     if small:
         found.append(("cdf", {"column": rng.choice(small), "points": rng.choice([1, 2])} | where()))
     columns = {"column.number": numbers, "column.ordered": ordered, "column.category": lists, "column.any": every}
-    listed = {key for key, _ in found} | {"crosstab", "cdf"}
+    listed = {key for key, _ in found} | {"crosstab", "cdf", "train_logistic", "train_hinge"}
     for key in dp.catalogue.keys() - listed:  # a question of columns and conditions alone needs no line above
         asked = {
             one.name: rng.choice(columns[one.kind]) for one in dp.catalogue[key].card.parameters if one.kind in columns
@@ -290,7 +290,7 @@ def model(rng: random.Random, schema: dp.Schema) -> dict[str, Any]:
     told = {"kind": "linear"}
     if rng.random() < 0.5:
         target, feature = feature, target
-        told |= {"kind": "logistic", "yes": [0], "no": [1]}  # type: ignore[dict-item]
+        told |= {"kind": rng.choice(["logistic", "hinge"]), "yes": [0], "no": [1]}  # type: ignore[dict-item]
     width = 1 + (1 if isinstance(schema[feature], dp.Number) else schema[feature].size)
     weights = [rng.randrange(-(2**WEIGHT_BITS) // 2, 2**WEIGHT_BITS // 2) // 4 for _ in range(width)]
     columns = {name: [name, schema[name].as_json()] for name in (target, feature)}

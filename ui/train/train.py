@@ -73,12 +73,13 @@ def _form(table: dp.Table) -> None:
         return
     given = train_state.given(table)
     given |= _sentence(table, given)
+    given["kind"] = _kind(table, given)
     left, right = st.columns([5, 6], gap="medium")
     query, offers = None, Offers()
     with left, st.container(key="card-train"):
         given["share"] = _share(table, given)
         worth = st.container()
-        given |= _more(given)
+        given |= _more(given, given["kind"] or train_state.kinds(table, given["target"])[0])
         addressed.remember(table, PLACE, given)
         if given["features"]:
             offers = offered(table, given)
@@ -127,10 +128,28 @@ def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
     return {"target": target, "positive": positive, "features": features}
 
 
+def _kind(table: dp.Table, given: dict[str, Any]) -> str:
+    """Which of the trainings that can predict this, where there are several, in the words of their cards; nothing for
+    the first, which an address need not tell."""
+    first, *others = train_state.kinds(table, given["target"])
+    if not others:
+        return ""
+    picked = st.segmented_control(
+        say("train_page.kind"),
+        [first, *others],
+        default=given["kind"] if given["kind"] in others else first,
+        required=True,
+        key=train_state.widget("kind"),
+        format_func=lambda one: dp.catalogue[one].card.title,
+    )
+    st.html(f'<p class="muted">{gloss.text(dp.catalogue[str(picked or first)].card.plain)}</p>')
+    return "" if picked in (None, first) else str(picked)
+
+
 def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
     """Each kind of noise at this spend, or why it cannot be had."""
     listed = isinstance(table.schema[given["target"]], Category)
-    key = "train_logistic" if listed else "train_linear"
+    key = given.get("kind") or train_state.kinds(table, given["target"])[0]
     wanted = {name: given[name] for name in ("target", "features", *train_state.MORE) if given.get(name)}
     if listed and given.get("positive"):
         wanted["positive"] = [given["positive"]]
@@ -184,12 +203,15 @@ def _usual(table: dp.Table, given: dict[str, Any]) -> str:
     return most
 
 
-def _more(given: dict[str, Any]) -> dict[str, str]:
+def _more(given: dict[str, Any], key: str) -> dict[str, str]:
     """Settings that few people need."""
+    question = dp.catalogue[key]
+    assert issubclass(question, OfGradients)
+    usual = {"iterate": say("train_page.usual", what=say(f"train_page.iterate.{question.usual_iterate}"))}
     with st.expander(say("train_page.more"), expanded=any(given[name] for name in train_state.MORE)):
         st.html(f'<p class="muted">{escape(say("train_page.more_lead"))}</p>')
         choices = (("calibration", CALIBRATIONS), ("region", REGIONS), ("iterate", ITERATES))
-        chosen = {name: _choice(name, options, given[name]) for name, options in choices}
+        chosen = {name: _choice(name, options, given[name], usual.get(name, "")) for name, options in choices}
         for place, name in zip(st.columns(3), ("steps", "rate", "epsilon"), strict=True):
             chosen[name] = number_field.field(
                 say(f"train_page.{name}"),
@@ -201,7 +223,7 @@ def _more(given: dict[str, Any]) -> dict[str, str]:
     return chosen
 
 
-def _choice(name: str, options: tuple[str, ...], now: str) -> str:
+def _choice(name: str, options: tuple[str, ...], now: str, usual: str = "") -> str:
     """A picked word, or the usual one, which an address need not tell."""
     listed = ["", *options]
     picked = st.selectbox(
@@ -209,7 +231,7 @@ def _choice(name: str, options: tuple[str, ...], now: str) -> str:
         listed,
         listed.index(now) if now in listed else 0,
         key=train_state.widget(name),
-        format_func=lambda one: say(f"train_page.{name}.{one or 'usual'}"),
+        format_func=lambda one: usual if usual and not one else say(f"train_page.{name}.{one or 'usual'}"),
     )
     return str(picked or "")
 

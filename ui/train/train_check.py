@@ -9,16 +9,17 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import chance, percent, two_figures
+from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_models import OfModel
 from dpengine.messages import say
 from dpengine.population.validity import flattery
-from dpengine.statistics.features import LOGISTIC, Model
+from dpengine.statistics.features import Model
 from ui.parts import answer as answers
 from ui.parts import counted, history, job, spend
 from ui.pictures import charts
 from ui.shell.state import workspace
 from ui.words import gloss
-from ui.words.figures import printed, printed_range, rounded
+from ui.words.figures import bare, printed, printed_range, rounded
 
 PLACE = "train-check"
 
@@ -95,7 +96,7 @@ def _told(found: dp.Answer, trained: dp.Answer) -> None:
     """How good it is, in a sentence; then the calibration curve: predicted against true."""
     query = found.query
     assert isinstance(query, OfModel)
-    first, listed = query.labels()[0], query.model.kind == LOGISTIC
+    first, listed = query.labels()[0], query.model.layout.listed
     low, high = found.interval[first]
     facts = {"value": printed(query, found.value[first], (low, high), first), "chance": chance(query.beta)}
     facts |= dict(zip(("low", "high"), printed_range(query, low, high, first), strict=True))
@@ -110,33 +111,37 @@ def _told(found: dp.Answer, trained: dp.Answer) -> None:
 
 
 def _curve(found: dp.Answer, query: OfModel) -> None:
-    goal = query.model.layout.goal
-    low, wide = (float(goal.lower), float(goal.diameter)) if isinstance(goal, dp.Number) else (0.0, 100.0)
+    layout, (low, high) = query.model.layout, map(float, query.said)
+    wide = high - low
     labels = query.labels()[-query.parts :]
     drawn, band = [], []
     for place, label in enumerate(labels):
         if query.mute(found.interval[label], label):
             continue
         middle = low + (place + 0.5) * wide / query.parts
-        added = middle if isinstance(goal, dp.Number) else 0.0
+        added = 0.0 if layout.listed else middle  # of a number, what is told is how far it is off
         drawn.append((middle, added + found.value[label]))
         band.append((added + found.interval[label][0], added + found.interval[label][1]))
     if not drawn:
         st.html(f'<p class="muted">{escape(say("train_page.curve_none"))}</p>')
         return
     alone = drawn[0] if len(drawn) == 1 else None  # a line of one point is drawn as a dot
-    lines = [
-        charts.Line(say("train_page.curve_right"), [(low, low), (low + wide, low + wide)], None, "muted", "dash"),
-        charts.Line(say("train_page.curve_is"), drawn, alone, "left", band=tuple(band)),
-    ]
-    alt = "; ".join(f"{round(x)}: {rounded(y, *ends)}" for (x, y), ends in zip(drawn, band, strict=True))
-    lead = say("train_page.curve_lead", chance=chance(query.beta), known=len(drawn), parts=query.parts)
+    lines = [charts.Line(say("train_page.curve_is"), drawn, alone, "left", band=tuple(band))]
+    if query.calibrated:
+        ideal = charts.Line(say("train_page.curve_right"), [(low, low), (high, high)], None, "muted", "dash")
+        lines.insert(0, ideal)
+    alt = "; ".join(f"{bare(x)}: {rounded(y, *ends)}" for (x, y), ends in zip(drawn, band, strict=True))
+    code = "train_page.curve_lead" if query.calibrated else "train_page.curve_lead_score"
+    lead = say(code, chance=chance(query.beta), known=len(drawn), parts=query.parts)
     st.html(f"<h3>{escape(say('train_page.curve'))}</h3><p class='muted'>{escape(lead)}</p>")
-    unit = query.model.layout.target if isinstance(goal, dp.Number) else "%"
+    unit = "%" if layout.listed else layout.target
+    axes = say("train_page.axis.said", unit=unit), say("train_page.axis.is", unit=unit)
+    if not query.calibrated:
+        yes = [layout.goal.labels[code] for code in layout.yes] if isinstance(layout.goal, Category) else []
+        axes = say("train_page.axis.score"), say("train_page.axis.share", yes=yes)
     charts.curves(
         lines,
-        say("train_page.axis.said", unit=unit),
-        say("train_page.axis.is", unit=unit),
+        *axes,
         alt,
         "train-curve",
         340,

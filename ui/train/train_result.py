@@ -16,7 +16,7 @@ from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import called, say
 from dpengine.released import model_script
-from dpengine.statistics.features import LINEAR, WEIGHT_BITS, Model
+from dpengine.statistics.features import WEIGHT_BITS, Model
 from ui.parts import answer as answers
 from ui.parts import counted, fitting
 from ui.pictures import charts
@@ -84,10 +84,10 @@ def _sure(found: dp.Answer, effect: train_words.Effect, strongest: str) -> str:
 def _card(found: dp.Answer) -> str:
     """The model as a score card."""
     query: Any = found.query
-    linear = query.layout.kind == LINEAR
     title = say("train_page.card.title")
-    lead = say("train_page.card.lead_number" if linear else "train_page.card.lead_list", **_goal(query))
-    names = ("when", "adds" if linear else "times", *(["range"] if found.interval else []))
+    told = "number" if not query.layout.listed else "score" if query.layout.sharp else "list"
+    lead = say(f"train_page.card.lead_{told}", **_goal(query))
+    names = ("when", "times" if told == "list" else "adds", *(["range"] if found.interval else []))
     kinds = ("", "number", "number")
     head = "".join(
         f'<th class="{kind}">{escape(say(f"train_page.card.{name}"))}</th>'
@@ -135,8 +135,11 @@ def _try(table: dp.Table, found: dp.Answer, model: Model) -> None:
         st.query_params["with"] = told
     said = model.predict(values)
     query: Any = found.query
-    if model.kind == "linear":
+    if not model.layout.listed:
         told = say("train_page.would_number", value=bare(said), target=query.target)
+    elif model.layout.sharp:
+        code = "train_page.would_yes" if said >= 0 else "train_page.would_no"
+        told = say(code, score=bare(said), yes=list(query.positive), target=query.target)
     else:
         told = say("train_page.would_list", share=percent(said), yes=list(query.positive), target=query.target)
     told = told.replace(" %", "\u00a0%")

@@ -7,13 +7,14 @@ from typing import Any
 import dpengine as dp
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, Number
+from dpengine.planning.training_for_spend import trainings
 from dpengine.statistics.features import MOST_WIDE
 from ui.parts import addressed
 
 PLACE = "train"
 LONGEST = 60
 MORE = ("calibration", "region", "iterate", "steps", "rate", "epsilon")
-NAMES = ("target", "positive", "features", "share", *MORE)
+NAMES = ("target", "positive", "kind", "features", "share", *MORE)
 SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
 
 
@@ -27,6 +28,12 @@ def others(table: dp.Table, target: str) -> list[str]:
     """What it can be predicted from."""
     schema = table.schema
     return [name for name in schema.of_kind(Number, Date, Category) if name != target and _short(schema[name])]
+
+
+def kinds(table: dp.Table, target: str) -> list[str]:
+    """The trainings that can predict it, by what their cards say of the column."""
+    wanted = "column.target.category" if isinstance(table.schema[target], Category) else "column.target.number"
+    return [key for key in trainings() if wanted in {one.kind for one in dp.catalogue[key].card.parameters}]
 
 
 def _short(column: Any) -> bool:
@@ -53,6 +60,8 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     target = target if target in offered else offered[0]
     typed = {name: arriving.get(name, "")[:LONGEST] for name in MORE}
     typed["share"] = share if (share := arriving.get("share", "")) in SHARES else ""
+    kind = arriving.get("kind", "")
+    typed["kind"] = kind if kind in kinds(table, target) else ""
     goal, positive = table.schema[target], arriving.get("positive", "")
     typed["positive"] = positive if isinstance(goal, Category) and positive in goal.values else ""
     return typed | {"target": target, "features": _features(table, target, arriving.get("features"))}

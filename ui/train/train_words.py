@@ -21,7 +21,7 @@ WIDE_ODDS = 10.0  # between the ends of such a range of log-odds lies a factor o
 
 @dataclass(frozen=True)
 class Effect:
-    """What a change of one column does to the prediction, all else equal; of yes and no, to the log-odds."""
+    """What a change of one column does to the prediction, all else equal; of yes and no, to the log-odds or score."""
 
     column: str
     value: float
@@ -102,11 +102,14 @@ def sentence(answer: dp.Answer, one: Effect) -> str:
         away = "higher" if one.value >= 0 else "lower"
         return say(f"train_page.says.{kind}.{away}", amount=_amount(one), target=query.target, **facts)
     yes = list(query.positive)
+    if query.layout.sharp:
+        away = "score_higher" if one.value >= 0 else "score_lower"
+        return say(f"train_page.says.{kind}.{away}", amount=_amount(one), yes=yes, target=query.target, **facts)
     return say(f"train_page.says.{kind}.odds", times=_odds(one.value), yes=yes, target=query.target, **facts)
 
 
 def _linear(query: Any) -> bool:
-    return isinstance(query.facts.schema[query.target], Number)
+    return not query.layout.listed
 
 
 def _amount(one: Effect) -> str:
@@ -145,14 +148,14 @@ def rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
 
 def _cells(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
     """A range wider than all there can be is no range."""
-    wide = 2 * float(query.facts.schema[query.target].diameter) if _linear(query) else WIDE_ODDS
+    wide = WIDE_ODDS if not _linear(query) else 2 * float(query.facts.schema[query.target].diameter)
     nothing = interval is not None and interval[1] - interval[0] >= wide
     amount, spread = _figures(query, value, interval, first)
     return amount, say("train_page.card.anything") if nothing else spread
 
 
 def _figures(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
-    if _linear(query):
+    if _linear(query) or query.layout.sharp:
         amount = bare(value)  # not cut to its range: it is reckoned with
         spread = " – ".join(rounded_range(*interval)) if interval else ""
         return amount if first or value < 0 else f"+{amount}", spread

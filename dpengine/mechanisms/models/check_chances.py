@@ -4,8 +4,10 @@ Guarantee   ε-DP under replace-one and under add/remove; ρ-zCDP with Gaussian 
 Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
             Kamath, Steinke 2020, Thm 14.
 Statistic   k public bins of the predicted chance, each a bin of the exact margin: chance ≥ i/k where the margin is at
-            least ln(i/(k−i)), rounded up to the lattice. Of each bin, how many rows are yes and how many are no. One
-            row is in one cell: L1 change 1 under add/remove, 2 under replace-one; m times for at most m rows a person.
+            least ln(i/(k−i)), rounded up to the lattice. A model that gives a score and no chance (hinge loss) has k
+            bins of the score, equal between −1 and 1, and the first and the last reach beyond. Of each bin, how many
+            rows are yes and how many are no. One row is in one cell: L1 change 1 under add/remove, 2 under replace-one;
+            m times for at most m rows a person.
 Draw        every cell + noise: `of_counts`.
 Answer      *right*: rows on the side the model finds likelier, yes in the upper half of the bins and no in the lower.
             With n public, (C + n − W)/2 for the right cells C and the wrong ones W, in which the noise of all 2k cells
@@ -52,14 +54,32 @@ class CheckChances(OfModel, OfCounts):
     def sure(self, part: str = "") -> Ends:
         return Fraction(0), ALL
 
+    @property
+    def said(self) -> Ends:
+        return (Fraction(0), ALL) if self.calibrated else (Fraction(-1), Fraction(1))
+
+    @property
+    def calibrated(self) -> bool:
+        return not self.model.layout.sharp
+
     def spans(self) -> list[str]:
+        return [say("check_model.accuracy"), *(self._chances() if self.calibrated else self._scores())]
+
+    def _scores(self) -> list[str]:
+        """The first has no lower end and the last no upper one."""
+        inner = [Fraction(2 * place - self.parts, self.parts) for place in range(1, self.parts)]
+        between = [say("check_model.scores", low=a, high=b) for a, b in pairwise(inner)]
+        return [say("check_model.score_below", high=inner[0]), *between, say("check_model.score_above", low=inner[-1])]
+
+    def _chances(self) -> list[str]:
         ends = [Fraction(100 * place, self.parts) for place in range(self.parts + 1)]
-        bins = [say("check_model.chances", low=a, high=b) for a, b in pairwise(ends)]
-        return [say("check_model.accuracy"), *bins]
+        return [say("check_model.chances", low=a, high=b) for a, b in pairwise(ends)]
 
     @cached_property
     def edges(self) -> tuple[int, ...]:
         """The least margin of each bin but the first."""
+        if not self.calibrated:
+            return tuple((2 * place - self.parts) * ONE // self.parts for place in range(1, self.parts))
         odds = [Fraction(place, self.parts - place) for place in range(1, self.parts)]
         return tuple(0 if odd == 1 else ceiling(ln_above(odd) * ONE) for odd in odds)
 

@@ -73,6 +73,11 @@ class CheckErrors(OfModel):
         """The first figure, the typical error, is never negative."""
         return (Fraction(0) if part == self.labels()[0] else -self.bound), self.bound
 
+    @property
+    def said(self) -> Ends:
+        column = self.facts.schema.number(self.model.layout.target)
+        return column.lower, column.upper
+
     def spans(self) -> list[str]:
         column = self.facts.schema.number(self.model.layout.target)
         ends = [column.lower + column.diameter * place / self.parts for place in range(self.parts + 1)]

@@ -20,6 +20,10 @@ class CheckModel(OfModel):
     trial: ClassVar[Trial] = Trial(
         cases={
             "of yes and no": {"parts": 2, "model": model(WORLD, "c", "x", (0,), (1,), 0, HALF)},
+            "of yes and no, by a score": {
+                "parts": 2,
+                "model": model(WORLD, "c", "z", (0,), (1,), 0, -HALF) | {"kind": "hinge"},
+            },
             "of yes and no, Gaussian": {
                 "parts": 2,
                 "model": model(WORLD, "d", "z", (0,), (1,), 0, HALF),

@@ -1,8 +1,9 @@
 """How far a model trained with noise may be from the best one, known before anything is spent: bounds with all
 constants.
 
-L is the average loss over n rows, convex, with gradients of norm at most G and Hessian at most β (1 for half the
-squared error, 1/4 for the log-loss; clipping a residual makes it Huber's loss, to which the same applies). w₁ = 0,
+L is the average loss over n rows, convex, with (sub)gradients of norm at most G and Hessian at most β (1 for half the
+squared error, 1/4 for the log-loss; clipping a residual makes it Huber's loss, to which the same applies; ∞ for the
+hinge loss, which has a corner: then what needs β is left out). w₁ = 0,
 the best w* of the region has norm at most R, and step t moves against ∇L(w_t) + ξ_t, E[ξ_t] = 0, E‖ξ_t‖² = V, then
 projects.
 
@@ -21,7 +22,8 @@ left of the noise is ⟨ξ, w_t − w_{t+1}⟩ − (1/η − β)‖w_{t+1} − w
     E[L(ŵ)] − L(w*) ≤ R²/(2ηT) + ηV/(2(1−ηβ))          = βR²/(2T) + R·√(V/T) at 1/η = β + √(VT)/R.
 
 **Second half** of the iterates. E‖w_t − w*‖² ≤ R² + tη²V for η ≤ 2/β (a gradient step is nonexpansive), so either
-bound holds with T/2 for T and R² + Tη²V/2 for R².
+bound holds with T/2 for T and R² + Tη²V/2 for R². For any η, and with a corner, the lecture's inequality itself says
+E‖w_t − w*‖² ≤ R² + tη²(G² + V), so its bound holds with that.
 
 **Anywhere.** L is G-Lipschitz and the region 2R wide: 2RG, whatever the steps do.
 
@@ -52,7 +54,7 @@ class TrainingSetting:
     width: int  # d
     radius: float  # R: of the region, in the Euclidean norm
     clip: float  # G
-    smooth: float  # β
+    smooth: float  # β; infinite where the loss has a corner
     sides: int  # what one person changes: 1 under add/remove, 2 under replace-one, times rows per person
     share: float  # the largest coordinate of a row: a coordinate of a gradient is at most G times it
     epsilon: float
@@ -85,9 +87,8 @@ def risk(setting: TrainingSetting, rate: float, noise: float | None = None) -> f
         last = start / (2 * rate * steps) + rate / 2 * (setting.clip**2 + variance) * (2 + math.log(steps))
         return min(*bounds, last)
     if setting.iterate == TAIL and setting.steps > 1:
-        if rate * setting.smooth > 2:
-            return bounds[0]
-        start, steps = start + steps * rate**2 * variance / 2, steps / 2
+        spread = variance if rate * setting.smooth <= 2 else setting.clip**2 + variance
+        start, steps = start + steps * rate**2 * spread / 2, steps / 2
     bounds.append(start / (2 * rate * steps) + rate / 2 * (setting.clip**2 + variance) * (1 + 1 / steps))
     room = 1 - rate * setting.smooth
     if room > 0 or (room == 0 and not variance):
@@ -98,8 +99,18 @@ def risk(setting: TrainingSetting, rate: float, noise: float | None = None) -> f
 def best_rate(setting: TrainingSetting) -> float:
     """The step size with the least bound: the lecture's or the smooth one's."""
     lecture = setting.radius / math.sqrt(setting.steps * (setting.clip**2 + setting.noise))
+    if math.isinf(setting.smooth):
+        return lecture
     smooth = 1 / (setting.smooth + math.sqrt(setting.noise * setting.steps) / setting.radius)
     return min((lecture, smooth), key=lambda rate: risk(setting, rate))
+
+
+def enough_steps(setting: TrainingSetting) -> int:
+    """As many steps as it takes until the noise, and not their number, limits the bound: βR²/T falls below R·√(V/T),
+    or, where the loss has a corner, G² below V, which is the lecture's choice of T."""
+    if math.isinf(setting.smooth):
+        return math.ceil(setting.clip**2 / setting.each)
+    return math.ceil(setting.radius * setting.smooth / math.sqrt(setting.each))
 
 
 def plain(setting: TrainingSetting) -> float:

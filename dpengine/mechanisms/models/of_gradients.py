@@ -1,4 +1,5 @@
-"""Training by noisy projected gradient descent: the common part of linear and logistic regression (lecture 10).
+"""Training by noisy projected gradient descent: what linear and logistic regression and the support vector machine
+have in common (lecture 10).
 
 Guarantee   all T noisy gradients together, hence every iterate and the model, lose no more than was charged before the
             first: under replace-one and under add/remove, a person with up to m rows.
@@ -19,7 +20,8 @@ Calibration with ρ = ε²/2 for all T steps of d coordinates:
 Draw        integers; then w ← Π(w − η·(noisy sum)/(n·2^lattice)), cut to the public lattice of weights: that is
             post-processing, with n the number of rows where it is public and the declared one elsewhere (it only
             scales η).
-Interval    against the same training without noise, for all coefficients at once (noise_carried.py).
+Interval    against the same training without noise, for all coefficients at once (noise_carried.py); none where the
+            loss has a corner, since two descents can part there.
 Accuracy    excess.py.
 Cost        T scans of the table, one aggregate each, constant memory.
 """
@@ -46,6 +48,7 @@ from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.noise_carried import farthest, gaussian_square, laplace_square
+from dpengine.mechanisms.models.read_columns import read_features
 from dpengine.mechanisms.promises import Excess, Goal
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.stepwise import Path, Reader, Stepwise
@@ -80,7 +83,8 @@ SHARED = (
 
 @dataclass(frozen=True, kw_only=True)
 class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
-    smooth: ClassVar[Fraction]  # β: the loss of a row has at most this second derivative in the margin
+    smooth: ClassVar[Fraction | None]  # β: the most second derivative of a row's loss in the margin; None: a corner
+    usual_iterate: ClassVar[str] = TAIL
     usual_clip: ClassVar[Fraction]
     usual_reach: ClassVar[int]
     blank: ClassVar[Fraction]  # an upper bound on the loss of the model with all weights 0
@@ -107,7 +111,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         for name, usual in (
             ("radius", self._usual_radius),
             ("clip", self._usual_clip),
-            ("iterate", lambda: TAIL),
+            ("iterate", lambda: self.usual_iterate),
             ("steps", self._usual_steps),
             ("rate", self._usual_rate),
         ):
@@ -202,7 +206,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
             self.width,
             self.reach,
             float(self.clip),
-            float(self.smooth),
+            math.inf if self.smooth is None else float(self.smooth),
             self.sides,
             self.layout.most / 2**ROW_BITS,
             float(self.epsilon),
@@ -221,8 +225,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
     def _usual_steps(self) -> int:
         """As many steps as it takes until the noise, and not their number, limits the accuracy."""
         object.__setattr__(self, "steps", 1)
-        wanted = self.setting.radius * self.setting.smooth / math.sqrt(self.setting.each)
-        return max(min(math.ceil(wanted), USUAL_STEPS), 1)
+        return max(min(excess.enough_steps(self.setting), USUAL_STEPS), 1)
 
     def _usual_rate(self) -> Fraction:
         """A rate that a form would accept too, because a stored question is read again by the same rules."""
@@ -232,7 +235,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
     @property
     def diverges(self) -> bool:
         """Are steps so large that they may overshoot? Every iterate is still projected back into the region."""
-        return self.rate * self.smooth * self.facts.unit.at_most > 2
+        return self.smooth is not None and self.rate * self.smooth * self.facts.unit.at_most > 2
 
     # Noise and loss
 
@@ -368,6 +371,8 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         """Why there is no interval, from public facts; None where there is one."""
         if self.facts.people is None:
             return "train.interval.nominal"
+        if self.smooth is None:
+            return "train.interval.corner"
         return "train.interval.rate" if self.diverges else None
 
     def away(self, steps: int) -> float | None:
@@ -381,19 +386,3 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
             noise = laplace_square(float(self.amount), self.width, float(self.beta))
         units = 2.0 ** (WEIGHT_BITS - self.lattice)
         return farthest(noise, float(self.rate) * units, self.people, self.width, self.facts.unit.at_most, steps)
-
-
-def read_features(facts: Facts, given: JsonObject) -> tuple[str, ...]:
-    names = given["features"]
-    names = [names] if isinstance(names, str) else names
-    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
-        raise AllowanceError("train.features")
-    if len(set(names)) < len(names):
-        raise AllowanceError("train.features_twice")
-    for name in names:
-        column = facts.schema[name]
-        if not isinstance(column, (Number, Date, Category)):
-            raise AllowanceError("train.feature_kind", column=name)
-        if column.size < 2 or (isinstance(column, Category) and len(column.values) < 2):
-            raise AllowanceError("train.feature_one", column=name)
-    return tuple(names)

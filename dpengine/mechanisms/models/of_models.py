@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
@@ -94,6 +94,16 @@ class OfModel(Averaged[tuple[int, ...]]):
         """Decided by its first figure, the one that is promised."""
         first = self.labels()[0]
         return FEW if self.mute(interval[first], first) else ""
+
+    @property
+    @abstractmethod
+    def said(self) -> Ends:
+        """The two ends of what the model says; between them lie the bins."""
+
+    @property
+    def calibrated(self) -> bool:
+        """Does the model say the very thing that it is checked for, so that the two should be equal?"""
+        return True
 
     @abstractmethod
     def spans(self) -> list[str]:

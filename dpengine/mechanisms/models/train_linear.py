@@ -51,7 +51,7 @@ class TrainLinear(OfGradients):
         covered="test_intervals_hold_the_model_without_noise",
         large={"target": "z", "features": ["x"]},
     )
-    smooth: ClassVar[Fraction] = Fraction(1)
+    smooth: ClassVar[Fraction | None] = Fraction(1)
     usual_clip: ClassVar[Fraction] = Fraction(3, 4)
     usual_reach: ClassVar[int] = 1
     blank: ClassVar[Fraction] = Fraction(1, 2)

@@ -138,22 +138,23 @@ class Promise(ABC):
 @dataclass(frozen=True)
 class Goal:
     """What a model predicts. An excess loss is shown in its unit: by how much the typical error is larger at most,
-    since √(a + b) ≤ √a + √b; for yes and no, in percent of ln 2, the loss of a coin toss."""
+    since √(a + b) ≤ √a + √b; for yes and no, in percent of the loss of a coin toss."""
 
     target: str
     width: Fraction | None  # of a range of numbers; None for yes and no
     blank: Fraction  # an upper bound on the loss of the model with all weights 0
+    toss: float = log(2)  # of yes and no: the loss of a coin toss
 
     @property
     def code(self) -> str:
         return "list" if self.width is None else "number"
 
     def error(self, risk: float) -> float:
-        return 100 * risk / log(2) if self.width is None else sqrt(2 * risk) * float(self.width) / 2
+        return 100 * risk / self.toss if self.width is None else sqrt(2 * risk) * float(self.width) / 2
 
     def risk(self, error: Fraction) -> Fraction:
         if self.width is None:
-            return error / 100 * Fraction(log(2)).limit_denominator(10**9)
+            return error / 100 * Fraction(self.toss).limit_denominator(10**9)
         return (2 * error / self.width) ** 2 / 2
 
     def axis(self) -> str:

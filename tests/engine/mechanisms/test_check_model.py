@@ -135,6 +135,18 @@ def test_edges_are_the_chances_they_stand_for() -> None:
         assert 1 / (1 + math.exp(-edge / 2**40)) == pytest.approx(place / 20, abs=1e-12)
 
 
+def test_a_score_has_even_bins_between_one_margin_and_the_other() -> None:
+    """Rows beyond are in the first and the last; the middle is where yes begins, as in the verdict."""
+    told = model(WORLD, "c", "x", (0,), (1,), 0, HALF)
+    query = build("check_model", {"model": told | {"kind": "hinge"}, "parts": 4}, "replace")
+    assert isinstance(query, CheckChances) and not query.calibrated and query.said == (-1, 1)
+    assert [edge / 2**40 for edge in query.edges] == [-0.5, 0, 0.5]
+    assert query.labels() == ["right", "score below -0.5", "score -0.5 to 0", "score 0 to 0.5", "score 0.5 or more"]
+    same = build("check_model", {"model": told, "parts": 2}, "replace")
+    other = build("check_model", {"model": told | {"kind": "hinge"}, "parts": 2}, "replace")
+    assert same.need().of(POSSIBLE_ROWS) == other.need().of(POSSIBLE_ROWS)
+
+
 def test_no_row_is_further_off_than_the_bound_and_rounding_is_within_half_a_step() -> None:
     given = {"parts": 2, "error_steps": 8, "model": model(WORLD, "z", "c", (), (), 0, -HALF, HALF)}
     query = build("check_model", given, "replace")

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from battery import POSSIBLE_ROWS, SEVERAL, allowed_failures, build, facts
 from helpers_coins import SeededCoins
-from helpers_training import KINDS, every_kind, every_relation, made, walked
+from helpers_training import KINDS, every_kind, every_relation, every_smooth_kind, made, walked
 
 import dpengine as dp
 from dpengine.accountant import filter
@@ -104,8 +104,8 @@ COLUMNS = Schema(
 )
 
 
-@pytest.mark.parametrize("target", ["pay", "sure"])
-def test_the_engine_computes_what_the_reference_means(target: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("target", "sharp"), [("pay", False), ("sure", False), ("sure", True)])
+def test_the_engine_computes_what_the_reference_means(target: str, sharp: bool, tmp_path: Path) -> None:
     """Missing values, codes at both ends, large codes in narrow columns, weights at the edge of the region."""
     rng = np.random.default_rng()
     codes = {}
@@ -120,7 +120,7 @@ def test_the_engine_computes_what_the_reference_means(target: str, tmp_path: Pat
     rows = [dict(zip(codes, map(int, row), strict=True)) for row in zip(*codes.values(), strict=True)]
     names = tuple(name for name in ("age", "city", "born", "pay") if name != target)
     sides = ((0,), (1,)) if target == "sure" else ((), ())
-    layout = Layout(names, tuple(COLUMNS[name] for name in names), target, COLUMNS[target], *sides)  # type: ignore[arg-type]
+    layout = Layout(names, tuple(COLUMNS[name] for name in names), target, COLUMNS[target], *sides, sharp)  # type: ignore[arg-type]
     engine = DuckEngine()
     for bits, clip in ((24, 2**24), (24, 2**22), (3, 5)):
         weights = tuple(rng.integers(-(2**26), 2**26, layout.width).tolist())
@@ -203,6 +203,10 @@ def test_a_model_is_trained_and_found_again(tmp_path: Path) -> None:
     chance = table.ask(table.query("train_logistic", target="sure", features=["age"], epsilon="5", steps=10))
     sure = chance.query.model(chance.path.weights)
     assert sure.predict({"age": 100}) > 0.55 > 0.45 > sure.predict({"age": 0})
+    line = table.ask(table.query("train_hinge", target="sure", features=["age"], epsilon="5", steps=10))
+    split = line.query.model(line.path.weights)
+    assert split.predict({"age": 100}) > 0 > split.predict({"age": 0})  # a score
+    assert model_from_json(split.as_json()) == split and split.as_json()["kind"] == "hinge"
 
 
 def test_stopping_keeps_the_charge_and_the_model_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +268,7 @@ class Silent(SeededCoins):
     gaussian = laplace
 
 
-@every_kind
+@every_smooth_kind
 @pytest.mark.parametrize("calibration", ["gaussian", pytest.param("l2_laplace", marks=pytest.mark.long)])
 def test_intervals_hold_the_model_without_noise(key: str, calibration: str) -> None:
     """β = 0.2, all coefficients at once; a right bound fails with probability at most 1e-6. Clipping and projection are
@@ -297,6 +301,9 @@ def test_no_interval_where_none_can_be_proved() -> None:
     assert made("train_linear", "add_remove").interval_reason() == "train.interval.nominal"
     fast = made("train_linear", rate="3")
     assert fast.diverges and fast.interval_reason() == "train.interval.rate"
+    corner = made("train_hinge", rate="1000")
+    assert not corner.diverges and corner.interval_reason() == "train.interval.corner"
+    assert corner.release(corner.need().of(POSSIBLE_ROWS), SystemCoins()).interval is None
     value = fast.need().of(POSSIBLE_ROWS)
     assert fast.release(value, SystemCoins()).interval is None
 
@@ -335,6 +342,23 @@ def test_bad_input_is_one_sentence(code: str, given: dict[str, Any]) -> None:
         build("train_linear", KINDS["train_linear"] | given, "replace")
     wanted = {code} | ({"query.missing"} if given.get("features") == [] else set())
     assert refused.value.code in wanted and str(refused.value).endswith(".")
+
+
+@pytest.mark.parametrize("bits", [3, 24])
+def test_the_pull_of_a_hinge_is_its_subgradient(bits: int) -> None:
+    """max(0, 1 − y·m): a slope of −y below the margin and 0 from it on, for both sides and at the corner itself."""
+    need = GradientSum(replace(made("train_hinge").layout), (0, 0), 1 << bits, bits)
+    one = 1 << ROW_BITS + WEIGHT_BITS
+    for margin in (-3 * one, -one - 1, -one, -one + 1, 0, one - 1, one, one + 1, 3 * one):
+        for target, side in ((1, 1), (0, -1)):
+            pull = need.residual(margin, target)
+            assert pull == (-side << bits if side * margin < one else 0)
+
+            def loss(at: int, side: int = side) -> Fraction:
+                return max(Fraction(0), 1 - Fraction(side * at, one))
+
+            for other in (-2 * one, 0, one // 2, one, 2 * one):  # convex: never below the line with that slope
+                assert loss(other) >= loss(margin) + Fraction(pull, 1 << bits) * Fraction(other - margin, one)
 
 
 def test_sides_of_a_logistic_target() -> None:

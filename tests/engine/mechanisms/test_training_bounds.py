@@ -85,6 +85,22 @@ def test_the_promise_is_kept_on_average(key: str, iterate: str) -> None:
     assert np.mean(runs) <= float(query.promise().risk)
 
 
+def test_a_loss_with_a_corner_has_the_lecture_s_bound_and_its_number_of_steps() -> None:
+    """No second derivative bounds the hinge loss: what needs one is left out, for every iterate."""
+    query = made("train_hinge", about=1000, steps=100, radius="2", epsilon="1", rate="0.1")
+    one = query.setting
+    assert query.iterate == "average" and math.isinf(one.smooth)
+    squared = 1 + one.noise
+    average = 4 / (2 * 0.1 * 100) + 0.1 / 2 * squared * 1.01
+    assert excess.risk(one, 0.1) == pytest.approx(average)
+    tail = (4 + 100 * 0.01 * squared / 2) / (2 * 0.1 * 50) + 0.1 / 2 * squared * 1.02
+    assert excess.risk(replace(one, iterate="tail"), 0.1) == pytest.approx(tail)
+    assert excess.best_rate(one) == pytest.approx(2 / math.sqrt(100 * squared))
+    assert excess.enough_steps(one) == math.ceil(1 / one.each) and made("train_hinge", about=10**6).steps == 600
+    far = replace(one, people=10**12, steps=10**4)
+    assert excess.risk(far, excess.best_rate(far)) == pytest.approx(2 / 100, rel=0.01)  # RG/√T
+
+
 def grid(query: OfGradients) -> list[tuple[int, ...]]:
     """Weights all over the region, for two coordinates."""
     assert query.width == 2
@@ -104,6 +120,8 @@ def loss_of(query: OfGradients, weights: tuple[int, ...], rows: Any) -> float:
         if query.layout.kind == "linear":
             off, edge = abs(there - target / 2**ROW_BITS), float(query.clip)
             total += off * off / 2 if off <= edge else edge * (off - edge / 2)
+        elif query.layout.sharp:
+            total += max(0.0, 1 - there if target else 1 + there)
         else:
             total += math.log1p(math.exp(-there if target else there))
     return total / len(rows)

@@ -1,0 +1,66 @@
+"""A support vector machine: separate yes from no by a line with a margin.
+
+Loss of a row: max(0, 1 − y·w·x), y = ±1 (the hinge loss): 0 for a row on its own side beyond the margin, and growing
+with the distance for others. It is convex; −y·x where y·w·x < 1, and 0 elsewhere, is a subgradient, of which the
+residual is −1, 0 or 1: G = 1 clips nothing, and a smaller G trains on G times the loss. A row is on the wrong side only
+where its loss is at least 1, so the share of such rows is at most the average loss.
+
+The loss has a corner, so only those bounds of excess.py speak that need no second derivative, of which the average over
+all steps has the least; and there is no interval. Guarantee, noise and proof: of_gradients.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from dpengine.mechanisms.card import Card
+from dpengine.mechanisms.models.excess import AVERAGE
+from dpengine.mechanisms.models.of_sides import OF_SIDES, OfSides
+from dpengine.mechanisms.promises import Goal
+from dpengine.mechanisms.telling import NOISE
+from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainHinge(OfSides):
+    card: ClassVar[Card] = Card(
+        key="train_hinge",
+        asked_on=("train",),
+        order=715,
+        version=1,
+        answer="model",
+        states=(NOISE,),
+        caveats=("score", "bounds"),
+        parameters=OF_SIDES,
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "from a number": {"target": "c", "features": ["x"], **ONE_STEP},
+            "from days, in a box": {
+                "target": "t",
+                "features": ["b"],
+                "calibration": "l2_laplace",
+                "region": "box",
+                **ONE_STEP,
+            },
+            "weight by weight": {"target": "c", "features": ["z"], "calibration": "coordinate", **ONE_STEP},
+        },
+        example=Example(
+            {"target": "member", "features": ["visits"], "calibration": "coordinate", **ONE_STEP, "lattice": 4},
+            instead="near",
+        ),
+        covered="test_the_promise_is_kept_on_average",
+        large={"target": "c", "features": ["x"]},
+    )
+    sharp: ClassVar[bool] = True
+    smooth: ClassVar[Fraction | None] = None
+    usual_clip: ClassVar[Fraction] = Fraction(1)
+    usual_reach: ClassVar[int] = 2
+    usual_iterate: ClassVar[str] = AVERAGE
+    blank: ClassVar[Fraction] = Fraction(1)
+
+    @property
+    def goal(self) -> Goal:
+        return Goal(self.target, None, self.blank, toss=1.0)

@@ -9,17 +9,31 @@ k·ε; but some answers mislead, so the two bells lie k·ε·tanh(ε/2) to eithe
 Every ε-DP answer is at most as telling as this pair (Kairouz, Oh and Viswanath 2015), so the figures hold for any k of
 them whose ε was fixed beforehand. Strong composition (Dwork, Rothblum and Vadhan 2010, with the lecture's constants):
 ε̂ = 2kε² + ε·√(2k·ln(1/δ)).
+
+Its proof rests on two lemmas of lecture 6. **Lemma 3**: if Pr[loss > ε̂] ≤ δ, with outcomes drawn under one table, then
+(ε̂, δ) holds for that pair. (Let W be the outcomes of larger loss: Pr[B] ≤ Pr[W] + Pr[B∖W] ≤ δ + e^ε̂·Pr′[B].) It gives
+away something: the exact δ counts 1 − e^(ε̂−loss) of each such outcome, not all of it. **Lemma 4**: the expected loss of
+an ε-DP answer is at most 2ε², far less than ε. Exactly:
+
+    a lying coin, and discrete Laplace noise of scale 1/ε   loss ±ε, the right sign with e^ε/(1+e^ε): E = ε·tanh(ε/2)
+    Laplace noise of scale 1/ε, between 19 and 20           E = ε − 1 + e^−ε
+
+Both are at most ε²/2, and the first is the most that any ε-DP answer has (it is the most telling pair, and the expected
+loss never grows by post-processing), so the lemma's 2 could be ½. Azuma's inequality does the rest: k losses of at most
+ε, with expectation at most 2ε² each, stay below 2kε² + ε√(2k ln(1/δ)) but for δ.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 
 from dpengine.core.arrays import Floats
+from dpengine.core.exact import decimal_of, exp_decimal
 
 FIRST, SECOND = 19, 20
 QUESTIONS = (1, 2, 3, 5, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
@@ -95,6 +109,41 @@ def composed(k: int, epsilon: float, delta: float = DELTA) -> float:
 
 def lecture(k: int, epsilon: float, delta: float = DELTA) -> float:
     return 2 * k * epsilon**2 + epsilon * math.sqrt(2 * k * math.log(1 / delta))
+
+
+@dataclass(frozen=True)
+class Lemmas:
+    """What the two lemmas say of k answers, beside what is exactly so."""
+
+    coin: Decimal  # E[loss] of one answer: a lying coin, or discrete Laplace noise
+    laplace: Decimal  # of one with continuous Laplace noise
+    bound: Fraction  # 2ε²
+    above: float  # Pr[loss of all > the lecture's ε̂]: Lemma 3 needs at most δ
+    delta: float  # the δ that k answers really have at that ε̂
+
+
+def lemmas(settings: Settings) -> Lemmas:
+    k, epsilon = settings.questions, settings.epsilon
+    at = lecture(k, float(epsilon))
+    losses, chances = total(k, float(epsilon))
+    return Lemmas(
+        expected_coin(epsilon),
+        expected_laplace(epsilon),
+        2 * epsilon**2,
+        float(chances[losses > at].sum()),
+        slack(k, float(epsilon), at),
+    )
+
+
+def expected_coin(epsilon: Fraction) -> Decimal:
+    """ε·tanh(ε/2): ε with chance e^ε/(1+e^ε), −ε with chance 1/(1+e^ε)."""
+    odds = exp_decimal(epsilon)
+    return decimal_of(epsilon) * (odds - 1) / (odds + 1)
+
+
+def expected_laplace(epsilon: Fraction) -> Decimal:
+    """ε − 1 + e^−ε: ε where the answer is at most 19 (half), −ε where it is at least 20, and between them linear."""
+    return decimal_of(epsilon) - 1 + exp_decimal(-epsilon)
 
 
 def answers(epsilon: float, reach: int = 25) -> tuple[list[int], list[float], list[float]]:

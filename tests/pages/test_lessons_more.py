@@ -10,10 +10,13 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 from helpers_lessons import view
+from helpers_page import html_of, open_page
 
 import dpengine as dp
 from demos.lessons import bells, dice, edges, film
+from dpengine.audit.exact import losses
 from dpengine.core.amounts import BETA
+from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.core.printed import percent
 from dpengine.declared.facts import Facts
 from dpengine.messages import say
@@ -155,6 +158,53 @@ def test_an_answer_speaks_by_epsilon_to_one_side(epsilon: F) -> None:
         assert float(loss) == pytest.approx(float(epsilon) * (1 if answer <= bells.FIRST else -1))
     right = 1 - laws.above(first, bells.FIRST)
     assert float(right) == pytest.approx(1 - bells.figures(bells.Settings(1, epsilon)).misled)
+
+
+@pytest.mark.parametrize("epsilon", bells.EPSILONS, ids=str)
+def test_the_expected_loss_is_exact_and_far_below_the_lemma(epsilon: F) -> None:
+    """Of the engine's own laws, atom by atom; of continuous noise by a fine sum; and 2ε² bounds both."""
+    found, e = bells.lemmas(bells.Settings(100, epsilon)), float(epsilon)
+    noise = tuple(laws.Laplace(value, 1 / epsilon) for value in (bells.FIRST, bells.SECOND))
+    odds = exp_decimal(epsilon)
+    coin = tuple(laws.Finite({0: p, 1: 1 - p}) for p in (odds / (1 + odds), 1 / (1 + odds)))
+    for pair in (noise, coin):
+        law = losses(*pair)
+        mean = sum((loss * p for loss, p in law.atoms.items()), Decimal(0))
+        assert abs(mean - found.coin) < Decimal("1e-20") and not law.infinite
+    cells = np.linspace(0, 1, 20_001)[:-1] + 1 / 40_000  # between 19 and 20
+    between = float(np.mean(0.5 * e * np.exp(-e * cells) * e * (1 - 2 * cells)))
+    assert float(found.laplace) == pytest.approx(0.5 * e - 0.5 * math.exp(-e) * e + between, rel=1e-6)
+    assert found.laplace < found.coin <= decimal_of(epsilon**2 / 2) < decimal_of(found.bound)
+    assert found.bound == 2 * epsilon**2
+
+
+def test_no_private_pair_is_expected_to_lose_more() -> None:
+    """Pairs of laws on four outcomes whose chances differ by e^ε at most: none loses more than the lying coin."""
+    e, drawn = 0.7, np.random.default_rng()
+    most, seen = float(bells.expected_coin(F(7, 10))), []
+    while len(seen) < 300:
+        second = drawn.dirichlet(np.ones(4))
+        first = second * np.exp(drawn.uniform(-e, e, 4))
+        first /= first.sum()
+        ratios = np.log(first / second)
+        if np.abs(ratios).max() <= e:
+            seen.append(float(first @ ratios))
+    assert max(seen) <= most + 1e-12
+    broken = np.array([0.9, 0.1]), np.array([0.3, 0.7])  # ln 3 > 0.7: the check can fail
+    assert float(broken[0] @ np.log(broken[0] / broken[1])) > most
+
+
+@pytest.mark.parametrize("k", [1, 100, 1000])
+def test_lemma_three_is_kept_with_room(k: int) -> None:
+    for epsilon in bells.EPSILONS:
+        found = bells.lemmas(bells.Settings(k, epsilon))
+        assert found.delta <= found.above <= bells.DELTA
+
+
+@pytest.mark.usefixtures("shared")
+def test_the_lemmas_stand_under_the_theorem_of_strong_composition() -> None:
+    page = html_of(open_page("lessons", lesson="bells", epsilon="0.1", questions="100"))
+    assert "Lemma 3." in page and "Lemma 4." in page and "0.005" in page and "0.02" in page
 
 
 def test_bells_are_the_convolution_of_single_answers() -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from html import escape
 
+import streamlit as st
+
 from demos.lessons import bells as demo
 from demos.lessons.bells import Figures, Settings
 from dpengine.core.arrays import Floats
 from dpengine.core.exact import text_of
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import plain
 from dpengine.messages.numbers import local
 from ui.learn.lesson import Given, Lesson, Setting, View, words
 from ui.pictures import picture
 from ui.pictures.picture import Column
 from ui.pictures.svg import Axis
+from ui.shell.language import written
 
 NUMBER = 8
 FEW = 21  # different losses
@@ -44,7 +47,28 @@ def view(given: Given) -> View:
         tell("theorem", **facts),
         tell("source"),
         tell("relation"),
+        demo.lemmas(settings),
     )
+
+
+def beside(view: View) -> None:
+    """The two lemmas behind strong composition, and what they bound, exactly."""
+    found: demo.Lemmas = view.data
+    figures = (("coin", found.coin), ("laplace", found.laplace), ("bound", found.bound))
+    rows = "".join(
+        f'<tr><th scope="row" dir="auto">{escape(tell(f"lemma.{name}"))}</th>'
+        f'<td class="number">{local(f"{float(value):.3g}")}</td></tr>'
+        for name, value in figures
+    )
+    small = tell("lemma.tail", above=_small_chance(found.above), delta=_small_chance(found.delta))
+    words = [tell("lemma.three"), small, tell("lemma.four")]
+    told = "".join(f"<p{written()}>{escape(line)}</p>" for line in words)
+    head = f'<tr><td></td><th scope="col" class="number" dir="auto">{escape(tell("lemma.head"))}</th></tr>'
+    st.html(f'<h3{written()}>{escape(tell("lemma.title"))}</h3>{told}<table class="plain">{head}{rows}</table>')
+
+
+def _small_chance(value: float) -> str:
+    return power_of_ten(Fraction(value)) if value > 1e-300 else "0"
 
 
 def _three(value: float) -> str:
@@ -120,4 +144,5 @@ LESSON = Lesson(
     ),
     view,
     _small(),
+    beside=beside,
 )

@@ -95,7 +95,7 @@ class Words:
 
     def table(self) -> str:
         rows = "".join(f"<tr><td>{escape(what)}</td><td>{escape(told)}</td></tr>" for what, told in self.rows())
-        return f'<div class="scroll"><table class="plain compared">{rows}</table></div>'
+        return f'<div class="scroll" tabindex="0"><table class="plain compared">{rows}</table></div>'
 
     def claim(self) -> str:
         """How often it holds, of what, and what it does not say."""

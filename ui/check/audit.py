@@ -119,7 +119,7 @@ def _table_html(rows: Table, columns: list[str], title: str, absent: bool) -> st
     if absent:
         body += f"<tr class='ana gone'><td colspan='{len(columns) + 1}'>{escape(say('check.absent'))}</td></tr>"
     caption = f"<caption>{escape(title)}</caption>"
-    return f"<div class='scroll'><table class='plain'>{caption}<tr>{head}</tr>{body}</table></div>"
+    return f"<div class='scroll' tabindex='0'><table class='plain'>{caption}<tr>{head}</tr>{body}</table></div>"
 
 
 def _cell(row: Any, name: str) -> str:

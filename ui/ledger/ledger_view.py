@@ -140,7 +140,8 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
     with st.expander(say("ledger.specialists")):
         st.html(
             f"<p>{escape(say('ledger.others'))}</p>"
-            f'<div class="scroll"><table class="plain others"><thead><tr><th>{escape(say("ledger.rule"))}</th>'
+            '<div class="scroll" tabindex="0"><table class="plain others"><thead><tr>'
+            f"<th>{escape(say('ledger.rule'))}</th>"
             f'<th class="number">{escape(say("ledger.rule.epsilon"))}</th>'
             f'<th class="number">{escape(say("ledger.rule.share"))}</th></tr></thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>"

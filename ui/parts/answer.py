@@ -144,7 +144,7 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
         f'<tr><th>{escape(say("answer.column.label"))}</th><th class="number">{escape(say("answer.column.value"))}</th>'
         f'<th class="number">{gloss.word("range", say("answer.column.range"))}</th></tr>'
     )
-    return f'<div class="scroll"><table class="plain">{head}{"".join(rows)}</table></div>'
+    return f'<div class="scroll" tabindex="0"><table class="plain">{head}{"".join(rows)}</table></div>'
 
 
 def receipt(answer: dp.Answer, key: str) -> None:

@@ -51,7 +51,7 @@ def rows_html(
         rows.append((charge.seq, f"<tr>{told}</tr>"))
     body = "".join(told for _, told in sorted(rows, reverse=newest_first))
     return (
-        f'{_STYLE}<div class="scroll"><table class="plain rows"><thead><tr>{head}</tr></thead>'
+        f'{_STYLE}<div class="scroll" tabindex="0"><table class="plain rows"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -143,7 +143,10 @@ def kept(title: str, answers: Sequence[dp.Answer], address: Callable[[str, str],
         link = receipt_link(address(one.receipt["table"], one.request_id), one.receipt["charge"]["hash"])
         cells = (escape(when(one.at)), escape(one.sentence), escape(in_short(one)), link)
         rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-    st.html(f'<h2>{escape(title)}</h2><div class="scroll"><table class="plain"><tr>{head}</tr>{rows}</table></div>')
+    st.html(
+        f'<h2>{escape(title)}</h2><div class="scroll" tabindex="0">'
+        f'<table class="plain"><tr>{head}</tr>{rows}</table></div>'
+    )
 
 
 def trained_address(table: str, request: str) -> str:

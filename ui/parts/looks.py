@@ -78,7 +78,7 @@ def _each(table: dp.Table, reading: Reading) -> str:
         receipt = receipt_link(link, look.receipt["charge"]["hash"])
         cells = (escape(when(look.at)), escape(in_short(look)), escape(percent(price)), receipt)
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    return f'<div class="scroll"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
+    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
 
 
 def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:

@@ -112,7 +112,7 @@ def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -
         pairs = [(escape(_short(cell_words(a))), escape(_short(cell_words(b)))) for a, b in zip(old, new, strict=True)]
         cells = "".join(f"<td class='muted'>{a}</td><td>{b}</td>" for a, b in pairs)
         body += f"<tr>{cells}</tr>"
-    return f'<div class="scroll"><table class="plain example"><tr>{head}</tr>{body}</table></div>'
+    return f'<div class="scroll" tabindex="0"><table class="plain example"><tr>{head}</tr>{body}</table></div>'
 
 
 def _short(words: str) -> str:

@@ -105,7 +105,7 @@ def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
     """The first rows of a table that may be given away."""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    table = f'<div class="scroll"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+    table = f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
     return f'<p class="muted">{escape(lead)}</p>{table}'
 
 
@@ -277,7 +277,7 @@ def _table(each: dict[str, Estimate], rows: int) -> str:
         )
         numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
         body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
-    return f'<div class="scroll"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'
 
 
 def _coarser(table: dp.Table, published: Published, name: str) -> None:

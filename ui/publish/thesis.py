@@ -50,7 +50,7 @@ def _html(table: Printed) -> str:
     title, lead = (escape(say(f"thesis.table{part}.{table.number}")) for part in ("", "_lead"))
     return (
         f"<h2>{title}</h2><p class='muted'>{lead}</p>"
-        f'<div class="scroll"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
+        f'<div class="scroll" tabindex="0"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
     )
 
 

@@ -52,7 +52,7 @@ def _levels(drawn: tuple[Figure, ...]) -> str:
         body += "<tr>" + "".join(f"<td>{escape(local(cell))}</td>" for cell in cells) + "</tr>"
     return (
         f"<h3>{escape(say('thesis.levels'))}</h3><p class='muted'>{escape(say('thesis.levels_lead'))}</p>"
-        f'<div class="scroll"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
+        f'<div class="scroll" tabindex="0"><table class="plain thesis"><tr>{head}</tr>{body}</table></div>'
         f"<p class='muted'>{escape(say('thesis.levels_proved'))}</p>"
     )
 

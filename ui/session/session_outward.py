@@ -68,7 +68,7 @@ def explain(query: AdaptiveSession) -> None:
         if query.nominal:
             told.append(say("session.more.add_remove", people=query.people))
         st.html(
-            f'<div class="scroll"><table class="plain"><thead><tr>{head}</tr></thead>'
+            f'<div class="scroll" tabindex="0"><table class="plain"><thead><tr>{head}</tr></thead>'
             f"<tbody>{rows}</tbody></table></div>"
             + "".join(f'<p class="muted">{escape(one)}</p>' for one in told if one)
         )

@@ -157,4 +157,4 @@ def _table(shares: dict[str, ClassShare]) -> str:
         ends = "–" if one.interval is None else " – ".join(rounded_range(*one.interval))
         numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in (f"{_points(one)} %", ends))
         body += f"<tr><td>{escape(label)}</td>{numbers}</tr>"
-    return f'<div class="scroll"><table class="plain"><tr>{head}</tr>{body}</table></div>'
+    return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{body}</table></div>'

@@ -84,7 +84,8 @@ def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
             cells += f'<td colspan="2" class="muted">{escape(str(one))}</td>'
         rows += f"<tr>{cells}</tr>"
     title = f"<h2>{escape(say('train_page.noises'))}</h2><p class='muted'>{escape(say('train_page.noises_lead'))}</p>"
-    return f"{title}<div class='scroll'><table class='plain noises'><tr>{head}</tr>{rows}</table></div>{_STYLE}"
+    table = f"<table class='plain noises'><tr>{head}</tr>{rows}</table>"
+    return f"{title}<div class='scroll' tabindex='0'>{table}</div>{_STYLE}"
 
 
 def _figures_html(query: OfGradients) -> str:

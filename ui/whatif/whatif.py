@@ -198,7 +198,7 @@ def compare(found: whatif.Solved, first: whatif.Solved) -> None:
     with st.container(key="card-compare"):
         st.html(
             f"<h2>{escape(say('whatif.compare'))}</h2><p>{escape(_difference(found, first))}</p>"
-            f"<div class='scroll'><table class='plain'>{head}{body}</table></div>"
+            f"<div class='scroll' tabindex='0'><table class='plain'>{head}{body}</table></div>"
         )
 
 

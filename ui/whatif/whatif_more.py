@@ -92,7 +92,7 @@ def _ways(found: whatif.Solved) -> None:
     each = text_of(found.query.epsilon)
     st.html(
         f"<p>{escape(say('whatif.ways_each', each=each))}</p>"
-        f"<div class='scroll'><table class='plain'>{head}{rows}</table></div>"
+        f"<div class='scroll' tabindex='0'><table class='plain'>{head}{rows}</table></div>"
         f'<p class="muted">{escape(say("whatif.ways_command"))}</p>'
     )
     terms = f"--epsilon {text_of(found.budget.epsilon)} --delta {text_of(found.budget.delta)} --each {each}"

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
+from dpengine.declared.schema import Category, Column, ItemSet
 from dpengine.mechanisms.publish.of_rows import OfRows
 
 CLOSE = 1e-6
@@ -70,15 +71,35 @@ def all_rows(*sizes: int) -> list[Row]:
     return list(product(*map(range, sizes)))
 
 
+def in_items(row: Row, told: Row) -> float:
+    """How many items are in one set and not in the other."""
+    return float((row[0] ^ told[0]).bit_count())
+
+
+def distance(column: Column, place: int) -> Error:
+    """The metric of one column of a row, in units of its κ."""
+    if isinstance(column, Category):
+        return one_column(place)
+    if isinstance(column, ItemSet):
+        return lambda row, told: in_items((row[place],), (told[place],))
+    return lambda row, told: float(abs(row[place] - told[place]))
+
+
 def check_floors(query: OfRows) -> None:
-    """Of listed values: every floor is at most what the best mechanism of the whole row reaches, and what is done is no
-    better than it. All are met: by the column published alone, and by swapping whole rows."""
+    """Every floor is at most what the best mechanism of the whole row reaches, and what is done is no better than it.
+    Of listed values, and of a row that must be true as a whole, they are met: by the column published alone, and by
+    swapping whole rows."""
     promise, epsilon, delta = query.promise(), float(query.epsilon), float(query.delta)
-    rows = all_rows(*(query.facts.schema[name].size for name in query.columns))
+    columns = [query.facts.schema[name] for name in query.columns]
+    rows = all_rows(*(query.steps(name) + 1 for name in query.columns))
     for place, (error, floor) in enumerate(zip(promise.errors, promise.floors, strict=True)):
-        best = least_worst(rows, rows, one_column(place), epsilon, delta)
+        best = least_worst(rows, rows, distance(columns[place], place), epsilon, delta)
+        best *= float(query.grain(query.columns[place]))
         assert float(floor) <= best + CLOSE <= float(error) + 2 * CLOSE, "of one column: somebody does better"
-        assert float(floor) >= best - CLOSE, "of one column: nobody does as well"
+        if isinstance(columns[place], Category):
+            assert float(floor) >= best - CLOSE, "of one column: nobody does as well"
+        else:
+            assert float(floor) >= best / 4, "of one column: a bound that says nothing"
     best = least_worst(rows, rows, any_column, epsilon, delta)
     assert float(promise.untrue_floor) <= best + CLOSE <= float(promise.untrue) + 2 * CLOSE, "row: somebody does better"
     assert float(promise.untrue_floor) >= best - CLOSE, "row: nobody does as well"

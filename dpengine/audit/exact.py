@@ -19,7 +19,7 @@ convolution; coordinates on which the two tables agree drop out.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -31,10 +31,11 @@ from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Loss
 from dpengine.audit.found_laws import found_bell, found_laws
 from dpengine.audit.losses import DIGITS, PLACES, Losses, Span
-from dpengine.audit.world import key_of, neighbouring_statistics
+from dpengine.audit.pairs import Pair, pairs
+from dpengine.audit.world import key_of
 from dpengine.core.exact import decimal_of, exp_decimal
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
-from dpengine.mechanisms.choices.find_values import FindValues, Found
+from dpengine.mechanisms.choices.find_values import FindValues
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance, max_divergence, renyi
 
@@ -44,8 +45,6 @@ _CELLS, _SIDES = 100, 7  # cells in a deviation of a bell, and deviations to bot
 _FARTHEST = Decimal(1000)  # no claim is near e^-1000
 
 SEEN_DELTA = Fraction(1, 1000)  # the δ at which a loss without a finite ε is shown and searched for
-
-Pair = tuple[Any, Any]  # statistics of two neighbouring tables
 
 
 def losses(first: Law, second: Law) -> Losses:
@@ -173,15 +172,16 @@ class Worst:
     pair: Pair
 
 
-def worst(query: AnyQuery, order: Fraction = ORDER) -> Worst:
-    """The exact loss of a question: over every pair of neighbours, in both directions."""
+def worst(query: AnyQuery, order: Fraction = ORDER, whole: bool = False) -> Worst:
+    """The exact loss of a question: over every pair of neighbours that decides (`pairs`), in both directions. `whole`
+    lists all pairs, also where a theorem makes that needless."""
     claimed = cost(query.loss(), order)
     at, _ = claimed_at(query.loss())
     epsilon, most, delta = Decimal("-Infinity"), -math.inf, None
     pair: Pair | None = None
     rank: tuple[float, float] | None = None
     known: dict[Any, Law | None] = {}
-    for one, other in pairs(query):
+    for one, other in pairs(query, whole):
         first, second = laws_of(query, one, other, known)
         own, curve = max_divergence(first, second), renyi(first, second, float(order))
         epsilon, most = max(epsilon, own), max(most, curve)
@@ -208,42 +208,6 @@ def claimed_at(loss: Loss) -> tuple[Fraction, Fraction]:
     epsilon = zcdp.epsilon_of([loss], SEEN_DELTA + claimed.delta)
     assert epsilon is not None
     return epsilon, SEEN_DELTA + claimed.delta
-
-
-def pairs(query: AnyQuery) -> Iterator[Pair]:
-    """Every two different statistics of two neighbouring tables of the small world, in both directions."""
-    for first, second in neighbouring_statistics(query.need().of, query.facts.relation, query.facts.unit):
-        yield first, second
-        if isinstance(query, FindValues):
-            yield from (_lifted(first, second, more) for more in (query.threshold - 1, query.threshold + 2))
-        if isinstance(query, FindDeclarations):
-            yield from _lifted_columns(query, first, second)
-
-
-def _lifted(first: Found, second: Found, more: int) -> tuple[Found, Found]:
-    """The same two tables with `more` further people for each value that occurs, so that counts are near the
-    threshold."""
-    names = sorted({name for name, _ in (*first, *second)})
-    before, after = dict(first), dict(second)
-    return tuple((name, before.get(name, 0) + more) for name in names), tuple(
-        (name, after.get(name, 0) + more) for name in names
-    )
-
-
-def _lifted_columns(query: FindDeclarations, one: Any, other: Any) -> Iterator[Pair]:
-    """The same with other people more: near the threshold of a list, and beyond the rank that an end is sought at."""
-    kinds = [kind for _, kind in query.asked]
-    for more in (query.threshold - 1, query.threshold + 2) if query.lists else (1,):
-        lifted = [
-            _lifted(a, b, more) if kind == "list" else (_many(a, query.slack(kind)), _many(b, query.slack(kind)))
-            for kind, a, b in zip(kinds, one, other, strict=True)
-        ]
-        yield tuple(a for a, _ in lifted), tuple(b for _, b in lifted)
-
-
-def _many(bands: tuple[int, ...], more: int) -> tuple[int, ...]:
-    middle = len(bands) // 2
-    return (*bands[:middle], bands[middle] + more, *bands[middle + 1 :])
 
 
 def laws_of(query: AnyQuery, one: Any, other: Any, known: dict[Any, Law | None] | None = None) -> tuple[Law, Law]:

@@ -100,9 +100,10 @@ def _same(tables: dict[tuple[int, ...], tuple[Row, ...]], table: tuple[Row, ...]
 
 
 def neighbouring_statistics(
-    read: Callable[[Sequence[Row]], Statistic], relation: str, unit: Unit | None = None
+    read: Callable[[Sequence[Row]], Statistic], relation: str, unit: Unit | None = None, size: int | None = None
 ) -> Iterator[tuple[Statistic, Statistic]]:
-    """Every two different statistics of two neighbouring tables, in both directions. Each table is read once."""
+    """Every two different statistics of two neighbouring tables, in both directions; of tables with `size` rows, if it
+    is given. Each table is read once."""
     known: dict[int, tuple[object, Statistic]] = {}
 
     def of(table: tuple[Row, ...]) -> tuple[object, Statistic]:
@@ -113,6 +114,8 @@ def neighbouring_statistics(
 
     seen: set[tuple[object, object]] = set()
     for pair in neighbours(relation, unit):
+        if size is not None and {len(pair[0]), len(pair[1])} != {size}:
+            continue
         (key, value), (other_key, other) = of(pair[0]), of(pair[1])
         if (key, other_key) not in seen:
             seen.add((key, other_key))

@@ -66,6 +66,10 @@ class Date:
     def kappa(self) -> Fraction:
         return Fraction(1)
 
+    @property
+    def points(self) -> int:
+        return self.size
+
     def value(self, code: int) -> str:
         return date.fromordinal(self.first.toordinal() + code).isoformat()
 

@@ -64,7 +64,13 @@ class ItemSet:
         return len(self.values)
 
     @property
+    def points(self) -> int:
+        """How many different sets: D = 2^H (thesis, Ex. 3.1)."""
+        return 1 << self.size
+
+    @property
     def diameter(self) -> Fraction:
+        """Two sets are as far apart as there are items in one and not in the other."""
         return Fraction(self.size)
 
     @property

@@ -107,8 +107,14 @@ class Number:
 
     @property
     def kappa(self) -> Fraction:
-        """The smallest distance between two different values."""
+        """κ: the smallest distance between two different values. What nobody can beat when rows are published, and the
+        grid they are published on, rest on it (`noise.floors`, `mechanisms.publish`)."""
         return self.step
+
+    @property
+    def points(self) -> int:
+        """|D|: how many different values a cell can have."""
+        return self.size
 
     def value(self, code: Code) -> int | float:
         exact = self.lower + code * self.step
@@ -220,6 +226,10 @@ class Category:
     @property
     def kappa(self) -> Fraction:
         return Fraction(1)
+
+    @property
+    def points(self) -> int:
+        return self.size
 
     def value(self, code: Code) -> str:
         return self.labels[code]

@@ -85,6 +85,7 @@ class Query(Answered, Generic[Statistic, Raw]):
     noise: str = ""  # one of `noises`, "" for the usual one
 
     declares: ClassVar[str] = ""  # “range” or “list”, if its answer may be used in a declaration
+    row_wise: ClassVar[bool] = False  # True: every row is released by itself, so tables of one row decide about it
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
 
     @classmethod

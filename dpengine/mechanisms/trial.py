@@ -37,6 +37,7 @@ CLUB = Schema(
         "town": Category(["North", "South", "West"], unknown="North", missing="North"),
         "member": Category(["yes", "no"], unknown="no", missing="no"),
         "visits": Number(0, 6, missing=0),
+        "sports": ItemSet(["chess", "judo", "yoga"]),
     }
 )
 WEST: list[Json] = [["town", "in", ["West"]]]  # Ana is the only one from there

@@ -2,8 +2,8 @@
 keeps the guarantee, and a lower bound on the error that no other mechanism can beat.
 
 A row mechanism R is (ε, δ)-DP for the whole table, and for every question ever asked of what it published, iff for all
-values d, d′ and sets S: Pr[R(d) ∈ S] ≤ e^ε·Pr[R(d′) ∈ S] + δ (thesis, Thms 4.1 and 4.3: the identity query and tables
-of one row decide). For one pair the least such δ is Σ_x [P(x) − e^ε·P′(x)]₊.
+values d, d′ and sets S: Pr[R(d) ∈ S] ≤ e^ε·Pr[R(d′) ∈ S] + δ (thesis, Thm 4.3: the identity query decides; Thm 4.7:
+tables of one row do; Ex. 4.8 counts what is left). For one pair the least such δ is Σ_x [P(x) − e^ε·P′(x)]₊.
 
 Blur        a number on a grid of D+1 points: d + Z, Pr[Z=z] ∝ r^|z|, r = e^(−1/t). With a shift by D the log-ratio at x
             is (D−2x)/t between 0 and D, so the sum runs over x ≤ k, k the largest integer below (D−εt)/2, and
@@ -16,15 +16,11 @@ Blur        a number on a grid of D+1 points: d + Z, Pr[Z=z] ∝ r^|z|, r = e^(�
 Swap        one of m+1 listed values: the truth with probability 1−pm, each other one with p. (ε, δ)-DP iff
             p ≥ (1−δ)/(m+e^ε) (thesis, Ex. 4.10). Drawn as: with probability λ = (m+1)p any value, all alike; else the
             truth. λ is rounded up to a multiple of 2^−62.
-Floor       what no (ε, δ)-DP mechanism of the *row* can beat in its worst case, whatever it publishes:
-            A list with distances 1: (1−δ)·m/(m+e^ε) (Thm 5.5), which Swap meets but for the rounding of λ. Several
-            lists are one list of all their combinations: that some value of a row is untrue has this bound too.
-            A number: (1−δ)·diam/(1+e^ε), twice Thm 5.3, and on a grid no less than Thm 5.5 with κ = step, which is
-            (1−δ)·D/(D+e^ε) steps. For the values d, d′ at the two ends and laws P, P′ of what is told of them,
-                E ρ(Y, d) + E′ ρ(Y, d′) ≥ Σ_y min(P, P′)(y)·(ρ(y, d) + ρ(y, d′)) ≥ diam·Σ min(P, P′),
-            and Σ min(P, P′) = 1 − TV ≥ 2(1−δ)/(1+e^ε): from P(S) ≤ e^ε·P′(S) + δ for S = {P > P′} and the same the
-            other way for its complement, TV·(1+e^ε) ≤ e^ε − 1 + 2δ.
-            A column published at ε/k beside others has no such bound at ε/k: another mechanism may split ε otherwise.
+Marginal    what randomised response over whole rows does to one column of them: the truth, or with probability λ any of
+            the column's values, all alike (a uniform row has uniform parts).
+Floor       what no (ε, δ)-DP mechanism of the *row* can beat in its worst case, whatever it publishes: `floors`. A
+            column published at ε/k beside others has no such bound at ε/k: another mechanism may split ε otherwise.
+            A set of items is in `set_noise`.
 """
 
 from __future__ import annotations
@@ -38,6 +34,7 @@ from dpengine.core.arrays import Integers
 from dpengine.core.exact import ceiling, decimal_of, down, exp_decimal, ln_above, up
 from dpengine.noise.bulk_geometric import dyadic_above
 from dpengine.noise.coins import Coins
+from dpengine.noise.floors import farthest, least_error
 from dpengine.noise.laws import Finite, Laplace
 
 _GUARD = Decimal(10) ** -40  # far above the rounding of a few 60-digit operations
@@ -68,28 +65,26 @@ class Blur:
         return expected_error(self.scale)
 
     @property
-    def floor(self) -> Fraction:
-        """Lower bound on the worst-case error, in steps, of any mechanism that is (ε, δ)-DP for the row."""
-        return down((1 - self.delta) * self.steps / (1 + Fraction(exp_decimal(self.epsilon) + _GUARD)), _GRAIN)
-
-
-@dataclass(frozen=True)
-class Swap:
-    """Randomised response over m+1 listed values."""
-
-    size: int  # m+1
-    epsilon: Fraction
-    delta: Fraction
-
-    @cached_property
-    def mixed(self) -> Fraction:
-        """λ: the chance of a value drawn at random, the true one among them."""
-        return dyadic_above(self.size * self.least_chance)
+    def truth(self) -> Fraction:
+        """The chance that Z = 0, (1−r)/(1+r), rounded down."""
+        ratio = exp_decimal(-1 / self.scale)
+        return down(Fraction((1 - ratio) / (1 + ratio)), _GRAIN)
 
     @property
-    def least_chance(self) -> Fraction:
-        """(1−δ)/(m+e^ε), rounded up."""
-        return (1 - self.delta) / (self.size - 1 + Fraction(exp_decimal(self.epsilon) - _GUARD))
+    def floor(self) -> Fraction:
+        """Lower bound on the worst-case error, in steps, of any mechanism that is (ε, δ)-DP for the row."""
+        return least_error(self.steps + 1, Fraction(self.steps), Fraction(1), self.epsilon, self.delta)
+
+
+class Mixing:
+    """The truth, or with probability λ one of `size` values drawn at random, the true one among them."""
+
+    size: int
+
+    @property
+    def mixed(self) -> Fraction:
+        """λ"""
+        raise NotImplementedError
 
     @property
     def chance(self) -> Fraction:
@@ -112,14 +107,45 @@ class Swap:
         """The chance that a published value is not the true one."""
         return 1 - self.truth
 
+
+@dataclass(frozen=True)
+class Swap(Mixing):
+    """Randomised response over m+1 listed values."""
+
+    size: int  # m+1
+    epsilon: Fraction
+    delta: Fraction
+
+    @cached_property
+    def mixed(self) -> Fraction:
+        return dyadic_above(self.size * self.least_chance)
+
+    @property
+    def least_chance(self) -> Fraction:
+        """(1−δ)/(m+e^ε), rounded up."""
+        return (1 - self.delta) / (self.size - 1 + Fraction(exp_decimal(self.epsilon) - _GUARD))
+
     @property
     def floor(self) -> Fraction:
         """Lower bound on the worst-case chance of an untrue value, for any mechanism that is (ε, δ)-DP for the row."""
-        m = self.size - 1
-        return down((1 - self.delta) * m / (m + Fraction(exp_decimal(self.epsilon) + _GUARD)), _GRAIN)
+        return least_error(self.size, Fraction(1), Fraction(1), self.epsilon, self.delta)
 
 
-RowNoise = Blur | Swap
+@dataclass(frozen=True)
+class Marginal(Mixing):
+    """One column of rows that were published as one value each."""
+
+    size: int
+    whole: Swap
+
+    @property
+    def mixed(self) -> Fraction:
+        return self.whole.mixed
+
+    @property
+    def off(self) -> Fraction:
+        """The expected distance from the lowest of `size` points on a line, in steps: no point is farther off."""
+        return self.mixed * (self.size - 1) / 2
 
 
 def expected_error(scale: Fraction) -> Fraction:
@@ -156,5 +182,5 @@ def thesis_scale(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def thesis_floor(steps: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Thm 5.3 as the thesis states it, (1−δ)·D/(2(1+e^ε)): half of the bound used here."""
-    return Blur(steps, epsilon, delta).floor / 2
+    """Thm 5.3 as the thesis states it, (1−δ)·D/(2(1+e^ε))."""
+    return farthest(Fraction(steps), epsilon, delta) / 2

@@ -222,3 +222,18 @@ def swap_reach(mixed: Fraction, size: int, people: int, beta: Fraction) -> Fract
     truth = 1 - mixed + p
     variance_of_row = max(p * (1 - p), truth * (1 - truth))
     return bernstein_reach(people * variance_of_row, Fraction(1), beta) / (1 - mixed)
+
+
+def mixed_mean_reach(mixed: Fraction, steps: int, people: int, beta: Fraction) -> Fraction:
+    """How far (Σy − nλD/2)/(1 − λ) can be from the sum of true places on a grid of D+1 points, except with chance β:
+    each y is the true place x with 1−λ, else uniform. Its variance, λ(1−λ)(x−D/2)² + λD(D+2)/12, is largest at the
+    ends."""
+    variance = mixed * (1 - mixed) * Fraction(steps * steps, 4) + mixed * Fraction(steps * (steps + 2), 12)
+    return bernstein_reach(people * variance, Fraction(steps), beta) / (1 - mixed)
+
+
+def mixed_part_reach(mixed: Fraction, part: Fraction, people: int, beta: Fraction) -> Fraction:
+    """How far (c − nλw)/(1 − λ) can be from the number of rows in a part of the grid that holds a share w of its
+    points: a row is published there with 1−λ+λw if it is in it, else with λw."""
+    within = (1 - mixed + mixed * part, mixed * part)
+    return bernstein_reach(people * max(p * (1 - p) for p in within), Fraction(1), beta) / (1 - mixed)

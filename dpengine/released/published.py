@@ -5,14 +5,17 @@ All ranges are about the *table* behind the published one, and hold except with 
 union bound. With n rows, published as y_i:
 
 Mean        (1/n)Σy_i has no bias; its error is a mean of n discrete Laplace variables (`tails.total_reach`).
-Share       of a listed value: (c − np)/(1−λ), unbiased (`tails.swap_reach`).
+Share       of a listed value: (c − np)/(1−λ), unbiased (`tails.swap_reach`). Of an item of a set, wrong with chance f:
+            (c − nf)/(1−2f), the same with λ = 2f and two values.
 Rows in a   of a number, from a to b on the published grid: discrete Laplace noise has an inverse with three terms, as
-its
-bin         generating function is (1−r)²/((1−rz)(1−r/z)). So with e(y) = 1 for a ≤ y ≤ b
+bin         its generating function is (1−r)²/((1−rz)(1−r/z)). So with e(y) = 1 for a ≤ y ≤ b
                 h(y) = ((1+r²)·e(y) − r·e(y−1) − r·e(y+1))/(1−r)²
             has E[h(x+Z)] = e(x): Σh(y_i) is unbiased. h is 1 well inside, 0 well outside, and of the order t² at the
             four points by the edges: on a fine grid (large t) the answer is honest and useless, and a coarser grid is
             better. The range is Bernstein's, with the largest variance that any x gives.
+Whole rows  published as one value: a number is its true place on the grid or, with chance λ, any of its D+1 places. A
+            mean is (ȳ − λD/2)/(1−λ), rows in a bin with a share w of the places (c − nλw)/(1−λ)
+            (`tails.mixed_mean_reach`, `tails.mixed_part_reach`).
 Percentile  the share of rows at or below each point of the grid, in the same way; what is stated is every point where
             the wished share lies within the ranges on both sides, all points at once.
 """
@@ -35,12 +38,14 @@ from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal
 from dpengine.core.json_types import JsonObject
-from dpengine.declared.schema import Number
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms.publish.of_rows import OfRows
-from dpengine.mechanisms.publish.write_file import codes_of, file_digest
+from dpengine.mechanisms.publish.write_file import codes_of, file_digest, values_of
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.noise.row_noise import Blur, Swap
-from dpengine.noise.tails import bernstein_reach, swap_reach, total_reach
+from dpengine.noise.row_noise import Blur, Marginal, Mixing
+from dpengine.noise.set_noise import OfItems
+from dpengine.noise.tails import bernstein_reach, mixed_mean_reach, mixed_part_reach, swap_reach, total_reach
 
 MOST_BINS = 1_000
 
@@ -70,7 +75,7 @@ class Published:
         return self.path.is_file() and file_digest(self.path) == self.facts["sha256"]
 
     def table(self, clamped: bool = False) -> pa.Table:
-        """All rows. With `clamped`, numbers beyond the declared range become its ends, which biases means."""
+        """All rows. With `clamped`, numbers and days beyond the declared range become its ends, which biases means."""
         if not self.whole:
             raise AllowanceError("publish.changed")
         rows = pq.read_table(self.path)
@@ -81,6 +86,9 @@ class Published:
                 low, high = (pa.scalar(float(end)).cast(kind) for end in (column.lower, column.upper))
                 cut = pc.max_element_wise(pc.min_element_wise(rows.column(place), high), low)
                 rows = rows.set_column(place, name, cut)
+            if isinstance(column, Date):
+                codes = np.clip(codes_of(self.query, name, rows.column(place)), 0, self.query.steps(name))
+                rows = rows.set_column(place, name, values_of(self.query, name, codes))
         return rows
 
     def codes(self, name: str) -> Integers:
@@ -91,34 +99,51 @@ class Published:
         return codes_of(self.query, name, pq.read_table(self.path, columns=[name]).column(0))
 
     def mean(self, name: str) -> Estimate:
-        row, grain = self._blur(name), self.query.grain(name)
-        lower = self.query.facts.schema.number(name).lower
-        middle = float(lower + Fraction(int(self.codes(name).sum()), self.rows) * grain)
-        reach = float(Fraction(total_reach(row.scale, self.rows, self.query.beta), self.rows) * grain)
+        """Of days, in days after the first one (`day`)."""
+        row, grain = self._line(name), self.query.grain(name)
+        place = Fraction(int(self.codes(name).sum()), self.rows)
+        if isinstance(row, Blur):
+            off = Fraction(total_reach(row.scale, self.rows, self.query.beta), self.rows)
+        else:
+            place = (place - row.mixed * (row.size - 1) / 2) / (1 - row.mixed)
+            off = mixed_mean_reach(row.mixed, row.size - 1, self.rows, self.query.beta) / self.rows
+        middle, reach = float(self.query.start(name) + place * grain), float(off * grain)
         return Estimate(middle, middle - reach, middle + reach)
 
+    def day(self, name: str, value: float) -> str:
+        """A number of days after the first one as the day it is, within the declared range."""
+        column = self.query.facts.schema[name]
+        assert isinstance(column, Date)
+        return column.value(min(max(round(value), 0), column.size - 1))
+
     def counts(self, name: str) -> dict[str, Estimate]:
-        """Rows with each listed value, all at once."""
-        row = self.query.row(name)
-        if not isinstance(row, Swap):
+        """Rows with each listed value, or that hold each item, all at once."""
+        column = self.query.facts.schema[name]
+        if not isinstance(column, Category | ItemSet):
             raise AllowanceError("publish.no_list", column=name)
-        labels = self.query.facts.schema.category(name).labels
-        seen = np.bincount(self.codes(name), minlength=row.size)
-        reach = float(swap_reach(row.mixed, row.size, self.rows, self.query.beta / row.size))
-        estimates = (seen - self.rows * float(row.chance)) / float(1 - row.mixed)
+        row, codes, many = self.query.row(name), self.codes(name), column.size
+        if isinstance(row, OfItems):
+            mixed, size = 2 * row.flip, 2
+            seen = np.array([int((codes >> place & 1).sum()) for place in range(many)])
+        else:
+            assert isinstance(row, Mixing)
+            mixed, size = row.mixed, row.size
+            seen = np.bincount(codes, minlength=size)
+        reach = float(swap_reach(mixed, size, self.rows, self.query.beta / many))
+        estimates = (seen - self.rows * float(mixed / size)) / float(1 - mixed)
         return {
             label: Estimate(float(count), float(count) - reach, float(count) + reach)
-            for label, count in zip(labels, estimates, strict=True)
+            for label, count in zip(column.labels, estimates, strict=True)
         }
 
     def bins(self, name: str, starts: list[int]) -> list[Estimate]:
         """Rows of a number in each bin of the published grid, all at once; a bin runs to the next start, the last to
         the top. `starts` are places on that grid, the first 0."""
-        row = self._blur(name)
+        row, steps = self._line(name), self.query.steps(name)
         rising = all(a < b for a, b in pairwise(starts))
-        if not 1 <= len(starts) <= MOST_BINS or starts[0] != 0 or starts[-1] > row.steps or not rising:
+        if not 1 <= len(starts) <= MOST_BINS or starts[0] != 0 or starts[-1] > steps or not rising:
             raise AllowanceError("bins.rising")
-        ends = [start - 1 for start in starts[1:]] + [row.steps]
+        ends = [start - 1 for start in starts[1:]] + [steps]
         codes, counts = np.unique(self.codes(name), return_counts=True)
         return [
             self._told(row, codes, counts, first, last, len(starts)) for first, last in zip(starts, ends, strict=True)
@@ -126,35 +151,43 @@ class Published:
 
     def below(self, name: str) -> list[Estimate]:
         """Rows at or below each point of the published grid, all at once."""
-        row = self._blur(name)
-        if row.steps > MOST_BINS:
+        row, steps = self._line(name), self.query.steps(name)
+        if steps > MOST_BINS:
             raise AllowanceError("publish.fine", most=MOST_BINS)
         codes, counts = np.unique(self.codes(name), return_counts=True)
-        return [self._told(row, codes, counts, None, last, row.steps + 1) for last in range(row.steps + 1)]
+        return [self._told(row, codes, counts, None, last, steps + 1) for last in range(steps + 1)]
 
     def quantile(self, name: str, share: Fraction) -> Estimate:
         """The value below which a share of the rows lies: the first point whose estimate reaches the share, and the
         range of points that may be the true one."""
-        row, wanted = self._blur(name), float(share * self.rows)
+        steps, wanted = self.query.steps(name), float(share * self.rows)
         curve = self.below(name)
         reached = [place for place, estimate in enumerate(curve) if estimate.value >= wanted]
         # With F the true curve, the point q has F(q) ≥ wanted and F(q−1) < wanted.
-        low = next((place for place, estimate in enumerate(curve) if estimate.high >= wanted), row.steps)
+        low = next((place for place, estimate in enumerate(curve) if estimate.high >= wanted), steps)
         high = max((place + 1 for place, estimate in enumerate(curve) if estimate.low < wanted), default=0)
-        high = max(min(high, row.steps), low)
-        column, grain = self.query.facts.schema.number(name), self.query.grain(name)
-        best = min(max(reached[0] if reached else row.steps, low), high)
-        return Estimate(*(float(column.lower + place * grain) for place in (best, low, high)))
+        high = max(min(high, steps), low)
+        start, grain = self.query.start(name), self.query.grain(name)
+        best = min(max(reached[0] if reached else steps, low), high)
+        return Estimate(*(float(start + place * grain) for place in (best, low, high)))
 
-    def _blur(self, name: str) -> Blur:
-        row = self.query.row(name) if name in self.query.columns else None
-        if not isinstance(row, Blur):
+    def _line(self, name: str) -> Blur | Marginal:
+        """How a number or a day was published."""
+        ordered = name in self.query.columns and isinstance(self.query.facts.schema[name], Number | Date)
+        row = self.query.row(name) if ordered else None
+        if not isinstance(row, Blur | Marginal):
             raise AllowanceError("publish.no_number", column=str(name)[:60])
         return row
 
     def _told(
-        self, row: Blur, codes: Integers, counts: Integers, first: int | None, last: int, together: int
+        self, row: Blur | Marginal, codes: Integers, counts: Integers, first: int | None, last: int, together: int
     ) -> Estimate:
+        if isinstance(row, Marginal):
+            part = Fraction(last - (first or 0) + 1, row.size)
+            seen = int(counts[(codes >= (first or 0)) & (codes <= last)].sum())
+            found = float((seen - self.rows * row.mixed * part) / (1 - row.mixed))
+            off = float(mixed_part_reach(row.mixed, part, self.rows, self.query.beta / together)) if part < 1 else 0.0
+            return Estimate(found, max(found - off, -float(self.rows)), found + off)
         weights = unbiased(row.scale, codes, first, last if last < row.steps else None)
         value = float((weights * counts).sum())
         reach = self.rows and float(reach_of(row, first, last, self.rows, self.query.beta / together))

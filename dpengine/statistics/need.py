@@ -95,19 +95,24 @@ class NoData(Need[tuple[int, ...]]):
 
 @dataclass(frozen=True)
 class CodedRows(Need[Sequence[Sequence[int]]]):
-    """The codes of every row in several columns, one array per column: what is published row by row."""
+    """The codes of every row in several columns, one array per column: what is published row by row. A set is one code:
+    the number whose bit i says whether item i is in it."""
 
     columns: tuple[str, ...]
     sizes: tuple[int, ...]
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> tuple[tuple[int, ...], ...]:
-        return tuple(tuple(row[column] for row in rows) for column in self.columns)
+        return tuple(tuple(_one_code(row[column]) for row in rows) for column in self.columns)
 
     def imagine(self, people: int, shape: str) -> tuple[tuple[int, ...], ...]:
         """A few rows, each column running through its values."""
         few = min(people, 10)
         return tuple(tuple((size - 1) * place // max(few - 1, 1) for place in range(few)) for size in self.sizes)
+
+
+def _one_code(cell: int | tuple[int, ...]) -> int:
+    return sum(1 << item for item in cell) if isinstance(cell, tuple) else cell
 
 
 def placed(places: Integers, counts: Integers, size: int) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ from dpengine.core import space
 from dpengine.declared.dialect import Dialect
 from dpengine.ledger.exports import opened
 from dpengine.ledger.ledger import Ledger
+from dpengine.mechanisms import catalogue
 from dpengine.released.published import Published
 from ui.data import declare_draft, declare_task
 from ui.data.declare_column import Card, column_of
@@ -273,6 +275,12 @@ def card(bench: Bench, **parts: Any) -> None:
 def published(bench: Bench, column: str) -> Published:
     answer = bench.table.ask(bench.ask("publish_table", columns=[column]))
     return bench.table.published(answer)
+
+
+def other_columns(bench: Bench, key: str, **columns: Any) -> Any:
+    """A question about all columns of the same table, had it been declared so."""
+    facts = replace(bench.table.facts, schema=dp.Schema(columns))
+    return catalogue[key].build(facts, {"columns": list(columns), "epsilon": "1"})
 
 
 def changed_file(bench: Bench) -> Any:

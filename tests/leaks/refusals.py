@@ -219,11 +219,10 @@ CAUSES: dict[str, Cause] = {
     "query.relation": lambda b: b.stage.tables[1].query("publish_table", columns=["home"], epsilon="0.1"),
     "query.several": lambda b: b.people.query("publish_table", columns=["home"], epsilon="0.1"),
     "publish.columns": lambda b: b.ask("publish_table", columns=[]),
-    "publish.kind": lambda b: b.ask("publish_table", columns=["likes"]),
-    "publish.digits": lambda b: catalogue["publish_number"].build(
-        replace(b.table.facts, schema=dp.Schema({"far": dp.Number(10**20, 10**20 + 5)})),
-        {"columns": ["far"], "epsilon": "1"},
-    ),
+    "publish.kind": lambda b: b.ask("publish_category", columns=["likes"]),
+    "publish.items": lambda b: acts.other_columns(b, "publish_set", likes=dp.ItemSet(list(map(str, range(63))))),
+    "publish.product": lambda b: acts.other_columns(b, "publish_row", far=dp.Number(0, 10**6), pay=dp.Number(0, 10**6)),
+    "publish.digits": lambda b: acts.other_columns(b, "publish_number", far=dp.Number(10**20, 10**20 + 5)),
     "publish.grid": lambda b: b.ask("publish_number", columns=["far"], grid="0"),
     "publish.everyone": lambda b: replace(b.ask("publish_number", columns=["far"]), by="home"),
     "publish.large": lambda b: replace(

@@ -170,7 +170,7 @@ def publish(table: dp.Table) -> list[dp.Answer]:
     """The table itself, row by row, where that can be had."""
     if table.facts.relation != "replace" or table.facts.unit != dp.Unit.rows():
         return []
-    query = table.query("publish_table", columns=["home", "far", "pay"], epsilon="5")
+    query = table.query("publish_table", columns=["home", "far", "pay", "likes", "born"], epsilon="5")
     return [table.ask(query, f"p{table.name}")]
 
 

@@ -54,7 +54,9 @@ ASKED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("adaptive_session", {"questions": 2}, ()),
     ("publish_number", {"columns": ["amount"]}, (RANGE,)),
     ("publish_category", {"columns": ["town"]}, (LISTED,)),
+    ("publish_set", {"columns": ["likes"]}, ("what is not on the list of likes is left out",)),
     ("publish_table", {"columns": ["amount", "town"]}, (RANGE, LISTED)),
+    ("publish_row", {"columns": ["amount", "town"]}, (RANGE, LISTED)),
     ("local_count", {"where": [["amount", "<=", 300]]}, (ABOVE,)),
     ("shuffle_count", {"where": [["amount", "<=", 300]], "delta": "1e-7"}, (ABOVE,)),
     ("shuffle_histogram", {"column": "town", "delta": "1e-7"}, (LISTED,)),
@@ -82,6 +84,7 @@ def tables(shared: dp.Workspace) -> Iterator[dict[bool, dp.Table]]:
             "amount": [str(place * 7 % 900 - 100) for place in range(PEOPLE)],
             "town": ["ABCD"[place % 4] for place in range(PEOPLE)],
             "ill": ["yes" if place % 2 else "no" for place in range(PEOPLE)],
+            "likes": ["x|y" if place % 2 else "z" for place in range(PEOPLE)],
         }
     )
     schema = dp.Schema(
@@ -89,6 +92,7 @@ def tables(shared: dp.Workspace) -> Iterator[dict[bool, dp.Table]]:
             "amount": dp.Number(0, 300),
             "town": dp.Category(["A", "B"]),
             "ill": dp.Category(["yes", "no"], "no", "no"),
+            "likes": dp.ItemSet(["x", "y"]),
         }
     )
     usual = {"schema": schema, "budget": dp.Budget("100", "1e-5")}

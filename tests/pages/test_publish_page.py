@@ -49,6 +49,10 @@ def tables(shared: dp.Workspace) -> Iterator[dict[str, dp.Table]]:
         "several": {"unit": dp.Unit.column("who", 2)},
         "teaching": {"unit": dp.Unit.rows(), "budget": dp.Budget("20", "0.5")},
         "sets": {"unit": dp.Unit.rows(), "schema": dp.Schema({"held": schema["held"]})},
+        "long sets": {
+            "unit": dp.Unit.rows(),
+            "schema": dp.Schema({"held": dp.ItemSet([f"item {place}" for place in range(63)], "|")}),
+        },
         "lists": {
             "unit": dp.Unit.rows(),
             "schema": dp.Schema(
@@ -84,7 +88,7 @@ def charges(tables: dict[str, dp.Table]) -> int:
     [
         ("secret", "the number of published rows would tell"),
         ("several", "a person may have several rows"),
-        ("sets", "Only numbers and values of a list can be published"),
+        ("long sets", "sets of so many items would tell nothing"),
     ],
 )
 def test_what_can_never_be_published_is_said_at_once(tables: dict[str, dp.Table], table: str, sentence: str) -> None:
@@ -131,15 +135,19 @@ def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables
     alone = said(opened(table="lists", columns='["held"]', epsilon="1"))
     assert "Untrue with chance 26.9 %: no method with this ε can do better." in alone
     both = said(opened(table="lists", columns='["held", "=word"]', epsilon="1"))
-    assert "Untrue with chance 37.8 %. Published alone, with the whole spend, it would be 26.9 %; no method" in both
-    assert "are true together with chance 38.7 %; no method with this ε can reach more than 47.6 %" in both
-    assert "can be untrue less often than 26.8 %" in both and "37.8 %: no method" not in both
+    assert "Untrue with chance 35 %. Published alone, with the whole spend, it would be 26.9 %; no method" in both
+    assert "exactly as it is with chance 47.5 %; no method with this ε can reach more than 47.6 %" in both
+    assert "can do better than the larger, 0.26" in both and "35 %: no method" not in both
+    assert "Each row is published as one of 4 possible rows" in both and "Column by column it would be" in both
     number = said(opened(table="rows", columns='["pay"]', epsilon="1", grid="1"))
     assert "can do better than 26 in the worst case" in number and "Rounding to steps of 100 can add up to 50" in number
 
 
 def test_the_preview_says_what_a_row_and_all_rows_will_tell(tables: dict[str, dp.Table]) -> None:
     text = said(opened(table="rows", columns='["pay", "=word"]', epsilon="4"))
+    assert "As one of 404 possible rows it would be" in text
+    assert "Asked on the Ask page instead, for the same ε, its mean would be within" in text
+    assert "(Theorem 5.3 says" in text and "κ = 1, leave" in text
     assert "A row is off by about" in text and "in the worst case; this is" in text and "Rounding to" not in text
     assert "2 columns share the spend: ε = 2 for each" in text and "at this spend:" not in text
     assert "Made-up rows, before and after" in text and "→" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,14 @@ from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.publish_category import PublishCategory
 from dpengine.mechanisms.publish.publish_number import PublishNumber
+from dpengine.mechanisms.publish.publish_row import PublishRow
+from dpengine.mechanisms.publish.publish_set import PublishSet
 from dpengine.mechanisms.publish.publish_table import PublishTable
 from dpengine.mechanisms.publish.write_file import publish
 from dpengine.noise.coins import Coins, SystemCoins
-from dpengine.noise.row_noise import Blur, RowNoise, Swap
+from dpengine.noise.laws import Independent
+from dpengine.noise.row_noise import Blur, Swap
+from dpengine.noise.set_noise import ItemByItem, RowNoise
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law
 from tests.planted.ledgers import charged_after
 from tests.planted.registry import Planted
@@ -100,7 +104,60 @@ class FloorOfAShare(PublishTable):
     """What nobody can beat is taken at the share of ε that a column gets: another mechanism shares otherwise."""
 
     def promise(self) -> Blurred:
-        return Blurred(**vars(super().promise()) | {"floors": tuple(self.row(name).floor for name in self.columns)})
+        own = replace(self, epsilon=self.epsilon / len(self.columns))
+        return Blurred(**vars(super().promise()) | {"floors": tuple(map(own.floor, self.columns))})
+
+
+class ErrorsAsFloors(PublishSet):
+    """What this way errs by is told as what nobody can beat; another way may err less."""
+
+    def promise(self) -> Blurred:
+        told = super().promise()
+        return Blurred(**vars(told) | {"floors": told.errors})
+
+
+class WholeSpend(ItemByItem):
+    @property
+    def each(self) -> Swap:  # type: ignore[override]
+        return Swap(2, self.epsilon, self.delta)
+
+
+class EveryItemAtTheWholeSpend(PublishSet):
+    """Each item of a set is published at ε, as if a set were one answer: it is as many as there are items."""
+
+    def row(self, name: str) -> RowNoise:
+        return _as(WholeSpend, super().row(name))
+
+
+class OfTheLongestColumn(PublishRow):
+    """Randomised response over as many rows as the longest column has values: whole rows are far more."""
+
+    @property
+    def whole(self) -> Swap:  # type: ignore[override]
+        few = Swap(max(self.sizes), self.epsilon, self.delta)
+        return TooFew(self.combinations, self.epsilon, self.delta, few)
+
+
+@dataclass(frozen=True)
+class TooFew(Swap):
+    few: Swap
+
+    @property
+    def mixed(self) -> Fraction:  # type: ignore[override]
+        return self.few.mixed
+
+
+class HeldByTheLast(PublishCategory):
+    """A row by itself is published as it should be; beside others the last one is hardly changed."""
+
+    def law(self, value: Any) -> Independent:
+        right = super().law(value)
+        if len(value[0]) < 2:
+            return right
+        row = self.row(self.columns[0])
+        assert isinstance(row, Swap)
+        bare = Swap(row.size, 20 * self.epsilon, self.delta)
+        return Independent((*right.parts[:-1], bare.law(int(value[0][-1]))))
 
 
 # A file that tells something beside its rows
@@ -151,6 +208,7 @@ def check_no_file_without_its_charge(carry: Any) -> None:
 NUMBERS, LISTED = {"columns": ["x"], "delta": "0.1"}, {"columns": ["c"], "delta": "0.1"}
 BLURRED, SWAPPED = made(PublishNumber, NUMBERS), made(PublishCategory, LISTED)
 PAIR = {"columns": ["c", "d"], "epsilon": "1"}
+SETS, ROWS, LISTS = {"columns": ["s"]}, {"columns": ["t", "c"]}, {"columns": ["t"]}
 law = (check_law_against_loss, "exceeds")
 
 PLANTED = [
@@ -199,6 +257,35 @@ PLANTED = [
         "somebody does better",
         made(PublishTable, PAIR),
         made(FloorOfAShare, PAIR),
+    ),
+    Planted(
+        "an error in place of a floor",
+        "“Nobody can do better” is said of what one way of publishing sets errs by.",
+        check_floors,
+        "somebody does better",
+        made(PublishSet, SETS),
+        made(ErrorsAsFloors, SETS),
+    ),
+    Planted(
+        "every item at the whole spend",
+        "A set is published item by item, and ε is not divided among the items.",
+        *law,
+        made(PublishSet, SETS),
+        made(EveryItemAtTheWholeSpend, SETS),
+    ),
+    Planted(
+        "a row that counts as its longest column",
+        "Whole rows are swapped with the chances of a list as long as one column.",
+        *law,
+        made(PublishRow, ROWS),
+        made(OfTheLongestColumn, ROWS),
+    ),
+    Planted(
+        "a row that is bare beside others",
+        "It says that every row is published by itself, and one row alone is.",
+        *law,
+        made(PublishCategory, LISTS),
+        made(HeldByTheLast, LISTS),
     ),
     Planted(
         "rows published in their order",

@@ -227,7 +227,12 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
             {"columns": rng.sample(lists, rng.randint(1, len(lists)))}
             | ({"delta": "0.005"} if rng.random() < 0.4 else {}),
         ),
-        ("publish_table", {"columns": rng.sample(numbers + lists, 2)}),
+        ("publish_table", {"columns": rng.sample([*ordered, *lists, *sets], 2)}),
+        (
+            "publish_row",
+            {"columns": rng.sample([*small, *lists, *sets], 2)} | ({"grid": 3} if rng.random() < 0.5 else {}),
+        ),
+        *([("publish_set", {"columns": sets[:1]})] if sets else []),
         ("local_count", where(1)),
         ("shuffle_count", where(1) | {"delta": "0.03", "epsilon": "4"}),
         (

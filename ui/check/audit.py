@@ -11,7 +11,7 @@ import streamlit as st
 
 from demos.neighbours import ANA, SCHEMA, Example, Table, settings
 from demos.twins import twins
-from dpengine.declared.schema import Category
+from dpengine.declared.schema import Category, ItemSet
 from dpengine.messages import plain, say
 from ui.check import audit_chart, audit_state, audit_words
 from ui.check.audit_state import CARE, CHOICES, MOST, Drawn, Prepared
@@ -128,6 +128,8 @@ def _cell(row: Any, name: str) -> str:
     column, code = SCHEMA[name], row[name]
     if isinstance(column, Category):
         return str(column.labels[code])
+    if isinstance(column, ItemSet):
+        return ", ".join(column.labels[item] for item in code) or "–"
     written = row["written"]
     return plain(written) if written == code else say("check.clipped", written=written, counted=code)
 

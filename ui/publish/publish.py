@@ -9,9 +9,11 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import percent, power_of_ten
-from dpengine.declared.schema import Category, Number
+from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, OfRows
+from dpengine.mechanisms.publish.ways import Chosen, best
 from dpengine.messages import say
+from dpengine.noise.set_noise import MOST_ITEMS
 from ui.parts import addressed, history, job, number_field, owner, spend
 from ui.publish import publish_preview, publish_result
 from ui.shell import frame, nav
@@ -60,14 +62,16 @@ def _never(table: dp.Table) -> str | None:
 
 
 def _offered(table: dp.Table) -> list[str]:
-    return table.schema.of_kind(Number, Category)
+    """Every column, but for sets of very many items."""
+    columns = table.schema.columns.items()
+    return [name for name, column in columns if not isinstance(column, ItemSet) or column.size <= MOST_ITEMS]
 
 
 def _form(table: dp.Table) -> None:
     given = addressed.given(table, PLACE, NAMES, lambda told: {"columns": _columns(table, told)})[0]
     given = {"grid": "", "delta": "", **given}
     left, right = st.columns([5, 6], gap="medium")
-    query = None
+    chosen = None
     with left, st.container(key="card-publish"):
         columns = st.multiselect(
             say("publish_page.columns"),
@@ -79,37 +83,42 @@ def _form(table: dp.Table) -> None:
         )
         spend.start_from(table, given.get("epsilon") or _usual(table, columns), PLACE)
         more = {"columns": columns, **_more(given)}
-        given = {"epsilon": spend.choose(table, lambda step: made(table, {"epsilon": step, **more}), PLACE), **more}
+        given = {
+            "epsilon": spend.choose(table, lambda step: made(table, {"epsilon": step, **more}).query, PLACE),
+            **more,
+        }
         addressed.remember(table, PLACE, given)
         try:
-            query = made(table, given)
+            chosen = made(table, given)
         except dp.AllowanceError as complaint:
             job.hint(say("publish_page.choose") if not columns else str(complaint))
-        if query is not None:
-            _buy(table, query)
+        if chosen is not None:
+            _buy(table, chosen.query)
         refusal = st.session_state.pop("refusal", None)
         if refusal:
             job.refused(refusal)
     with right, st.container(key="card-publish-preview"):
         st.html(f"<h2>{escape(say('publish_page.worth'))}</h2>")
-        if query is not None:
-            publish_preview.show(table, query)
+        if chosen is not None:
+            publish_preview.show(table, chosen)
 
 
-def made(table: dp.Table, given: dict[str, Any]) -> OfRows:
-    """The question for the chosen columns: of numbers, of lists, or of both."""
-    kinds = {type(table.schema[name]) for name in given["columns"]}
-    key = {frozenset({Number}): "number", frozenset({Category}): "category"}.get(frozenset(kinds), "table")
-    found = table.query(f"publish_{key}", **{name: value for name, value in given.items() if value != ""})
-    assert isinstance(found, OfRows)
-    return found
+def made(table: dp.Table, given: dict[str, Any]) -> Chosen:
+    """The question for the chosen columns: the better of all that publish them."""
+
+    def build(key: str, parameters: dict[str, Any]) -> OfRows:
+        found = table.query(key, **parameters)
+        assert isinstance(found, OfRows)
+        return found
+
+    return best(build, table.schema, {name: value for name, value in given.items() if value != ""})
 
 
 def _usual(table: dp.Table, columns: list[str]) -> str:
     """The smallest ε at which averages over all rows say something, within half of what is left; else the largest."""
     fitting = table.affordable(spend.STEPS, table.meter().unused / 2) or [spend.STEPS[0]]
     for step in fitting if columns else ():
-        query = made(table, {"columns": columns, "epsilon": step})
+        query = made(table, {"columns": columns, "epsilon": step}).query
         if 2 * query.promise().amount <= query.coarse():
             return step
     return fitting[-1]

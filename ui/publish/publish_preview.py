@@ -6,6 +6,7 @@ import json
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 from html import escape
+from math import prod
 from typing import Any
 
 import streamlit as st
@@ -13,25 +14,28 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.canonical import canonical
 from dpengine.core.exact import down, text_of
-from dpengine.core.printed import chance, points, two_figures
-from dpengine.mechanisms.promises import Blurred
+from dpengine.core.printed import chance, percent_up, points, two_figures
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.publish.ways import Chosen
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
-from dpengine.noise.row_noise import Blur, Swap, expected_error, thesis_scale
+from dpengine.noise.floors import farthest, nearest
+from dpengine.noise.row_noise import Blur, Marginal, expected_error, thesis_scale
+from dpengine.noise.set_noise import MOST_AT_ONCE, AsOne, ItemByItem, OfItems
+from dpengine.planning.asked_instead import asked_instead
 
 MOST_ROWS = 8
 LONGEST_CELL = 40  # of the made-up rows: a declared value may be a whole sentence
 _TENTHS = 1000  # of a percent
 
 
-def show(table: dp.Table, query: OfRows) -> None:
-    promise = query.promise()
-    each = [
-        _column(query, name, error, floor)
-        for name, error, floor in zip(promise.columns, promise.errors, promise.floors, strict=True)
-    ]
-    st.html(f"<ul class='told'>{''.join(each)}</ul><p class='muted'>{escape(_together(query, promise))}</p>{_STYLE}")
+def show(table: dp.Table, chosen: Chosen) -> None:
+    query = chosen.query
+    each = "".join(_column(query, name) for name in query.columns)
+    told = "".join(f"<p class='muted'>{escape(line)}</p>" for line in _together(chosen))
+    st.html(f"<ul class='told'>{each}</ul>{told}{_STYLE}")
     before, after = _rehearsed(_public(query), table, query)
     st.html(
         f"<h2>{escape(say('publish_page.example'))}</h2><p class='muted'>{escape(say('publish_page.example_lead'))}</p>"
@@ -59,31 +63,75 @@ def link(table: str, query: OfRows, **changed: Any) -> dict[str, str]:
     return {"table": table} | told | {name: str(value) for name, value in changed.items()}
 
 
-def _column(query: OfRows, name: str, error: Fraction, floor: Fraction) -> str:
-    """One column in two sentences: a row of it, and all its rows."""
-    row, reach = query.row(name), query.reach(name)
-    if isinstance(row, Swap):
-        told = say("publish_page.truth", truth=_share(row.truth), blind=_share(Fraction(1, row.size)))
-        best = say("publish_page.truth_best", error=_share(error))
-        if len(query.columns) > 1:
-            best = say("publish_page.truth_beside", error=_share(error), alone=_share(query.alone(name).error))
-        whole = say("publish_page.shares", points=points(reach), chance=chance(query.beta))
-        nothing = reach >= 1
+def _column(query: OfRows, name: str) -> str:
+    """One column in a few sentences: a row of it, all its rows, what nobody can beat, and what asking would tell."""
+    column = query.facts.schema[name]
+    if isinstance(column, ItemSet):
+        told, whole, nothing, best = _of_set(query, name, column)
+    elif isinstance(column, Category):
+        told, whole, nothing, best = _of_list(query, name, column)
     else:
-        width = query.facts.schema.number(name).diameter
-        told = say("publish_page.off", error=two_figures(error), width=plain(width))
-        if query.steps(name) < query.facts.schema.number(name).size - 1:
-            step = query.grain(name)
-            told += " " + say("publish_page.off_rounded", grain=two_figures(step), half=two_figures(step / 2))
-        times = local(f"{float(error / floor):.2g}") if floor else "∞"
-        best = say("publish_page.off_best", floor=two_figures(floor, ROUND_FLOOR), times=times)
-        whole = say("publish_page.mean", reach=two_figures(reach * width), chance=chance(query.beta))
-        nothing = 2 * reach >= 1
+        told, whole, nothing, best = _of_line(query, name, column)
     whole = say("publish_page.nothing") if nothing else whole
-    return (
-        f"<li><b>{escape(name)}</b><br>{escape(told)} <b>{escape(whole)}</b>"
-        f"<br><span class='muted'>{escape(best)}</span></li>"
-    )
+    muted = "".join(f"<br><span class='muted'>{escape(line)}</span>" for line in (best, _asked(query, name)) if line)
+    return f"<li><b>{escape(name)}</b><br>{escape(told)} <b>{escape(whole)}</b>{muted}</li>"
+
+
+def _of_list(query: OfRows, name: str, column: Category) -> tuple[str, str, bool, str]:
+    row, reach, error = query.row(name), query.reach(name), query.error(name)
+    told = say("publish_page.truth", truth=_share(row.truth), blind=_share(Fraction(1, column.size)))
+    best = say("publish_page.truth_best", error=_share(error))
+    if len(query.columns) > 1:
+        best = say("publish_page.truth_beside", error=_share(error), alone=_share(query.alone(name).error))
+    return told, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), reach >= 1, best
+
+
+def _of_set(query: OfRows, name: str, column: ItemSet) -> tuple[str, str, bool, str]:
+    row, reach, error = query.row(name), query.reach(name), query.error(name)
+    told = say("publish_page.wrong_items", error=two_figures(error), items=column.size)
+    if isinstance(row, AsOne | ItemByItem):
+        ways = AsOne(column.size, row.epsilon, row.delta), ItemByItem(column.size, row.epsilon, row.delta)
+        if isinstance(row, AsOne):
+            told += " " + say("publish_page.set_as_one", sets=row.swap.size, other=two_figures(ways[1].error))
+        elif column.points <= MOST_AT_ONCE:
+            told += " " + say("publish_page.set_apart", sets=column.points, other=two_figures(ways[0].error))
+        else:
+            told += " " + say("publish_page.set_large")
+    best = say("publish_page.items_best", **_beside(error, query.floor(name)))
+    whole = say("publish_page.item_shares", points=points(reach), chance=chance(query.beta))
+    return told, whole, reach >= 1, best
+
+
+def _of_line(query: OfRows, name: str, column: Number | Date) -> tuple[str, str, bool, str]:
+    reach, error, width = query.reach(name), query.error(name), column.diameter
+    unit = "days" if isinstance(column, Date) else "off"
+    code = f"publish_page.{unit}_end" if isinstance(query.row(name), Marginal) else f"publish_page.{unit}"
+    told = say(code, error=two_figures(error), width=plain(width))
+    if query.steps(name) < column.points - 1:
+        step = query.grain(name)
+        told += " " + say("publish_page.off_rounded", grain=two_figures(step), half=two_figures(step / 2))
+    best = say("publish_page.off_best", **_beside(error, query.floor(name)))
+    code = "publish_page.mean_day" if isinstance(column, Date) else "publish_page.mean"
+    whole = say(code, reach=two_figures(reach * width), chance=chance(query.beta))
+    return told, whole, 2 * reach >= 1, best
+
+
+def _beside(error: Fraction, floor: Fraction) -> dict[str, str]:
+    """The lower bound, and how many times that the error is."""
+    times = local(f"{float(error / floor):.2g}") if floor else "∞"
+    return {"floor": two_figures(floor, ROUND_FLOOR), "times": times}
+
+
+def _asked(query: OfRows, name: str) -> str:
+    """What the same spend would tell if it were asked instead of published (thesis, Remark 7.1)."""
+    instead = asked_instead(query, name)
+    if instead is None:
+        return ""
+    times = local(f"{float(instead.times):.2g}")
+    column = query.facts.schema[name]
+    if isinstance(column, Number):
+        return say("publish_page.asked_mean", reach=two_figures(instead.asked * column.diameter), times=times)
+    return say("publish_page.asked_shares", points=points(instead.asked), times=times)
 
 
 def _share(share: Fraction) -> str:
@@ -91,15 +139,22 @@ def _share(share: Fraction) -> str:
     return local(f"{float(share) * 100:.1f}".removesuffix(".0")) + " %"
 
 
-def _together(query: OfRows, promise: Blurred) -> str:
+def _together(chosen: Chosen) -> list[str]:
+    """Of several columns: in which way they are published and why, and how often a whole row is true."""
+    query, promise = chosen.query, chosen.query.promise()
     if len(query.columns) == 1:
-        return say("publish_page.one_column")
-    told = say("publish_page.split", columns=len(query.columns), epsilon=query.epsilon / len(query.columns))
-    lists = sum(isinstance(query.row(name), Swap) for name in query.columns)
-    if lists < 2:
-        return told
+        return [say("publish_page.one_column")]
+    rows = prod(query.steps(name) + 1 for name in query.columns)
+    split = {"columns": len(query.columns), "epsilon": query.epsilon / len(query.columns)}
+    lines = [] if chosen.as_row else [say("publish_page.split", **split)]
+    if chosen.other is None:
+        lines.append(say("publish_page.no_product", most=MOST_AT_ONCE))
+    else:
+        own, other = (percent_up(one.promise().amount) for one in (query, chosen.other))
+        code = "publish_page.as_row" if chosen.as_row else "publish_page.as_columns"
+        lines.append(say(code, rows=rows, own=own, other=other))
     best = 1 - down(promise.untrue_floor, _TENTHS)  # upwards: a bound for everybody
-    return told + " " + say("publish_page.row_true", lists=lists, truth=_share(1 - promise.untrue), best=_share(best))
+    return [*lines, say("publish_page.row_true", truth=_share(1 - promise.untrue), best=_share(best))]
 
 
 def _rows_html(query: OfRows, before: list[list[Any]], after: list[list[Any]]) -> str:
@@ -140,20 +195,24 @@ def _figures_html(query: OfRows) -> str:
                 "least_off": two_figures(row.error * grain),
             }
             lines.append(say("publish_page.scales" if row.delta else "publish_page.scale", **told))
+        elif isinstance(row, OfItems):
+            lines.append(say("publish_page.chances_set", column=name, items=row.items, flip=_exact(row.flip)))
         else:
-            floor = _share(down(query.alone(name).floor, _TENTHS))
-            lines.append(
-                say(
-                    "publish_page.chances",
-                    column=name,
-                    size=row.size,
-                    truth=_exact(row.truth),
-                    other=_exact(row.chance),
-                    floor=floor,
-                )
-            )
+            chances = {"truth": _exact(row.truth), "other": _exact(row.chance)}
+            lines.append(say("publish_page.chances", column=name, size=row.size, **chances))
+        lines.append(_floors(query, name))
     lines += [say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]
     return "".join(f'<p class="muted">{escape(line)}</p>' for line in lines)
+
+
+def _floors(query: OfRows, name: str) -> str:
+    """Both theorems on what nobody can beat, from the public facts they rest on: |D|, the diameter and κ."""
+    column, kappa, size = query.facts.schema[name], query.grain(name), query.steps(name) + 1
+    far = farthest(column.diameter / kappa, query.epsilon, query.delta) * kappa
+    near = nearest(size, query.epsilon, query.delta) * kappa
+    told = {"column": name, "size": size, "diameter": plain(column.diameter), "kappa": plain(kappa)}
+    bounds = {"farthest": far, "half": far / 2, "nearest": near, "floor": query.floor(name)}
+    return say("publish_page.floors", **told, **{key: two_figures(one, ROUND_FLOOR) for key, one in bounds.items()})
 
 
 def _exact(share: Fraction) -> str:

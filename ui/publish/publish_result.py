@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -10,10 +11,12 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import chance
-from dpengine.declared.schema import Category, Number
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.telling import fills
 from dpengine.messages import called, plain, say
+from dpengine.messages.numbers import day
 from dpengine.noise.row_noise import Blur
 from dpengine.released.published import Estimate, Published, reach_of
 from ui.parts import answer as answers
@@ -62,7 +65,7 @@ def _take(found: dp.Answer, published: Published) -> None:
     query, short = published.query, found.receipt["charge"]["hash"][:8]
     st.html(f"<h2>{escape(say('publish_page.take'))}</h2>{_first_rows(found.value['sha256'], published)}")
     cut = False
-    if any(isinstance(query.facts.schema[name], Number) for name in query.columns):
+    if any(isinstance(query.row(name), Blur) for name in query.columns):
         cut = st.toggle(say("publish_page.cut"), key="publish-cut", help=say("publish_page.cut_help"))
         if cut:
             st.html(f'<p class="warn">{escape(say("publish_page.cut_biases"))}</p>')
@@ -137,7 +140,7 @@ def _ask(table: dp.Table, found: dp.Answer, published: Published) -> None:
     st.html(f"<h2>{escape(say('publish_page.free'))}</h2><p class='muted'>{escape(say('publish_page.free_why'))}</p>")
     name = picked("of", list(published.query.columns), str, say("publish_page.of"))
     sha = found.value["sha256"]
-    if isinstance(published.query.facts.schema[name], Category):
+    if isinstance(published.query.facts.schema[name], Category | ItemSet):
         _counts(_told(sha, name, "counts", "", published), published, name)
         return
     what = picked("what", list(KINDS), lambda kind: say(f"publish_page.what.{kind}"), say("publish_page.what"))
@@ -187,27 +190,33 @@ def _between(one: Estimate, query: OfRows) -> str:
 
 
 def _mean(one: Estimate, published: Published, name: str) -> None:
-    column, query = published.query.facts.schema.number(name), published.query
-    if fills(one.low, one.high, column.lower, column.upper):
-        low, high = plain(column.lower), plain(column.upper)
+    column, query = published.query.facts.schema.ordered(name), published.query
+    lower, upper = query.start(name), query.start(name) + column.diameter
+    if fills(one.low, one.high, lower, upper):
+        low, high = (_shown(published, name, float(end)) for end in (lower, upper))
         _line(say("answer.nothing"), say("publish_page.mean_nothing", low=low, high=high))
         return
     note = say("publish_page.empty_middle")
+    if isinstance(column, Date):
+        low, high = (_shown(published, name, end) for end in (math.floor(one.low), math.ceil(one.high)))
+        between = say("answer.between", low=low, high=high, chance=chance(query.beta))
+        _line(say("answer.about", value=_shown(published, name, one.value)), between, note)
+        return
     _line(say("answer.about", value=rounded(one.value, one.low, one.high)), _between(one, query), note)
-    limits = float(column.lower), float(column.upper)
+    limits = float(lower), float(upper)
     charts.point(one.value, (one.low, one.high), name, _between(one, query), "publish-mean", limits)
 
 
 def _percentile(table: dp.Table, one: Estimate, published: Published, name: str, share: int) -> None:
-    column, query = published.query.facts.schema.number(name), published.query
-    if fills(one.low, one.high, column.lower, column.upper):
+    column, query = published.query.facts.schema.ordered(name), published.query
+    if fills(one.low, one.high, query.start(name), query.start(name) + column.diameter):
         _line(say("answer.nothing"), say("publish_page.percentile_nothing"))
         _coarser(table, published, name)
         return
     told = {"share": share, "chance": chance(query.beta)}
-    low, high = plain(one.low), plain(one.high)
+    value, low, high = (_shown(published, name, end) for end in (one.value, one.low, one.high))
     _line(
-        say("answer.about", value=one.value),
+        say("answer.about", value=value),
         say("publish_page.percentile", low=low, high=high, **told),
         say("publish_page.on_grid", steps=query.steps(name), grain=query.grain(name)),
     )
@@ -240,10 +249,19 @@ def _starts(published: Published, name: str, bins: int) -> list[int]:
 
 
 def _labels(published: Published, name: str, starts: list[int]) -> list[str]:
-    lower, grain = published.query.facts.schema.number(name).lower, published.query.grain(name)
+    lower, grain = published.query.start(name), published.query.grain(name)
     ends = [start - 1 for start in starts[1:]] + [published.query.steps(name)]
-    pairs = [tuple(plain(lower + place * grain) for place in pair) for pair in zip(starts, ends, strict=True)]
+    pairs = [
+        tuple(_shown(published, name, lower + place * grain) for place in pair)
+        for pair in zip(starts, ends, strict=True)
+    ]
     return [low if low == high else f"{low} – {high}" for low, high in pairs]
+
+
+def _shown(published: Published, name: str, value: float | Fraction) -> str:
+    """A place on a column as a person reads it: a number, or a day."""
+    ordered = published.query.facts.schema[name]
+    return day(published.day(name, float(value))) if isinstance(ordered, Date) else plain(value)
 
 
 def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:

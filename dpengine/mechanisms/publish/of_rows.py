@@ -5,16 +5,17 @@ Guarantee   (ε, δ)-DP under replace-one, for the published table and for whate
             it. One row is one person: with an id column, a person's number of rows would be revealed.
 Loss        k columns, each at (ε/k, δ/k): a person's row passes k independent row mechanisms.
 Statistic   the codes of all rows. One person changes one row, a cell by at most its column's D.
-Draw        `row_noise.Blur` for a number, `row_noise.Swap` for a listed value. A number may first be rounded to a
-            coarser public grid of G steps: each row by itself, so nothing changes but D = G. A row without a number
-            counts as one in the middle of the range: an empty cell must not be recognisable.
+Draw        `row_noise.Blur` for a number or a day, `row_noise.Swap` for a listed value, `set_noise.of_sets` for a set
+            of items. Numbers and days may first be rounded to a coarser public grid of G steps: each row by itself, so
+            nothing changes but D = G. A row without one counts as one in the middle of the range: an empty cell must
+            not be recognisable.
 Order       the order of a file may reveal what its rows hold (it may be sorted), so the changed rows are put in a
             uniformly random order, in which they are published. It depends on no value: the law of the published
             table is a function of the *multiset* of rows, and for any one order of them the row mechanisms' (ε, δ)
             holds.
 Accuracy    of a cell: its expected error, beside the lower bound for any mechanism that is (ε, δ)-DP for the whole row
-            (`row_noise`; thesis, Thms 5.3 and 5.5). Of an average over all n rows: Chernoff's bound on the sum of n
-            independent errors (`published.py`).
+            (`floors`; thesis, Thms 5.3 and 5.5), and the same for the row as one value. Of an average over all n rows:
+            Chernoff's bound on the sum of n independent errors (`published.py`).
 Cost        one pass; the codes are held in memory, so rows × columns are bounded.
 """
 
@@ -34,17 +35,20 @@ from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import down, exp_decimal, read_number, text_of, up
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Number
+from dpengine.declared.schema import MISSING, MOST_STEPS, Category, Column, ItemSet, Number
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Blurred
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import NOISE
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
+from dpengine.noise.floors import least_error, nearest
 from dpengine.noise.laws import Independent
-from dpengine.noise.row_noise import Blur, RowNoise, Swap
-from dpengine.noise.tails import swap_reach, total_reach
+from dpengine.noise.row_noise import Blur, Marginal, Swap
+from dpengine.noise.set_noise import MOST_ITEMS, OfItems, RowNoise, SetMarginal, SetNoise, of_sets
+from dpengine.noise.tails import mixed_mean_reach, swap_reach, total_reach
 from dpengine.statistics.need import CodedRows
 
 MOST_COLUMNS = 20
@@ -62,7 +66,8 @@ PARAMETERS = (
 
 @dataclass(frozen=True, kw_only=True)
 class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
-    kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Number, Category)
+    kinds: ClassVar[tuple[type[Column], ...]] = (Number, Date, Category, ItemSet)
+    row_wise: ClassVar[bool] = True  # thesis, Thm 4.7
 
     columns: tuple[str, ...]
     grid: int | None = None  # the number of steps on which numbers are published; None: the declared steps
@@ -71,11 +76,14 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
     def __post_init__(self) -> None:
         if self.where.rows or self.by is not None:
             raise AllowanceError("publish.everyone")
-        if self.facts.about * len(self.columns) > MOST_CELLS:
+        columns = [self.facts.schema[name] for name in self.columns]
+        answers = sum(column.size if isinstance(column, ItemSet) else 1 for column in columns)
+        if self.facts.about * answers > MOST_CELLS:
             raise AllowanceError("publish.large", most=MOST_CELLS // self.facts.about or 1, cells=MOST_CELLS)
 
-        for name in self.columns:
-            column = self.facts.schema[name]
+        for name, column in zip(self.columns, columns, strict=True):
+            if isinstance(column, ItemSet) and column.size > MOST_ITEMS:
+                raise AllowanceError("publish.items", column=name, most=MOST_ITEMS)
             far = isinstance(column, Number) and max(abs(column.lower), abs(column.upper)) / self.grain(name)
             if far >= MOST_PLACES:
                 raise AllowanceError("publish.digits", column=name)
@@ -112,27 +120,29 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return self._row(name, 1)
 
     def _row(self, name: str, many: int) -> RowNoise:
-        column = self.facts.schema[name]
-        if isinstance(column, Number):
-            return Blur(self.steps(name), self.epsilon / many, self.delta / many)
-        return Swap(column.size, self.epsilon / many, self.delta / many)
+        column, epsilon, delta = self.facts.schema[name], self.epsilon / many, self.delta / many
+        if isinstance(column, Number | Date):
+            return Blur(self.steps(name), epsilon, delta)
+        if isinstance(column, ItemSet):
+            return of_sets(column.size, epsilon, delta)
+        return Swap(column.size, epsilon, delta)
 
     def steps(self, name: str) -> int:
-        """D: the published grid of a number has D+1 points; for a list, the largest distance of two codes."""
+        """D: the published grid of a number has D+1 points; for a list or a set, the largest distance of two codes."""
         column = self.facts.schema[name]
-        coarse = isinstance(column, Number) and self.grid is not None
-        return min(self.grid or 0, column.size - 1) if coarse else column.size - 1
+        coarse = isinstance(column, Number | Date) and self.grid is not None
+        return min(self.grid or 0, column.points - 1) if coarse else column.points - 1
 
     def coarsened(self, name: str, codes: Sequence[int] | Integers) -> Integers:
         """Each code on the published grid: the nearest point, halves upwards; a missing value in the middle."""
         given, column = np.asarray(codes, dtype=np.int64), self.facts.schema[name]
-        steps, declared = self.steps(name), column.size - 1
-        if isinstance(column, Number):
+        steps, declared = self.steps(name), column.points - 1
+        if isinstance(column, Number | Date):
             given = np.where(given == MISSING, declared // 2, given)
         return given if steps == declared else (2 * given * steps + declared) // (2 * declared)
 
     def need(self) -> CodedRows:
-        return CodedRows(self.columns, tuple(self.facts.schema[name].size for name in self.columns))
+        return CodedRows(self.columns, tuple(self.facts.schema[name].points for name in self.columns))
 
     def measured(self, value: tuple[Integers, ...]) -> tuple[int, ...]:
         columns = zip(self.columns, value, strict=True)
@@ -148,41 +158,72 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
         return Together((part,) * many) if many > 1 else part
 
     def promise(self) -> Blurred:
-        lists = [row for row in map(self.row, self.columns) if isinstance(row, Swap)]
-        untrue = up(1 - prod((row.truth for row in lists), start=Fraction(1)), TOLD)
-        untrue_floor = Swap(prod(row.size for row in lists), self.epsilon, self.delta).floor if lists else Fraction(0)
         return Blurred(
             self.columns,
-            tuple(self.row(name).error * self.grain(name) for name in self.columns),
-            tuple(self.alone(name).floor * self.grain(name) for name in self.columns),
-            untrue,
-            untrue_floor,
+            tuple(map(self.error, self.columns)),
+            tuple(map(self.floor, self.columns)),
+            up(1 - self.true_row(), TOLD),
+            nearest(prod(self.steps(name) + 1 for name in self.columns), self.epsilon, self.delta),
             max(self.reach(name) for name in self.columns),
             self.beta,
         )
 
+    def error(self, name: str) -> Fraction:
+        """The expected error of a cell where it is largest: in the column's unit, in items, or the chance of an untrue
+        value."""
+        row = self.row(name)
+        ordered = isinstance(self.facts.schema[name], Number | Date)
+        return (row.off if isinstance(row, Marginal) and ordered else row.error) * self.grain(name)
+
+    def floor(self, name: str) -> Fraction:
+        """What nobody's is below, at the whole ε (`floors`): from |D|, its diameter and κ, which are public."""
+        column = self.facts.schema[name]
+        return least_error(self.steps(name) + 1, column.diameter, self.grain(name), self.epsilon, self.delta)
+
+    def true_row(self) -> Fraction:
+        """The chance that a whole row is published as it is."""
+        return prod((self.row(name).truth for name in self.columns), start=Fraction(1))
+
     def promised_before(self) -> list[JsonObject]:
-        """The promise as stored before lower bounds were for the whole row: each column's own at ε/k (Thms 5.3,
-        5.5)."""
-        old = vars(self.promise()) | {"floors": tuple(map(self._floor_before, self.columns))}
-        return [{name: value for name, value in old.items() if name not in ("untrue", "untrue_floor")}]
+        """The promise as stored before a row was told of as one value: its lists alone. And before lower bounds were
+        for the whole row: each column's own at ε/k (Thms 5.3, 5.5)."""
+        now = vars(self.promise())
+        lists = [row for row in map(self.row, self.columns) if isinstance(row, Swap)]
+        untrue = up(1 - prod((row.truth for row in lists), start=Fraction(1)), TOLD)
+        together = nearest(prod(row.size for row in lists), self.epsilon, self.delta) if lists else Fraction(0)
+        oldest = now | {"floors": tuple(map(self._floor_before, self.columns))}
+        return [
+            now | {"untrue": untrue, "untrue_floor": together},
+            {name: value for name, value in oldest.items() if name not in ("untrue", "untrue_floor")},
+        ]
 
     def _floor_before(self, name: str) -> Fraction:
         row = self.row(name)
-        if isinstance(row, Swap):
-            return row.floor
+        if not isinstance(row, Blur):
+            return row.floor if isinstance(row, Swap) else self.floor(name)
         spread = 1 + Fraction(exp_decimal(row.epsilon))
         return down((1 - row.delta) * row.steps / (2 * spread), TOLD) * self.grain(name)
 
     def grain(self, name: str) -> Fraction:
+        """κ of what is published: the least distance of two different cells, in the column's unit."""
+        column, steps = self.facts.schema[name], self.steps(name)
+        return column.kappa if steps == column.points - 1 else column.diameter / steps
+
+    def start(self, name: str) -> Fraction:
+        """Where the published grid begins; of days, the number of days from the first one."""
         column = self.facts.schema[name]
-        return column.diameter / self.steps(name) if isinstance(column, Number) else Fraction(1)
+        return column.lower if isinstance(column, Number) else Fraction(0)
 
     def reach(self, name: str) -> Fraction:
-        """How far the mean of a number, or the share of any listed value, can be off, relative to the range."""
+        """How far the mean of a number or day, or the share of any listed value or item, can be off, relative to the
+        range."""
         row, people = self.row(name), self.facts.about
         if isinstance(row, Blur):
             return Fraction(total_reach(row.scale, people, self.beta), people * row.steps)
+        if isinstance(row, OfItems):
+            return swap_reach(2 * row.flip, 2, people, self.beta / row.items) / people
+        if isinstance(self.facts.schema[name], Number | Date):
+            return mixed_mean_reach(row.mixed, row.size - 1, people, self.beta) / (people * (row.size - 1))
         return swap_reach(row.mixed, row.size, people, self.beta / row.size) / people
 
     def coarse(self) -> Fraction:
@@ -198,13 +239,19 @@ class OfRows(Query[tuple[Integers, ...], JsonObject | tuple[int, ...]]):
 
     def perturbed(self, value: tuple[Sequence[int] | Integers, ...], coins: Coins) -> tuple[Integers, ...]:
         return tuple(
-            self.row(name).perturb(self.coarsened(name, codes), coins)
+            self.cell(name).perturb(self.coarsened(name, codes), coins)
             for name, codes in zip(self.columns, value, strict=True)
         )
 
+    def cell(self, name: str) -> Blur | Swap | SetNoise:
+        """How a cell is drawn by itself."""
+        row = self.row(name)
+        assert not isinstance(row, Marginal | SetMarginal)
+        return row
+
     def law(self, value: tuple[Integers, ...]) -> Independent:
         columns = zip(self.columns, value, strict=True)
-        cells = ((self.row(name), code) for name, codes in columns for code in self.coarsened(name, codes).tolist())
+        cells = ((self.cell(name), code) for name, codes in columns for code in self.coarsened(name, codes).tolist())
         return Independent(tuple(row.law(code) for row, code in cells))
 
     def finish(self, raw: JsonObject | tuple[int, ...]) -> Released:

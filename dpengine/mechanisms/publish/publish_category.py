@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpengine.declared.schema import Category, Number
+from dpengine.declared.schema import Category, Column
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.publish.of_rows import card
 from dpengine.mechanisms.publish.write_file import PublishedRows
@@ -30,4 +30,4 @@ class PublishCategory(PublishedRows):
         example=Example({"columns": ["town"]}),
         covered="test_what_is_read_off_has_no_bias_and_holds_the_truth",
     )
-    kinds: ClassVar[tuple[type[Number] | type[Category], ...]] = (Category,)
+    kinds: ClassVar[tuple[type[Column], ...]] = (Category,)

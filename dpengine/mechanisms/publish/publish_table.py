@@ -1,4 +1,4 @@
-"""Publishes several columns of both kinds together: the cells of a row stay together.
+"""Publishes several columns of any kinds together: the cells of a row stay together.
 
 Guarantee   (ε, δ)-DP under replace-one: k columns at (ε/k, δ/k) each (`of_rows`).
 Theorem     thesis, Exx. 4.9 and 4.10, and basic composition; the budget rule then charges the parts as its own.
@@ -20,7 +20,10 @@ from dpengine.mechanisms.trial import Example, Trial
 class PublishTable(PublishedRows):
     card: ClassVar[Card] = card("publish_table", ("range", "empty", "lies"), 420)
     trial: ClassVar[Trial] = Trial(
-        cases={"a number and a list": {"columns": ["x", "c"]}},
+        cases={
+            "a number and a list": {"columns": ["x", "c"]},
+            "a set and a list": {"columns": ["s", "c"]},
+        },
         example=Example({"columns": ["town", "visits"]}),
         covered="test_what_is_read_off_has_no_bias_and_holds_the_truth",
     )

@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 
 from dpengine.core.arrays import Arrow, Integers
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.schema import Category
+from dpengine.declared.date_column import Date
+from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.query import Progress, ReleaseTools
 from dpengine.noise.coins import Coins
@@ -46,7 +47,7 @@ def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Pa
         for start in range(0, max(people, 1), CHUNK):
             rows = order[start : start + CHUNK]
             drawn = query.perturbed(tuple(codes[rows] for codes in value), coins)
-            columns = [_values(query, name, codes) for name, codes in zip(query.columns, drawn, strict=True)]
+            columns = [values_of(query, name, codes) for name, codes in zip(query.columns, drawn, strict=True)]
             file.write_batch(pa.record_batch(columns, schema))
             progress(min(start + CHUNK, people), people)
     part.chmod(0o600)
@@ -63,7 +64,7 @@ def imagined(query: OfRows, coins: Coins) -> tuple[list[list[Json]], list[list[J
 
 
 def _told(query: OfRows, columns: tuple[Integers, ...]) -> list[list[Json]]:
-    cells = [_values(query, name, codes).to_pylist() for name, codes in zip(query.columns, columns, strict=True)]
+    cells = [values_of(query, name, codes).to_pylist() for name, codes in zip(query.columns, columns, strict=True)]
     return [list(row) for row in zip(*cells, strict=True)]
 
 
@@ -76,22 +77,32 @@ def _kind(query: OfRows, name: str) -> Arrow:
     column = query.facts.schema[name]
     if isinstance(column, Category):
         return pa.dictionary(pa.int32(), pa.string())
+    if isinstance(column, ItemSet | Date):
+        return pa.string()
     return pa.int64() if _whole(query, name) else pa.float64()
 
 
 def _whole(query: OfRows, name: str) -> bool:
     """Are all published numbers whole, and far from overflowing 64 bits? From public facts."""
     column, grain, row = query.facts.schema.number(name), query.grain(name), query.row(name)
-    assert isinstance(row, Blur)
-    farthest = abs(column.lower) + abs(column.upper) + FARTHEST * row.scale * grain
+    scale = row.scale if isinstance(row, Blur) else 0  # else it stays within the range
+    farthest = abs(column.lower) + abs(column.upper) + FARTHEST * scale * grain
     return (column.lower.denominator, grain.denominator) == (1, 1) and farthest < 2**62
 
 
-def _values(query: OfRows, name: str, codes: Integers) -> Arrow:
-    """Codes as a person reads them: labels, or numbers on the published grid."""
+def values_of(query: OfRows, name: str, codes: Integers) -> Arrow:
+    """Codes as a person reads them: labels, items with a sign between them, numbers or days on the published grid. Days
+    are text, because noise may put them before the first year or after the last that a file's own type can hold."""
     column = query.facts.schema[name]
     if isinstance(column, Category):
         return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(list(column.labels)))
+    if isinstance(column, ItemSet):
+        distinct, places = np.unique(codes, return_inverse=True)
+        sets = [_items(column, int(code)) for code in distinct]
+        return pa.array(sets, pa.string()).take(pa.array(places.ravel()))
+    if isinstance(column, Date):
+        days = np.datetime64(column.first, "D") + days_of(query, name, codes).astype("timedelta64[D]")
+        return pa.array(np.datetime_as_string(days), pa.string())
     lower, grain = query.facts.schema.number(name).lower, query.grain(name)
     if _whole(query, name):
         return pa.array(codes * int(grain) + int(lower))
@@ -103,14 +114,46 @@ def _values(query: OfRows, name: str, codes: Integers) -> Arrow:
 
 
 def codes_of(query: OfRows, name: str, values: Arrow) -> Integers:
-    """The inverse of `_values`, for what is computed from the file."""
+    """The inverse of `values_of`, for what is computed from the file."""
     column = query.facts.schema[name]
     if isinstance(column, Category):
         places = {label: place for place, label in enumerate(column.labels)}
         encoded = values.unify_dictionaries().combine_chunks()
         codes: Integers = np.array([places[label] for label in encoded.dictionary.to_pylist()], dtype=np.int64)
         return np.asarray(codes[encoded.indices.to_numpy()])
+    if isinstance(column, ItemSet):
+        encoded = (values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values).dictionary_encode()
+        sets = [_code(column, text) for text in encoded.dictionary.to_pylist()]
+        return np.asarray(np.array(sets, dtype=np.int64)[encoded.indices.to_numpy()])
+    if isinstance(column, Date):
+        days = np.array(values.to_pylist(), dtype="datetime64[D]") - np.datetime64(column.first, "D")
+        steps, declared = query.steps(name), column.size - 1
+        return np.asarray((2 * days.astype(np.int64) * steps + declared) // (2 * declared), dtype=np.int64)
     lower, grain = query.facts.schema.number(name).lower, query.grain(name)
     if _whole(query, name):
         return np.asarray((values.to_numpy() - int(lower)) // int(grain), dtype=np.int64)
     return np.asarray(np.rint(values.to_numpy() / float(grain) - float(lower / grain)), dtype=np.int64)
+
+
+def days_of(query: OfRows, name: str, codes: Integers) -> Integers:
+    """How many days after the first one each point of the published grid lies, to the nearest day. A step is no less
+    than a day, so no two points share one."""
+    steps, declared = query.steps(name), query.facts.schema[name].points - 1
+    return np.asarray((2 * codes * declared + steps) // (2 * steps), dtype=np.int64)
+
+
+SIGNS = "|;/,+&~"
+
+
+def sign_of(column: ItemSet) -> str:
+    """What stands between the items of a published set: the file's own sign, or one that is in no item."""
+    fits = (sign for sign in SIGNS if not any(sign in value for value in column.values))
+    return column.separator or next(fits, "\x1f")
+
+
+def _items(column: ItemSet, code: int) -> str:
+    return sign_of(column).join(value for place, value in enumerate(column.values) if code >> place & 1)
+
+
+def _code(column: ItemSet, text: str) -> int:
+    return sum(1 << column.code(value) for value in text.split(sign_of(column)) if value)

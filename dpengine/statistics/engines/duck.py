@@ -19,6 +19,7 @@ from typing import TypeVar, cast
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpengine.core.arrays import Integers
@@ -116,14 +117,22 @@ class DuckEngine:
 
 
 def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
-    """Codes as narrow as they are stored, column by column, in the order of the file."""
+    """Codes as narrow as they are stored, column by column, in the order of the file; a set as one number."""
     places = list(schema.columns)
     try:
-        return tuple(
-            pq.read_table(coded, columns=[f"c{places.index(name)}"]).column(0).to_numpy() for name in need.columns
-        )
+        stored = [pq.read_table(coded, columns=[f"c{places.index(name)}"]).column(0) for name in need.columns]
+        return tuple(_sets(one) if pa.types.is_list(one.type) else one.to_numpy() for one in stored)
     except (OSError, pa.ArrowException):
         raise AllowanceError("engine.unreadable") from None
+
+
+def _sets(column: pa.ChunkedArray) -> Integers:
+    """The items of each cell as bits of one number."""
+    sets = np.zeros(len(column), dtype=np.int64)
+    rows = pc.list_parent_indices(column.combine_chunks()).to_numpy()
+    items = pc.list_flatten(column).to_numpy().astype(np.int64)
+    np.bitwise_or.at(sets, rows, np.int64(1) << items)
+    return sets
 
 
 @dataclass(frozen=True)

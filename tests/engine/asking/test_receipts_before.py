@@ -43,7 +43,7 @@ def test_a_floor_that_was_told_for_a_share_of_the_spend(home: Workspace, table: 
     query = table.query("publish_table", columns=["pay", "town"], epsilon="1")
 
     def before(promise: Any) -> dict[str, Any]:
-        [old] = query.promised_before()
+        *_, old = query.promised_before()
         return answers.promised_as_json(promise.kind, old)
 
     with mock.patch("dpengine.asking.answers.promise_as_json", before):
@@ -60,6 +60,21 @@ def test_a_floor_that_was_told_for_a_share_of_the_spend(home: Workspace, table: 
     with mock.patch("dpengine.asking.answers.promise_as_json", wrong):
         other = table.ask(query.at(Fraction(3)))
     assert codes(home, other) == ["verify.claim"]
+
+
+def test_what_was_told_of_the_lists_of_a_row_alone(home: Workspace, table: dp.Table) -> None:
+    """Before numbers were counted among what must be true in a row."""
+    query = table.query("publish_table", columns=["pay", "town"], epsilon="1")
+
+    def before(promise: Any) -> dict[str, Any]:
+        return answers.promised_as_json(promise.kind, query.promised_before()[0])
+
+    with mock.patch("dpengine.asking.answers.promise_as_json", before):
+        old = table.ask(query)
+    now = table.ask(query.at(Fraction(2)))
+    told = [float(Fraction(one.receipt["claim"]["promise"]["untrue"])) for one in (old, now)]
+    assert told[0] == pytest.approx(3 / (3 + exp(0.5))) and told[1] > 0.9
+    assert codes(home, old, now) == ["verify.fine"] * 2
 
 
 def test_rows_that_say_nothing_of_what_is_cut(home: Workspace, table: dp.Table) -> None:

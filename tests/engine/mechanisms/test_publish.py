@@ -177,7 +177,7 @@ def test_what_is_written_is_what_was_drawn(column: dp.Number, epsilon: str) -> N
     facts = Facts("t", dp.Schema({"x": column}), dp.Unit.rows(), "replace", 1_000)
     query = catalogue["publish_number"].build(facts, {"columns": ["x"], "epsilon": epsilon})
     codes = np.concatenate([np.arange(-50, 50), np.array([-(10**13), 10**13]), np.array([column.size - 1])])
-    values = write_file._values(query, "x", codes)
+    values = write_file.values_of(query, "x", codes)
     exact = [float(column.lower + int(code) * column.step) for code in codes]
     assert np.allclose(values.to_numpy().astype(float), exact, rtol=1e-14, atol=1e-14)
     assert write_file.codes_of(query, "x", values).tolist() == codes.tolist()

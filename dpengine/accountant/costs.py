@@ -5,6 +5,7 @@
 | Pure(ε) | ε | the pure curve | 0 |
 | Exponential(ε) | ε | min(αε²/8, the pure curve) | 0 |
 | Gaussian(ρ) | infinite | αρ | 0 |
+| Bounded(ε, ρ) | ε | min(αρ, the pure curve) | 0 |
 | Approximate(ε, δ) | ε | the pure curve | δ |
 | Together(parts) | sum | sum | sum |
 | Repeated(part, k) | k times | k times | k times |
@@ -24,7 +25,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpengine.accountant import renyi
-from dpengine.accountant.loss import Approximate, Exponential, Gaussian, Loss, Pure, Simple, counted
+from dpengine.accountant.loss import Approximate, Bounded, Exponential, Gaussian, Loss, Pure, Simple, counted
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import up
 
@@ -59,7 +60,7 @@ def counted_parts(loss: Loss) -> tuple[tuple[Simple, int], ...]:
     """The simple events of a loss; raises where one is of an unknown kind, inexact, or negative (a refund)."""
     parts = counted(loss)
     for part, _ in parts:
-        if type(part) not in (Pure, Exponential, Gaussian, Approximate):
+        if type(part) not in (Pure, Exponential, Gaussian, Bounded, Approximate):
             raise AllowanceError("loss.unknown")
         for amount in vars(part).values():
             if isinstance(amount, bool) or not isinstance(amount, (int, Fraction)) or amount < 0:
@@ -85,4 +86,6 @@ def _renyi(part: Simple, alpha: Fraction) -> Fraction:
             return renyi.of_bounded_range(part.epsilon, alpha)
         case Gaussian():
             return renyi.of_gaussian(part.rho, alpha)
+        case Bounded():
+            return min(renyi.of_gaussian(part.rho, alpha), renyi.of_pure(part.epsilon, alpha))
     assert_never(part)

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from dpengine.accountant import renyi
 from dpengine.accountant.costs import counted_parts, delta_of_part, epsilon_of_part
-from dpengine.accountant.loss import Exponential, Gaussian, Loss, Simple
+from dpengine.accountant.loss import Bounded, Exponential, Gaussian, Loss, Simple
 from dpengine.core.exact import PICO, up
 from dpengine.core.json_types import JsonObject
 
@@ -76,4 +76,6 @@ def _rho(part: Simple) -> Fraction:
     if isinstance(part, Gaussian):
         return Fraction(part.rho)
     pure = renyi.zcdp_of_pure(Fraction(part.epsilon))
+    if isinstance(part, Bounded):
+        return min(Fraction(part.rho), pure)
     return min(part.epsilon**2 / Fraction(8), pure) if isinstance(part, Exponential) else pure

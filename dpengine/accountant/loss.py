@@ -34,6 +34,15 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
+class Bounded:
+    """ε-DP and ρ-zCDP, both of the same release: Laplace noise on a vector, ε by the ℓ1 norm and ρ by the ℓ2 norm of what
+    one person changes."""
+
+    epsilon: Fraction
+    rho: Fraction
+
+
+@dataclass(frozen=True)
 class Approximate:
     """(ε, δ)-DP, opaque."""
 
@@ -56,13 +65,14 @@ class Repeated:
     times: int
 
 
-Simple = Pure | Exponential | Gaussian | Approximate
+Simple = Pure | Exponential | Gaussian | Bounded | Approximate
 Loss = Simple | Together | Repeated
 
-_KINDS: dict[str, type[Pure] | type[Exponential] | type[Gaussian] | type[Approximate]] = {
+_KINDS: dict[str, type[Pure] | type[Exponential] | type[Gaussian] | type[Bounded] | type[Approximate]] = {
     "pure": Pure,
     "exponential": Exponential,
     "gaussian": Gaussian,
+    "bounded": Bounded,
     "approximate": Approximate,
 }
 

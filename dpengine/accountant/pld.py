@@ -12,7 +12,7 @@ It is no filter: when each ε may be picked after seeing earlier answers it does
 
 | event | pair |
 |---|---|
-| Pure(ε), Exponential(ε) | randomised response of ε (for the second a dearer pair than need be) |
+| Pure(ε), Exponential(ε), Bounded(ε, ρ) | randomised response of ε (for the last two a dearer pair than need be) |
 | Approximate(ε, δ) | the same, revealing all with probability δ |
 | Gaussian(ρ) | none: no sound pair for discrete noise is implemented, so the plan is not priced |
 """

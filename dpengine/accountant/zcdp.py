@@ -3,7 +3,8 @@
 **Theorem.** Releases that are ρ_i-zCDP up to δ_i, *fixed in advance*, are together ρ-zCDP up to Σδ_i with ρ = Σρ_i, and
 so (ε, δ)-DP with ε = min over α > 1 of [ρα + c(α)], c the toll at δ − Σδ_i.
 
-Pure ε counts as ρ = ε·tanh(ε/2), the exponential mechanism as ε²/8, the discrete Gaussian as its own ρ.
+Pure ε counts as ρ = ε·tanh(ε/2), the exponential mechanism as ε²/8, the discrete Gaussian as its own ρ, Laplace
+noise on a vector as the smaller of its own ρ and that of its ε.
 """
 
 from __future__ import annotations

@@ -38,6 +38,15 @@ class Answered(ABC):
         """The column whose values or unit the answer has; "" where there is none."""
         return str(base(getattr(self, "column", "")))
 
+    def column_of(self, part: str = "") -> str:
+        """The column whose unit this part of the answer has."""
+        return self.answer_column
+
+    @property
+    def own_scales(self) -> bool:
+        """Does every part of the answer stand on a column of its own, so that one axis cannot hold them all?"""
+        return False
+
     @property
     def counts_rows(self) -> bool:
         """Are rows counted rather than people? Yes where a person may have several rows, unless the question says
@@ -60,7 +69,11 @@ class Answered(ABC):
     def measure(self) -> str:
         """What a figure on a column is counted in, by its declaration: €, kg; "" where nothing is said, or where the
         figure is of another kind than the column's own."""
-        said = getattr(self.facts.schema.columns.get(self.answer_column), "measure", "")
+        return self.measure_of()
+
+    def measure_of(self, part: str = "") -> str:
+        """The same, of one part of the answer."""
+        said = getattr(self.facts.schema.columns.get(self.column_of(part)), "measure", "")
         return said if said and self.unit == "column" else ""
 
     @property

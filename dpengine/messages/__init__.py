@@ -60,6 +60,7 @@ AREAS = (
     "telling",
     "widgets",
     "cuts",
+    "vector",
     "answers_page",
     "fit",
     "groups",

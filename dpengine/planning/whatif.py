@@ -35,6 +35,7 @@ from dpengine.mechanisms import asked_on, catalogue
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import AnyQuery
+from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS, VectorMean
 from dpengine.messages import say
 from dpengine.messages.language import stored
 
@@ -43,11 +44,13 @@ MOST_PEOPLE = 10**12
 MOST_VALUES = 10_000
 GRAIN = 10**6  # ε is found to a millionth
 UNNAMED = "range"  # the column of numbers that a person describes by its range
+COLUMNS = "columns.number"  # several columns alike, of which their number is typed too
 _TYPED = {  # what a person types in place of a column, and the column it becomes
     "column.number": UNNAMED,
     "column.ordered": UNNAMED,
     "column.listed": "values",
     "column.any": "values",
+    COLUMNS: UNNAMED,
 }
 
 
@@ -57,9 +60,10 @@ def offered() -> tuple[str, ...]:
 
 
 def typed(key: str) -> set[str]:
-    """Which public facts a person must type for a question: “range”, “values”, “share”."""
+    """Which public facts a person must type for a question: “range”, “values”, “share”, “columns”."""
     kinds = {parameter.kind for parameter in catalogue[key].card.parameters}
-    return {_TYPED[kind] for kind in kinds & _TYPED.keys()} | kinds & {"share"}
+    several = {"columns"} if COLUMNS in kinds else set()
+    return {_TYPED[kind] for kind in kinds & _TYPED.keys()} | kinds & {"share"} | several
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,8 @@ def question(facts: Facts, key: str, given: Mapping[str, str]) -> AnyQuery:
     kinds = {parameter.kind: parameter for parameter in catalogue[key].card.parameters}
     for kind, parameter in kinds.items():
         if kind in _TYPED:
-            parameters["column"] = given.get("column") or _TYPED[kind]
+            column = given.get("column") or _TYPED[kind]
+            parameters |= {"columns": [column]} if kind == COLUMNS else {"column": column}
         elif kind == "share":
             parameters["share"] = number(given["share"], say("whatif.field.share")) / 100
         elif kind == "of":
@@ -186,7 +191,8 @@ def question(facts: Facts, key: str, given: Mapping[str, str]) -> AnyQuery:
         parameters["where"] = _some(facts.schema)
     beta = parameters["beta"]
     parameters["beta"] = number(str(beta), say("whatif.field.beta")) if beta not in (None, "") else None
-    return catalogue[key].build(facts, parameters)
+    query = catalogue[key].build(facts, parameters)
+    return query.of_width(whole(given["columns"], "columns", MOST_COLUMNS)) if isinstance(query, VectorMean) else query
 
 
 def _some(schema: Schema) -> list[list[object]]:

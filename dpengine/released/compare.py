@@ -108,8 +108,7 @@ def figures(
         released = replace(query, beta=share_of(beta, place)).around(raw, 1)
         interval = released.interval
     values, ranges = (given if isinstance(given, dict) else {"": given} for given in (value, interval))
-    unit = (query.unit, query.answer_column if query.unit == "column" else "", query.answer_kind)
-    comparable = []
+    kind_of_unit, comparable = query.unit, []
     for part, figure in values.items():
         if figure is None or ranges.get(part) is None or not (parts is None or part in parts):
             continue
@@ -117,7 +116,9 @@ def figures(
         stated = _inside(query, _number(figure), _below(low), _above(high), part)
         tells, day = not query.mute((low, high), part), isinstance(figure, str)
         claim = query.beta if alone else beta
-        comparable.append(Comparable(request, table, part, stated, unit, tells, alone, day, claim, query.measure))
+        unit = (kind_of_unit, query.column_of(part) if kind_of_unit == "column" else "", query.answer_kind)
+        measure = query.measure_of(part)
+        comparable.append(Comparable(request, table, part, stated, unit, tells, alone, day, claim, measure))
     return comparable
 
 

@@ -23,6 +23,7 @@ from tests.planted import (
     trained,
     trusts,
     twinned,
+    vectors,
     witnessed,
 )
 from tests.planted.registry import Planted
@@ -38,6 +39,7 @@ PARTS = (
     modelled,
     curves,
     densities,
+    vectors,
     told,
     ground,
     accounts,

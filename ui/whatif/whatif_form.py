@@ -64,7 +64,7 @@ def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     names = ["low", "high", "step"] if "range" in needed and not own else []
     if "values" in needed and (not own or isinstance(table.schema[given["column"]], dp.Number)):
         names.append("values")
-    names += ["share"] if "share" in needed else []
+    names += [name for name in ("share", "columns") if name in needed]
     if not names:
         return given
     with st.container(key="whatif-facts", horizontal=True):

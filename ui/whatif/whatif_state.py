@@ -32,6 +32,7 @@ USUAL = {
     "step": "1",
     "values": "10",
     "share": "90",
+    "columns": "3",
     "full": "no",
     "beta": "0.05",
     "see": "odds",

@@ -8,12 +8,14 @@ from math import ceil, floor
 from typing import ClassVar, Self
 
 from dpengine.core.json_types import JsonObject
-from dpengine.core.printed import chance, measured, percent, two_figures
+from dpengine.core.printed import chance, measured, percent, percent_up, two_figures
 from dpengine.mechanisms.card import CURVES, ON_COLUMN
 from dpengine.mechanisms.promises.promise import Asked, Promise
 from dpengine.mechanisms.telling import NEARLY
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
+
+_NAMED = 4  # columns whose own error is told
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,60 @@ class Within(Promise):
 
     def unnamed(self, column: str) -> Promise:
         return replace(self, nominal=False, unit="" if self.unit == column else self.unit)
+
+
+@dataclass(frozen=True)
+class WithinEach(Promise):
+    """Figures of several columns: each is within the same share of its own column's declared range of the truth, that is
+    within its alpha, all at once except with chance beta."""
+
+    share: Fraction  # of the range, in the worst column
+    columns: tuple[str, ...]
+    alphas: tuple[Fraction, ...]  # in each column's own unit
+    beta: Fraction
+    floor: Fraction = Fraction(0)  # no lower bound is known
+    nominal: bool = False  # True: for a table of about the declared size; the interval of the answer itself is exact
+    kind: ClassVar[str] = "within_each"
+    in_percent: ClassVar[bool] = True
+
+    @property
+    def amount(self) -> Fraction:
+        return self.share
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, share=wish, alphas=tuple(alpha * wish / self.share for alpha in self.alphas))
+
+    @property
+    def empty(self) -> bool:
+        return 2 * self.share >= NEARLY
+
+    def words(self, asked: Asked | None = None) -> str:
+        words = {"of": len(self.columns), "chance": chance(self.beta)}
+        if self.empty:
+            return say("promise.within_each_nothing") + self.guess()
+        told = self._each(asked) if asked is not None else ""
+        return say("promise.within_each", share=percent_up(self.share), each=told, **words) + self.guess()
+
+    def _each(self, asked: Asked) -> str:
+        """“ (age ±1.2, salary ±310 €)”; of many columns the first ones."""
+        told = []
+        for name, alpha in list(zip(self.columns, self.alphas, strict=True))[:_NAMED]:
+            measure = getattr(asked.facts.schema.columns.get(name), "measure", "")
+            told.append(f"{name} ±{measured(two_figures(alpha), measure)}")
+        more = [", …"] if len(self.columns) > _NAMED else []
+        return f" ({', '.join(told)}{''.join(more)})"
+
+    def short(self, asked: Asked | None = None) -> str:
+        return say("promise.short.within_each", share=percent_up(self.share))
+
+    def size(self) -> str:
+        return f"±{percent_up(self.share)}"
+
+    def guess(self, asked: Asked | None = None) -> str:
+        return say("promise.nominal") if self.nominal else ""
+
+    def unnamed(self, column: str) -> Promise:
+        return replace(self, nominal=False)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ TYPED = {
     "step": "1",
     "values": "10",
     "share": "90",
+    "columns": "3",
     "full": "no",
     "beta": "",
 }

@@ -1,0 +1,333 @@
+"""The means of several number columns at once, in one draw.
+
+Guarantee   under replace-one and under add/remove, a person with up to m rows: ε-DP coordinate by coordinate; ε-DP and
+            ρ-zCDP by the norm; ρ-zCDP with Gaussian noise.
+Theorem     lecture 10, its section on noise by the ℓ2 norm, with the right constants, and the thesis's Theorem 6.2 with
+            M = diag(h²) and discrete noise; both are proved in `row_norms`. (The lecture's Theorem 3 is a sketch: its
+            own formula gives √2·ε + 2ε²/ln(1/δ) where it says ε. The thesis proves its own for ε ≤ 1 only.)
+Statistic   y_j = 2·code − h_j is a value from the middle of its column's grid, h_j = size − 1: v_j = y_j/h_j ∈ [−1, 1]. A
+            row counts if it has a value in every column. S_j = Σy_j and N rows (`CentredSums`): exact integers. A row's
+            norm ‖v‖ is at most √d, or s√d by a public s < 1: longer rows are cut to it, toward zero on a lattice of
+            1/q, so that no rounding makes one longer. What one person changes: `row_norms.moved`.
+Draw        S_j + noise of scale b·q·h_j, independent, and N + noise of scale b/w; b = ℓ1/ε. Where the number of people is
+            public, nobody can lack a value and nobody is filtered out, N is known and not drawn.
+Ways        coordinate ("")  Laplace, d uses of ε/d: ordinary composition, error ∝ d for one ε, which is also what the
+                             pure ℓ1 mechanism in one draw amounts to; the accountant adds the same uses by Rényi too
+                             (strong composition, ∝ √d for one price there).
+            l2_laplace       Laplace by the norm: ∝ s√d at one ρ, and ε = ℓ1/b ∝ sd besides.
+            gaussian         √2 better at one ρ, with lighter tails and no finite ε.
+Answer      middle + step·S_j/(2qN) for each column. Its range is every ratio the noisy ranges allow, each at β/(d+1): all
+            of them hold at once but for β.
+Accuracy    before the draw: for a table of the declared size, at an end of the range; the same share of every range.
+Cost        one scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import hypot, lcm, sqrt
+from statistics import fmean
+from typing import ClassVar, Self
+
+from dpengine.accountant.loss import Loss
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import floor, read_number, text_of
+from dpengine.core.json_types import Ends, Figure, Figures, Json, JsonObject
+from dpengine.declared.condition_words import who
+from dpengine.declared.conditions import Row
+from dpengine.declared.facts import Facts
+from dpengine.declared.schema import MISSING, Number, Schema
+from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.cuts import Cut, cut
+from dpengine.mechanisms.promises import WithinEach
+from dpengine.mechanisms.query import Averaged, Fields, Released, Sensitivity
+from dpengine.mechanisms.sums import row_norms
+from dpengine.mechanisms.sums.row_norms import COORDINATE, GAUSSIAN, NORM, Moved, Person
+from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.trial import IN_A, Example, Trial
+from dpengine.messages import say
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Laplace, Normal
+from dpengine.noise.ratio_intervals import ratio, ratio_range
+from dpengine.noise.tails import gaussian_mean_reach, mean_reach
+from dpengine.statistics.centred_sums import MOST_WIDE, UNITS, CentredSums
+
+MOST_COLUMNS = 20
+LEAST_NORM = Fraction(1, 20)
+LATTICE = 8  # q = 2^8 where rows are cut: a 512th of a step of the column
+_LOOSE = 4  # parts in s·UNITS by which a cut row may be shorter than it need be (`CentredSums`), beside a lattice step
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorMean(Averaged[tuple[int, ...]]):
+    card: ClassVar[Card] = Card(
+        key="vector_mean",
+        asked_on=("ask", "whatif"),
+        order=22,
+        version=1,
+        answer="place",
+        states=(FEW,),
+        caveats=("bounds", "complete", "norm"),
+        parameters=(
+            Parameter("columns", "columns.number", required=True),
+            Parameter("norm", "norm", default="1"),
+            Parameter("lattice", "lattice", default=LATTICE),
+            Parameter("where", "where"),
+            Parameter("epsilon", "epsilon", required=True),
+        ),
+    )
+    trial: ClassVar[Trial] = Trial(
+        cases={
+            "with empty cells": {"columns": ["x", "z"]},
+            "of everybody": {"columns": ["z"]},
+            "by the norm": {"columns": ["x", "z"], "noise": NORM},
+            "of some, cut": {"columns": ["z", "x"], "norm": "0.7", "lattice": 1, "where": IN_A, "noise": NORM},
+            "Gaussian": {"columns": ["x", "z"], "noise": GAUSSIAN},
+            "of everybody, cut, Gaussian": {"columns": ["z"], "norm": "0.6", "lattice": 1, "noise": GAUSSIAN},
+        },
+        example=Example({"columns": ["visits"]}),
+        with_noise={
+            "vector_length": Example({"columns": ["visits"], "noise": NORM}),
+            "vector_gaussian": Example({"columns": ["visits"], "noise": GAUSSIAN}),
+        },
+        twins=("half", "bare"),
+    )
+    noises: ClassVar[tuple[str, ...]] = (NORM, GAUSSIAN)
+
+    columns: tuple[str, ...]
+    norm: Fraction = Fraction(1)  # s
+    lattice: int = LATTICE
+
+    @classmethod
+    def read(cls, facts: Facts, given: JsonObject) -> Fields:
+        names = given["columns"]
+        names = [names] if isinstance(names, str) else names
+        if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+            raise AllowanceError("vector.columns")
+        if len(set(names)) < len(names):
+            raise AllowanceError("vector.twice", column=next(name for name in names if names.count(name) > 1))
+        if len(names) > MOST_COLUMNS:
+            raise AllowanceError("vector.many", columns=len(names), most=MOST_COLUMNS)
+        for name in names:
+            if not isinstance(facts.schema[name], Number):
+                raise AllowanceError("vector.kind", column=name)
+        return {"columns": tuple(names), "norm": _norm(given.get("norm")), "lattice": _lattice(given.get("lattice"))}
+
+    def own_json(self) -> JsonObject:
+        data: JsonObject = {"columns": list(self.columns)}
+        data |= {"norm": text_of(self.norm)} if self.norm != 1 else {}
+        return data | ({"lattice": self.lattice} if self.lattice != LATTICE else {})
+
+    def sentence(self) -> str:
+        return say("sentence.vector_mean", columns=list(self.columns), who=who(self.where))
+
+    @property
+    def theorem(self) -> str:
+        return say(f"vector.theorem.{self.noise}") if self.noise else self.card.theorem
+
+    # Public facts -----------------------------------------------------------------------------------------------------
+
+    @property
+    def declared(self) -> tuple[Number, ...]:
+        return tuple(self.facts.schema.number(name) for name in self.columns)
+
+    @property
+    def halves(self) -> tuple[int, ...]:
+        """h of each column."""
+        return tuple(column.size - 1 for column in self.declared)
+
+    @property
+    def parts(self) -> int:
+        """q; 1 where rows count as they are."""
+        return 1 if self.norm == 1 else min(2**self.lattice, MOST_WIDE // max(self.halves))
+
+    @property
+    def known(self) -> int | None:
+        """The number of rows, where it is public and may be divided by."""
+        return self.facts.countable(self.where, *self.columns)
+
+    @cached_property
+    def person(self) -> Person:
+        replaced = self.facts.relation == "replace"
+        return Person(len(self.columns), self.norm, self.facts.unit.at_most, replaced, self.known is None)
+
+    @cached_property
+    def moved(self) -> Moved:
+        return row_norms.moved(self.person, self.noise)
+
+    def of_width(self, many: int) -> Self:
+        """The same question of so many columns, all like its finest one: of columns only their grids matter."""
+        complete = all(column.complete for column in self.declared)
+        alike = max((one for one in self.declared if one.complete == complete), key=lambda one: one.size)
+        names = tuple(str(place) for place in range(many))
+        return replace(
+            self, columns=names, facts=replace(self.facts, schema=Schema(dict.fromkeys(names, alike)), header=())
+        )
+
+    # Privacy ----------------------------------------------------------------------------------------------------------
+
+    def need(self) -> CentredSums:
+        limit = None if self.norm == 1 else floor(self.person.square * UNITS**2)
+        return CentredSums(self.columns, tuple(column.size for column in self.declared), self.parts, limit, self.where)
+
+    @property
+    def _unit(self) -> int:
+        """What v = 1 is in `measured`: every coordinate, and N times its weight, is whole there."""
+        return lcm(*self.halves) * self.parts * self.moved.weight.denominator
+
+    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        """(S, w·N) on one scale; S alone where N is known."""
+        sums = tuple(s * (self._unit // (self.parts * h)) for s, h in zip(value[1:], self.halves, strict=True))
+        return sums if self.known is not None else (*sums, int(self.moved.weight * self._unit) * value[0])
+
+    def sensitivity(self) -> Sensitivity:
+        attained = self.norm == 1
+        if self.noise == COORDINATE:
+            return Sensitivity("l1", floor(self.moved.first * self._unit), attained)
+        return Sensitivity("l2sq", floor(self.moved.second * self._unit**2), attained)
+
+    @property
+    def scale(self) -> Fraction:
+        """b."""
+        return self.moved.first / self.epsilon
+
+    @property
+    def scales(self) -> tuple[Fraction, ...]:
+        """The noise scales of the sums, and of N where it is drawn: in the order of a draw."""
+        sums = tuple(self.scale * self.parts * half for half in self.halves)
+        return sums if self.known is not None else (*sums, self.scale / self.moved.weight)
+
+    def loss(self) -> Loss:
+        return row_norms.loss(self.person, self.noise, self.epsilon)
+
+    def _noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        return value[1:] if self.known is not None else (*value[1:], value[0])
+
+    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+        drawn = zip(self._noised(value), self.scales, strict=True)
+        if self.noise == GAUSSIAN:
+            return tuple(coins.gaussian([true], scale**2)[0] for true, scale in drawn)
+        return tuple(coins.laplace([true], scale)[0] for true, scale in drawn)
+
+    def law(self, value: tuple[int, ...]) -> Independent:
+        drawn = zip(self._noised(value), self.scales, strict=True)
+        if self.noise == GAUSSIAN:
+            return Independent(tuple(Normal(true, scale**2) for true, scale in drawn))
+        return Independent(tuple(Laplace(true, scale) for true, scale in drawn))
+
+    # What it is worth -------------------------------------------------------------------------------------------------
+
+    def _reaches(self, looks: int = 1) -> tuple[tuple[Figure, ...], Figure]:
+        """How far each sum and N may be off, all at once but for β."""
+        beta = self.beta / len(self.scales)
+        if self.noise == GAUSSIAN:
+            reaches = [gaussian_mean_reach(scale**2, looks, beta) for scale in self.scales]
+        else:
+            reaches = [mean_reach(scale, looks, beta) for scale in self.scales]
+        return tuple(reaches[: len(self.columns)]), 0 if self.known is not None else reaches[-1]
+
+    @property
+    def _rounded(self) -> tuple[Fraction, ...]:
+        """How far cutting rows on the lattice moves a mean, in units of S/N."""
+        if self.norm == 1:
+            return (Fraction(0),) * len(self.columns)
+        return tuple(1 + Fraction(_LOOSE * half * self.parts, UNITS) / self.norm for half in self.halves)
+
+    @cached_property
+    def _promised(self) -> WithinEach:
+        reaches, reach_n = self._reaches()
+        people = max(self.facts.about - reach_n, Fraction(1))
+        wide = [half * self.parts for half in self.halves]
+        shares = [
+            min(Fraction(reach + edge * reach_n) / people / (2 * edge) + rounded / (2 * edge), Fraction(1))
+            for reach, edge, rounded in zip(reaches, wide, self._rounded, strict=True)
+        ]
+        alphas = tuple(share * column.diameter for share, column in zip(shares, self.declared, strict=True))
+        return WithinEach(max(shares), self.columns, alphas, self.beta, nominal=self.known is None)
+
+    def promise(self) -> WithinEach:
+        return self._promised
+
+    def coarse(self) -> Fraction:
+        return Fraction(1, 8)
+
+    # The answer -------------------------------------------------------------------------------------------------------
+
+    def labels(self) -> list[str]:
+        return list(self.columns)
+
+    def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        return ("column",), [(name,) for name in self.columns]
+
+    def column_of(self, part: str = "") -> str:
+        return part
+
+    @property
+    def own_scales(self) -> bool:
+        return True
+
+    def limits(self, part: str = "") -> Ends | None:
+        return self.facts.schema.number(part).ends if part else None
+
+    def cuts(self) -> tuple[Cut, ...]:
+        found = list(super().cuts())
+        if len(self.columns) > 1 and not all(column.complete for column in self.declared):
+            found.append(cut("complete", columns=list(self.columns)))
+        if self.norm != 1:
+            found.append(cut("norm", columns=list(self.columns), percent=text_of(self.norm * 100)))
+        return tuple(found)
+
+    def truth(self, rows: Sequence[Row]) -> dict[str, Json]:
+        vectors = []
+        for row in rows:
+            if all(row[name] != MISSING for name in self.columns):
+                ends = [column.ends for column in self.declared]
+                values = [float(one.value(row[name])) for one, name in zip(self.declared, self.columns, strict=True)]
+                vector = [
+                    (2 * value - float(low + high)) / float(high - low)
+                    for value, (low, high) in zip(values, ends, strict=True)
+                ]
+                most = float(self.norm) * sqrt(len(vector))
+                vectors.append([part * min(1.0, most / (hypot(*vector) or 1.0)) for part in vector])
+        means = [fmean(vector[place] for vector in vectors) for place in range(len(self.columns))]
+        told = zip(self.columns, self.declared, means, strict=True)
+        return {
+            name: float(column.ends[0] + column.ends[1]) / 2 + mean * float(column.diameter) / 2
+            for name, column, mean in told
+        }
+
+    def around(self, raw: Figures, looks: int) -> Released:
+        """For several draws, N and the sums are averaged, not their ratios."""
+        reaches, reach_n = self._reaches(looks)
+        many = raw[-1] if self.known is None else self.known
+        answers = []
+        parts = zip(self.declared, self.halves, raw, reaches, self._rounded, strict=False)
+        for column, half, s, reach, rounded in parts:
+            edge = Fraction(half * self.parts)
+            middle, step = sum(column.ends) / 2, column.step / (2 * self.parts)
+            low, high = ratio_range(s, reach, many, reach_n, -edge, edge)
+            low, high = max(low - rounded, -edge), min(high + rounded, edge)
+            at, first, last = (float(middle + step * y) for y in (ratio(s, many, -edge, edge), low, high))
+            answers.append((at, (first, last)))
+        return self.by_label(answers)
+
+
+def _norm(asked: Json) -> Fraction:
+    if asked in (None, ""):
+        return Fraction(1)
+    share = read_number(asked, say("param.norm.label"))
+    if not LEAST_NORM <= share <= 1 or (share * 1000).denominator != 1:
+        raise AllowanceError("vector.norm", least=LEAST_NORM * 100)
+    return share
+
+
+def _lattice(asked: Json) -> int:
+    if asked in (None, ""):
+        return LATTICE
+    bits = read_number(asked, say("param.lattice.label"))
+    if bits.denominator != 1 or not 0 <= bits <= LATTICE:
+        raise AllowanceError("vector.lattice", most=LATTICE)
+    return int(bits)

@@ -10,7 +10,7 @@ import dpengine as dp
 from dpengine.asking.statement import sentence_of
 from dpengine.core.printed import percent
 from dpengine.messages import say
-from ui.parts import answer, form, history, job, looks, noise, owner, preview, rival, spend, suggest
+from ui.parts import answer, form, history, job, looks, noise, owner, preview, rival, several, spend, suggest
 from ui.plan import plan
 from ui.shell import frame
 from ui.shell.state import current_table
@@ -90,6 +90,8 @@ with right, st.container(key="card-preview"):
     st.html(f'<p><b>{escape(say("preview.title"))}</b></p><p class="muted">{gloss.text(lead)}</p>')
     if query is not None:
         preview.show(query)
+    if query is not None and usual is not None:
+        several.tell(table, usual, query)
 if asked is None:
     suggest.show(table)
 history.show(table)

@@ -35,8 +35,8 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Bounded:
-    """ε-DP and ρ-zCDP, both of the same release: Laplace noise on a vector, ε by the ℓ1 norm and ρ by the ℓ2 norm of what
-    one person changes."""
+    """ε-DP and ρ-zCDP, both of the same release: Laplace noise on a vector, ε by the ℓ1 norm and ρ by the ℓ2 norm of
+    what one person changes."""
 
     epsilon: Fraction
     rho: Fraction

@@ -1,7 +1,7 @@
 """The sums of several number columns at once, each measured from the middle of its grid, over rows that have them all.
 
-A row is the vector of its y_j = 2·code_j − h_j, h_j = size_j − 1; its norm is that of (y_j/h_j), at most √d. `limit` cuts
-longer rows to a norm of √(limit)/UNITS. All of it is integers: with G_j = ⌈|y_j|·UNITS/h_j⌉, r = ⌈√ΣG²⌉ and
+A row is the vector of its y_j = 2·code_j − h_j, h_j = size_j − 1; its norm is that of (y_j/h_j), at most √d. `limit`
+cuts longer rows to a norm of √(limit)/UNITS. All of it is integers: with G_j = ⌈|y_j|·UNITS/h_j⌉, r = ⌈√ΣG²⌉ and
 K = ⌊√limit⌋, a row with ΣG² > limit counts as y_j·K/r, rounded *toward zero* to the lattice of 1/`parts`. Since
 |y_j|/h_j ≤ G_j/UNITS and r² ≥ ΣG², its norm is at most K/UNITS after that too: no step can make it longer.
 """

@@ -23,7 +23,7 @@ from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import current
 from ui.parts import card, counted, curve_answer
-from ui.parts.answer import bars_alt, bars_table, found_html, odds_words, speechless
+from ui.parts.answer import bars_alt, bars_table, found_html, odds_words, speechless, strips_html
 from ui.parts.history import when
 from ui.pictures import density_svg, many, svg
 from ui.session import session_said
@@ -172,6 +172,8 @@ def picture(answer: dp.Answer) -> str:
         return ""  # two ends of a range: the figures say it
     if speechless(answer):
         return ""
+    if answer.query.own_scales:
+        return strips_html(answer)
     if isinstance(answer.value, dict):
         values, ranges = pictured(answer.query, answer.value, answer.interval)
         largest = from_zero(answer.query)

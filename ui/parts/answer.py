@@ -17,6 +17,7 @@ from dpengine.mechanisms.telling import FEW
 from dpengine.messages import plain, say
 from ui.parts import counted, curve_answer, density, exports, fitting, grouped_answer, odds
 from ui.pictures import charts, many
+from ui.pictures.strips import Strip, html_of
 from ui.shell import nav, steer
 from ui.shell.state import workspace
 from ui.words import gloss
@@ -81,7 +82,9 @@ def _curve(answer: dp.Answer, key: str) -> None:
 
 def _charted(answer: dp.Answer, key: str) -> None:
     title = axis(answer.query)
-    if isinstance(answer.value, dict):
+    if answer.query.own_scales:
+        st.html(strips_html(answer))
+    elif isinstance(answer.value, dict):
         grouped_answer.show(answer, bars_alt(answer), key)
         figures(answer, key)
     elif isinstance(answer.value, str):  # a day
@@ -90,6 +93,24 @@ def _charted(answer: dp.Answer, key: str) -> None:
         alt = f"{headline(answer)}. {range_words(answer)}"
         value, interval = cut(answer.query, answer.value, answer.interval)
         charts.point(value, interval, title, alt, f"chart-{key}", limits(answer.query))
+
+
+def strips_html(answer: dp.Answer) -> str:
+    """A figure for each of several columns, on the declared range of its own."""
+    query, names, strips = answer.query, answer.query.shown(), []
+    for part, value in answer.value.items():
+        low, high = answer.interval[part]
+        at, (first, last) = cut(query, value, (low, high), part)
+        ends = query.limits(part) or (first, last)
+        lower, upper = (printed_range(query, end, end, part)[0] for end in ends)
+        wide = float(ends[1] - ends[0]) or 1.0
+        low_at, mark_at, high_at = ((float(one) - float(ends[0])) / wide for one in (first, at, last))
+        told = printed_range(query, low, high, part)
+        name, figure_told = names.get(part, part), figure(answer, part)
+        strips.append(
+            Strip(name, figure_told, *told, lower, upper, (low_at, mark_at, high_at), query.mute((low, high), part))
+        )
+    return html_of(strips, say("strips.head.range"))
 
 
 def _found(answer: dp.Answer, key: str) -> None:

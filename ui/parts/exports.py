@@ -92,7 +92,6 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
     shared = [answer.sentence, answer.receipt["table"]]
     epsilon = cost(answer.query.loss(), None).epsilon  # Gaussian noise has none: what was typed is no claim
     tail = [
-        answer.query.measure,
         "" if epsilon is None else float(epsilon),
         answer.receipt["charge"]["hash"],
         counted.words(answer.query),
@@ -107,6 +106,7 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
                 *named.get(label, (shown.get(label, label),)),
                 value,
                 *(answer.interval or {}).get(label, ("", "")),
+                answer.query.measure_of(label),
                 *tail,
                 notes.of(label),
             ]
@@ -114,5 +114,5 @@ def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
         ]
     else:
         low, high = answer.interval or ("", "")
-        rows = [[*shared, "", answer.value, low, high, *tail, notes.of()]]
+        rows = [[*shared, "", answer.value, low, high, answer.query.measure, *tail, notes.of()]]
     return header, rows

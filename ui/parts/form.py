@@ -14,7 +14,7 @@ from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.card import Parameter
 from dpengine.messages import say
-from ui.parts import conditions, density, grouping, number_field, pickers
+from ui.parts import conditions, density, grouping, number_field, pickers, several
 from ui.shell.language import IN_ADDRESS, address
 
 STATE = "ask"
@@ -84,7 +84,7 @@ def choices(table: dp.Table, key: str) -> list[str]:
     for parameter in dp.catalogue[key].card.parameters:
         if parameter.kind in kinds:
             return table.schema.of_kind(*kinds[parameter.kind])
-        if parameter.kind == "columns.curve":
+        if parameter.kind in ("columns.curve", "columns.number"):
             return table.schema.of_kind(Number)
         if parameter.kind == "columns":
             return table.schema.of_kind(Category)
@@ -99,7 +99,7 @@ def offered(table: dp.Table, key: str) -> list[str]:
         columns = columns + grouping.options(table.schema)
     elif "column.any" in kinds:  # a number has bars of its own
         columns = columns + grouping.options(table.schema, numbers=False)
-    return columns if "columns" not in kinds or len(columns) > 1 else []
+    return columns if not kinds & {"columns", "columns.number"} or len(columns) > 1 else []
 
 
 def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
@@ -153,6 +153,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         chosen["where"] = conditions.conditions(table, given.get("where") or [], "where")
     if any(parameter.kind == "columns.curve" for parameter in parameters.values()):
         chosen |= density.pickers(table, given, pickers.turn())
+    if any(parameter.kind == "columns.number" for parameter in parameters.values()):
+        chosen |= several.pickers(table, offered(table, key), given, pickers.turn())
     for parameter in parameters.values():
         if parameter.kind == "people" and table.facts.unit.id_column is None:
             continue

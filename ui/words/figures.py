@@ -80,7 +80,7 @@ def printed(query: dp.Query, value: Any, interval: Any, part: str = "") -> str:
     """A figure as it is shown."""
     if interval is None:
         told = day(value) if isinstance(value, str) else plain(value)
-        return ungrouped(told) if _in_years(query) else told
+        return ungrouped(told) if _in_years(query, part) else told
     return _told(query, value, interval[0], interval[1], part)[0]
 
 
@@ -129,7 +129,7 @@ def _told(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple[
         told.append(
             _end(kept, rounding) if kept != Fraction(whole) or not step else _print(_exact(one), step, rounding)
         )
-    return tuple(map(ungrouped, told)) if _in_years(query) else tuple(told)  # type: ignore[return-value]
+    return tuple(map(ungrouped, told)) if _in_years(query, part) else tuple(told)  # type: ignore[return-value]
 
 
 def _end(value: Fraction, rounding: str) -> str:
@@ -150,9 +150,9 @@ def _kept(value: Any, least: Any, most: Any) -> Any:
     return value if most is None or value <= most else most
 
 
-def _in_years(query: dp.Query) -> bool:
-    """Is the answer a place in a column of years?"""
-    column = query.facts.schema.columns.get(query.answer_column)
+def _in_years(query: dp.Query, part: str) -> bool:
+    """Is this part of the answer a place in a column of years?"""
+    column = query.facts.schema.columns.get(query.column_of(part))
     return query.answer_kind == "place" and isinstance(column, dp.Number) and column.years
 
 

@@ -115,8 +115,8 @@ class Within(Promise):
 
 @dataclass(frozen=True)
 class WithinEach(Promise):
-    """Figures of several columns: each is within the same share of its own column's declared range of the truth, that is
-    within its alpha, all at once except with chance beta."""
+    """Figures of several columns: each is within the same share of its own column's declared range of the truth, that
+    is within its alpha, all at once except with chance beta."""
 
     share: Fraction  # of the range, in the worst column
     columns: tuple[str, ...]

@@ -1,17 +1,17 @@
 """How far one person moves the sums of a vector of columns, and the loss of noise that is set by it (lecture 10, its
 section on the ℓ2 norm; the thesis, Theorem 6.2).
 
-A row is v ∈ [−1, 1]^d, cut to ‖v‖ ≤ C = s√d, s ≤ 1 public; so each coordinate is at most c = min(1, C), the sum of all at
-most √d·C = sd. Noise on coordinate j of the sum has scale b, on the number of rows N scale b/w: N counts as one more
-coordinate of weight w. A person has at most m rows. In a neighbour k rows leave and l come, 0 ≤ k, l ≤ m, and none comes
-under add/remove (or none leaves); where n is public k = l = 1 and N is not drawn.
+A row is v ∈ [−1, 1]^d, cut to ‖v‖ ≤ C = s√d, s ≤ 1 public; so each coordinate is at most c = min(1, C), the sum of all
+at most √d·C = sd. Noise on coordinate j of the sum has scale b, on the number of rows N scale b/w: N counts as one more
+coordinate of weight w. A person has at most m rows. In a neighbour k rows leave and l come, 0 ≤ k, l ≤ m, and under
+add/remove none comes (or none leaves); where n is public k = l = 1 and N is not drawn.
 
-coordinate  each coordinate is its own release, and all are composed. Add/remove: a coordinate moves by mc and N by m, so
-            they are d parts of mc/b and one of mw/b, ε = m(dc + w)/b in all. Replace-one: d parts of 2mc/b,
+coordinate  each coordinate is its own release, and all are composed. Add/remove: a coordinate moves by mc and N by m,
+            so they are d parts of mc/b and one of mw/b, ε = m(dc + w)/b in all. Replace-one: d parts of 2mc/b,
             ε = 2mdc/b. That is also enough where N is drawn, with c ≤ w ≤ c√d: let x = 2mc/b, p = (k+l)/2m ≤ 1 and
-            t = |k−l|/2m ≤ min(p, 1−p); the coordinates lose r(px) each and N r(twx/c), r the pure Rényi curve, for which
-            r(y) + r(z) ≤ r(y+z) and r(ay) ≤ a²r(y) for a ≥ 1 (of_counts, mean). For p ≥ ½ all together lose at most
-            d·r(px) + (w/c)²·r((1−p)x) ≤ d·r(x), and for p ≤ ½ at most 2d·r(px) ≤ 2d·r(x/2) ≤ d·r(x). In ε:
+            t = |k−l|/2m ≤ min(p, 1−p); the coordinates lose r(px) each and N r(twx/c), r the pure Rényi curve, for
+            which r(y) + r(z) ≤ r(y+z) and r(ay) ≤ a²r(y) for a ≥ 1 (of_counts, mean). For p ≥ ½ all together lose at
+            most d·r(px) + (w/c)²·r((1−p)x) ≤ d·r(x), and for p ≤ ½ at most 2d·r(px) ≤ 2d·r(x/2) ≤ d·r(x). In ε:
             dpx + twx/c ≤ dx, because t ≤ 1−p and w/c ≤ d.
 norm        one draw, set by the length of what changes. Add/remove: ℓ1 m(sd + w), ℓ2² m²(C² + w²). Replace-one: the
             coordinates move by at most (k+l)C in ℓ2 and N by |k−l|; C²(k+l)² + w²(k−l)² is convex, so largest at a

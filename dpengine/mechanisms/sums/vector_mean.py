@@ -5,19 +5,19 @@ Guarantee   under replace-one and under add/remove, a person with up to m rows: 
 Theorem     lecture 10, its section on noise by the ℓ2 norm, with the right constants, and the thesis's Theorem 6.2 with
             M = diag(h²) and discrete noise; both are proved in `row_norms`. (The lecture's Theorem 3 is a sketch: its
             own formula gives √2·ε + 2ε²/ln(1/δ) where it says ε. The thesis proves its own for ε ≤ 1 only.)
-Statistic   y_j = 2·code − h_j is a value from the middle of its column's grid, h_j = size − 1: v_j = y_j/h_j ∈ [−1, 1]. A
-            row counts if it has a value in every column. S_j = Σy_j and N rows (`CentredSums`): exact integers. A row's
-            norm ‖v‖ is at most √d, or s√d by a public s < 1: longer rows are cut to it, toward zero on a lattice of
-            1/q, so that no rounding makes one longer. What one person changes: `row_norms.moved`.
-Draw        S_j + noise of scale b·q·h_j, independent, and N + noise of scale b/w; b = ℓ1/ε. Where the number of people is
-            public, nobody can lack a value and nobody is filtered out, N is known and not drawn.
+Statistic   y_j = 2·code − h_j is a value from the middle of its column's grid, h_j = size − 1: v_j = y_j/h_j ∈ [−1, 1].
+            A row counts if it has a value in every column. S_j = Σy_j and N rows (`CentredSums`): exact integers. A
+            row's norm ‖v‖ is at most √d, or s√d by a public s < 1: longer rows are cut to it, toward zero on a lattice
+            of 1/q, so that no rounding makes one longer. What one person changes: `row_norms.moved`.
+Draw        S_j + noise of scale b·q·h_j, independent, and N + noise of scale b/w; b = ℓ1/ε. Where the number of people
+            is public, nobody can lack a value and nobody is filtered out, N is known and not drawn.
 Ways        coordinate ("")  Laplace, d uses of ε/d: ordinary composition, error ∝ d for one ε, which is also what the
                              pure ℓ1 mechanism in one draw amounts to; the accountant adds the same uses by Rényi too
                              (strong composition, ∝ √d for one price there).
             l2_laplace       Laplace by the norm: ∝ s√d at one ρ, and ε = ℓ1/b ∝ sd besides.
             gaussian         √2 better at one ρ, with lighter tails and no finite ε.
-Answer      middle + step·S_j/(2qN) for each column. Its range is every ratio the noisy ranges allow, each at β/(d+1): all
-            of them hold at once but for β.
+Answer      middle + step·S_j/(2qN) for each column. Its range is every ratio the noisy ranges allow, each at β/(d+1):
+            all of them hold at once but for β.
 Accuracy    before the draw: for a table of the declared size, at an end of the range; the same share of every range.
 Cost        one scan.
 """
@@ -258,6 +258,10 @@ class VectorMean(Averaged[tuple[int, ...]]):
 
     def labels(self) -> list[str]:
         return list(self.columns)
+
+    def shown(self) -> dict[str, str]:
+        """Each column with what it is counted in."""
+        return {name: f"{name} ({self.measure_of(name)})" for name in self.columns if self.measure_of(name)}
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         return ("column",), [(name,) for name in self.columns]

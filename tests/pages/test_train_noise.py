@@ -38,6 +38,23 @@ def test_no_noise_grows_with_columns_of_numbers(kind: str) -> None:
     assert told == pytest.approx([told[0]] * len(told), rel=1e-3), "it grows with the number of columns"
 
 
+@pytest.mark.parametrize("kind", CALIBRATIONS)
+def test_against_what_a_column_adds_every_noise_grows_with_the_root_of_the_columns(kind: str) -> None:
+    """Seven columns of numbers beside one: a row of length 1 is shared by eight coordinates instead of two."""
+    few, many = (
+        training([f"x{place}" for place in range(1, last)], steps=50, calibration=kind).setting for last in (2, 8)
+    )
+    assert people_of(many) / many.share / (people_of(few) / few.share) == pytest.approx(2, rel=1e-3)
+    figures = plain(_figures_html(training(["x1"])))
+    assert (
+        "against what one column can add, all three kinds of noise grow with the root of the number of columns"
+        in figures
+    )
+    with speaking("sl"):
+        figures = plain(_figures_html(training(["x1"])))
+        assert "vse tri vrste šuma rastejo s korenom števila stolpcev" in figures
+
+
 @pytest.mark.parametrize(("features", "times"), [(["x1"], 1), (["x1", "x2", "x3"], 1), (["x1", "list"], 2)])
 def test_the_sentence_says_what_the_figures_say(features: list[str], times: int) -> None:
     """One number and a list of ten labels: 12 weights, √(12/3) times."""

@@ -110,7 +110,7 @@ def strips_html(answer: dp.Answer) -> str:
         strips.append(
             Strip(name, figure_told, *told, lower, upper, (low_at, mark_at, high_at), query.mute((low, high), part))
         )
-    return html_of(strips, say("strips.head.range"))
+    return html_of(strips)
 
 
 def _found(answer: dp.Answer, key: str) -> None:

@@ -86,7 +86,7 @@ def tell(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
         say("ways.y"),
         say("ways.alt", told=said),
         "ways-chart",
-        height=260,
+        height=340,
     )
 
 

@@ -22,12 +22,11 @@ class Strip:
     mute: bool  # the range says nothing, and neither does the figure
 
 
-def html_of(strips: Sequence[Strip], heading: str) -> str:
+def html_of(strips: Sequence[Strip]) -> str:
     head = (
-        f'<tr><th scope="col">{escape(say("answer.column.label"))}</th>'
+        f'<tr><th scope="col">{escape(say("strips.head.column"))}</th>'
         f'<th scope="col" class="number">{escape(say("answer.column.value"))}</th>'
-        f'<th scope="col" class="number">{escape(say("answer.column.range"))}</th>'
-        f'<th scope="col" class="strip">{escape(heading)}</th></tr>'
+        f'<th scope="col" class="number">{escape(say("answer.column.range"))}</th></tr>'
     )
     return f'<div class="scroll"><table class="plain strips">{head}{"".join(map(_row, strips))}</table></div>{_STYLE}'
 
@@ -37,8 +36,8 @@ def _row(one: Strip) -> str:
     alt = say("strips.alt", lower=one.lower, upper=one.upper, **words)
     return (
         f'<tr><th scope="row">{escape(one.name)}</th><td class="number"><b>{escape(one.figure)}</b></td>'
-        f'<td class="number">{escape(one.low)} – {escape(one.high)}</td>'
-        f'<td class="strip"><div role="img" aria-label="{escape(alt)}">{_drawn(one)}</div>'
+        f'<td class="number">{escape(one.low)} – {escape(one.high)}</td></tr>'
+        f'<tr><td class="strip" colspan="3"><div role="img" aria-label="{escape(alt)}">{_drawn(one)}</div>'
         f"<small><span>{escape(one.lower)}</span><span>{escape(one.upper)}</span></small></td></tr>"
     )
 
@@ -51,7 +50,7 @@ def _drawn(one: Strip) -> str:
 
 
 _STYLE = """<style>table.strips th[scope=row]{text-align:left;font-weight:400}
-table.strips td.strip{min-width:9rem;width:45%}
+table.strips tr:has(+ tr td.strip) > *{border-bottom:0;padding-bottom:0}
 table.strips .line{position:relative;height:14px;background:var(--line);border-radius:3px}
 table.strips .reach{position:absolute;top:0;height:14px;background:var(--left-soft);border-radius:3px;
 border:1px solid var(--left);box-sizing:border-box}

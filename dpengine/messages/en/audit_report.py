@@ -24,6 +24,7 @@ SENTENCES = {
     "audit.kind.pure": "pure",
     "audit.kind.exponential": "bounded range",
     "audit.kind.gaussian": "zCDP",
+    "audit.kind.bounded": "pure and zCDP",
     "audit.kind.approximate": "(ε, δ)",
     "audit.relation.replace": "replace-one",
     "audit.relation.add_remove": "add/remove",

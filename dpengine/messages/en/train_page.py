@@ -45,7 +45,7 @@ SENTENCES: dict[str, str] = {
     "train_page.calibration.gaussian": "Gaussian",
     "train_page.calibration.l2_laplace": "Laplace, as one length",
     "train_page.calibration.coordinate": "Laplace, weight by weight",
-    "train_page.means.gaussian": "Gaussian: bell-shaped noise. What a person can change is measured as one length, so the noise does not grow with the number of columns.",
+    "train_page.means.gaussian": "Gaussian: bell-shaped noise. What a person can change is measured as one length, so the noise itself does not grow with the number of columns. But a row has length 1 at most, which its columns share: against what one column can add, all three kinds of noise grow with the root of the number of columns.",
     "train_page.means.l2_laplace": "Laplace, as one length: pointed noise, measured in the same way; larger by the root of two.",
     "train_page.means.coordinate": "Laplace, weight by weight: pointed noise. What a person can change is counted for each weight by itself. A column of numbers makes one weight and scales rows down by as much, so at the same ε more of them do not make the noise larger; a list makes a weight of each of its values, and does. With these columns it is about {times} times that of “as one length” at the same ε. The only one that needs no δ, and the one for small spends; paid for without δ, the same spend buys a smaller ε the more weights there are.",
     "train_page.region": "Where the model may lie",

@@ -50,6 +50,6 @@ SENTENCES: dict[str, str] = {
     "ways.y": "Error, % of the range",
     "ways.alt": "Four curves of the error against the number of columns. {told}",
     "strips.alt": "{column}: {figure}, between {low} and {high}, in a range from {lower} to {upper}",
-    "strips.head.range": "on its declared range",
+    "strips.head.column": "Column",
     "whatif.field.columns": "Columns at once",
 }

@@ -24,6 +24,7 @@ SENTENCES: dict[str, str] = {
     "audit.kind.pure": "čista",
     "audit.kind.exponential": "omejeni razpon",
     "audit.kind.gaussian": "zCDP",
+    "audit.kind.bounded": "čista in zCDP",
     "audit.kind.approximate": "(ε, δ)",
     "audit.relation.replace": "zamenjava ene",
     "audit.relation.add_remove": "dodaj/odstrani",

@@ -45,7 +45,7 @@ SENTENCES: dict[str, str] = {
     "train_page.calibration.gaussian": "Gaussov",
     "train_page.calibration.l2_laplace": "Laplaceov, kot ena dolžina",
     "train_page.calibration.coordinate": "Laplaceov, utež za utežjo",
-    "train_page.means.gaussian": "Gaussov: zvonast šum. Kar lahko spremeni ena oseba, se meri kot ena dolžina, zato šum ne raste s številom stolpcev.",
+    "train_page.means.gaussian": "Gaussov: zvonast šum. Kar lahko spremeni ena oseba, se meri kot ena dolžina, zato sam šum ne raste s številom stolpcev. A vrstica ima dolžino največ 1, ki si jo stolpci delijo: glede na to, kar lahko prispeva en stolpec, vse tri vrste šuma rastejo s korenom števila stolpcev.",
     "train_page.means.l2_laplace": "Laplaceov, kot ena dolžina: koničast šum, merjen enako; večji je za koren iz dva.",
     "train_page.means.coordinate": "Laplaceov, utež za utežjo: koničast šum. Kar lahko spremeni ena oseba, se šteje za vsako utež posebej. Stolpec števil da eno utež in za prav toliko pomanjša vrstice, zato pri istem ε z več takimi stolpci šum ni večji; seznam da po eno utež za vsako svojo vrednost in šum poveča. Pri teh stolpcih je približno {times}-krat tolikšen kot »kot ena dolžina« pri istem ε. Edini ne potrebuje δ in je pravi za majhno porabo; če se plača brez δ, da ista poraba tem manjši ε, čim več je uteži.",
     "train_page.region": "Kje sme biti model",

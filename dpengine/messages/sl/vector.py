@@ -50,6 +50,6 @@ SENTENCES: dict[str, str] = {
     "ways.y": "Napaka, % razpona",
     "ways.alt": "Štiri krivulje napake glede na število stolpcev. {told}",
     "strips.alt": "{column}: {figure}, med {low} in {high}, v razponu od {lower} do {upper}",
-    "strips.head.range": "na navedenem razponu",
+    "strips.head.column": "Stolpec",
     "whatif.field.columns": "Stolpci hkrati",
 }

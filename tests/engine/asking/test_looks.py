@@ -187,6 +187,7 @@ AVERAGED: dict[str, dict[str, Any]] = {
     "proportion": of([["salary", ">=", 10]], of=[["state", "in", ["TX"]]]),
     "sum": of(column="salary", by="state"),
     "variance": of(column="salary"),
+    "vector_mean": of(columns=["salary"]),
 }
 AVERAGED |= {
     key: of(column="salary")

@@ -107,6 +107,7 @@ def strips_html(answer: dp.Answer) -> str:
         low_at, mark_at, high_at = ((float(one) - float(ends[0])) / wide for one in (first, at, last))
         told = printed_range(query, low, high, part)
         name, figure_told = names.get(part, part), figure(answer, part)
+        name += f" ({measure})" if (measure := query.measure_of(part)) else ""
         strips.append(
             Strip(name, figure_told, *told, lower, upper, (low_at, mark_at, high_at), query.mute((low, high), part))
         )

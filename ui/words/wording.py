@@ -76,9 +76,9 @@ def _percent_sign(query: dp.Query) -> str:
     return " %" if query.unit == "percent" else ""
 
 
-def _sign(query: dp.Query) -> str:
+def _sign(query: dp.Query, part: str = "") -> str:
     """What stands after a figure: a percent sign, or what its column is counted in."""
-    return _percent_sign(query) or measured("", query.measure)
+    return _percent_sign(query) or measured("", query.measure_of(part))
 
 
 def _file(answer: dp.Answer, state: str) -> str:
@@ -161,7 +161,9 @@ def finding(answer: dp.Answer, state: str) -> str:
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
     unit = _sign(query)
     if len(telling) <= _LISTED or not query.compared or not ranges:
-        told = "; ".join(f"{names.get(part, part)}: {figure(answer, part)}{unit}" for part in telling[:_LISTED])
+        told = "; ".join(
+            f"{names.get(part, part)}: {figure(answer, part)}{_sign(query, part)}" for part in telling[:_LISTED]
+        )
         told += "; …" if len(telling) > _LISTED else ""
         told = say("answer.apart", parts=told) if state else told
     elif state:

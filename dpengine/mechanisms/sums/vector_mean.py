@@ -259,10 +259,6 @@ class VectorMean(Averaged[tuple[int, ...]]):
     def labels(self) -> list[str]:
         return list(self.columns)
 
-    def shown(self) -> dict[str, str]:
-        """Each column with what it is counted in."""
-        return {name: f"{name} ({self.measure_of(name)})" for name in self.columns if self.measure_of(name)}
-
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         return ("column",), [(name,) for name in self.columns]
 

@@ -39,7 +39,7 @@ from dpengine.planning.best_noise import at_share, cheapest, least_priced
 from dpengine.planning.levers import Lever, levers
 from dpengine.planning.suggestions import suggest, worth_asking
 from dpengine.planning.training_for_spend import trained
-from dpengine.planning.ways_at_once import Ways, ways
+from dpengine.planning.ways_at_once import WaysAtOnce, ways
 from dpengine.released.compare import Comparable, figures
 from dpengine.released.published import Published
 from dpengine.released.registry_draft import ReleasedSoFar
@@ -141,7 +141,7 @@ class Table:
         """The same question with the most accurate noise for the share of the allowance that it takes now."""
         return cheapest(query, self.budget.rule, self._standing().totals)
 
-    def ways(self, query: AnyQuery) -> Ways | None:
+    def ways(self, query: AnyQuery) -> WaysAtOnce | None:
         """What each way of drawing several averages at once is worth for the price now; None for other questions."""
         return ways(query, self.budget.rule, self._standing().totals)
 

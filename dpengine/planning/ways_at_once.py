@@ -31,7 +31,7 @@ _GRAIN = 10**4  # ε is found to a ten-thousandth: for a picture
 
 
 @dataclass(frozen=True)
-class Way:
+class WayAtOnce:
     """One way of adding noise: the promised error, a share of each range, by the number of columns; none where it does
     not fit."""
 
@@ -41,13 +41,13 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Ways:
+class WaysAtOnce:
     here: int  # columns of the question
     cornered: bool  # may a row be in a corner of the ranges? Its length is then √d, and adds nothing to what is known
-    each: tuple[Way, ...]
+    each: tuple[WayAtOnce, ...]
 
 
-def ways(query: AnyQuery, rule: Rule, totals: Totals) -> Ways | None:
+def ways(query: AnyQuery, rule: Rule, totals: Totals) -> WaysAtOnce | None:
     """None for a question that is about one column."""
     if not isinstance(query, VectorMean):
         return None
@@ -62,8 +62,8 @@ def ways(query: AnyQuery, rule: Rule, totals: Totals) -> Ways | None:
             best = _largest(asked, charged, price, rule, totals)
             if best is not None:
                 errors[many] = best.promise().share
-        found.append(Way(name, noise, errors))
-    return Ways(len(query.columns), query.norm == 1, tuple(found))
+        found.append(WayAtOnce(name, noise, errors))
+    return WaysAtOnce(len(query.columns), query.norm == 1, tuple(found))
 
 
 def _pure(query: VectorMean) -> Loss:

@@ -21,5 +21,11 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "group.of_days": by({"column": "born", "by": "decade"}),
     "group.many": by({"column": "pay", "step": 10**14}),
     "fit_checks.columns": lambda bench: bench.ask("fit_checks", columns=["far", "far"]),
+    "vector.columns": lambda bench: bench.ask("vector_mean", columns=[]),
+    "vector.twice": lambda bench: bench.ask("vector_mean", columns=["far", "far"]),
+    "vector.many": lambda bench: bench.ask("vector_mean", columns=[f"far{at}" for at in range(21)]),
+    "vector.kind": lambda bench: bench.ask("vector_mean", columns=["far", "likes"]),
+    "vector.norm": lambda bench: bench.ask("vector_mean", columns=["far"], norm="2"),
+    "vector.lattice": lambda bench: bench.ask("vector_mean", columns=["far"], lattice=99),
     "find_declarations.columns": lambda bench: bench.ask("find_declarations", numbers=[]),
 }

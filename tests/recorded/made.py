@@ -243,6 +243,13 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         ("cdf_tree", {"column": rng.choice(small or ordered)} | where() | noise()),
         ("small_database", {"columns": [rng.choice(lists)], "size": rng.choice([1, 2])} | where()),
         ("mwem", {"columns": rng.sample(lists, rng.randint(1, len(lists))), "rounds": rng.choice([1, 2])} | where()),
+        (
+            "vector_mean",
+            {"columns": rng.sample(numbers, rng.randint(1, len(numbers)))}
+            | ({"norm": rng.choice(["0.3", "0.8"]), "lattice": 2} if rng.random() < 0.5 else {})
+            | ({"noise": rng.choice(["l2_laplace", "gaussian"])} if rng.random() < 0.7 else {})
+            | where(),
+        ),
         ("density", {"columns": [rng.choice(numbers)], "resolution": rng.choice([2, 4])} | where()),
         (
             "train_linear",

@@ -13,7 +13,7 @@ from dpengine.core.exact import Unread, read_number, text_of
 from dpengine.core.printed import percent_up
 from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS
 from dpengine.messages import say
-from dpengine.planning.ways_at_once import Way
+from dpengine.planning.ways_at_once import WayAtOnce
 from ui.parts import number_field
 from ui.pictures import charts
 
@@ -90,7 +90,7 @@ def tell(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
     )
 
 
-def _line(one: Way, here: int) -> charts.Line:
+def _line(one: WayAtOnce, here: int) -> charts.Line:
     points = [(float(many), 100 * float(error)) for many, error in sorted(one.errors.items())]
     mark = (float(here), 100 * float(one.errors[here])) if here in one.errors else None
     colour, dash = _DRAWN[one.name]

@@ -116,6 +116,10 @@ class Answered(ABC):
         limits = self.limits(part)
         return limits is not None and interval is not None and fills(interval[0], interval[1], *limits)
 
+    def maybe_none(self, interval: Json, part: str = "") -> bool:
+        """Is this a number of people or rows that cannot be told from none, because 0 is in its range?"""
+        return self.answer_kind == "count" and interval is not None and bool(interval[0] <= 0)
+
     def off(self) -> Fraction:
         """How far the figures shown may be off, all at once."""
         return self.promise().amount

@@ -24,6 +24,7 @@ from dpengine.messages import say
 from dpengine.messages.language import current
 from ui.parts import card, counted, curve_answer
 from ui.parts.answer import bars_alt, bars_table, found_html, odds_words, speechless, strips_html
+from ui.parts.grouped_answer import faint_names
 from ui.parts.history import when
 from ui.pictures import density_svg, many, svg
 from ui.session import session_said
@@ -175,12 +176,17 @@ def picture(answer: dp.Answer) -> str:
     if answer.query.own_scales:
         return strips_html(answer)
     if isinstance(answer.value, dict):
-        values, ranges = pictured(answer.query, answer.value, answer.interval)
+        apart, none = many.told_from_none(answer)
+        told = _p(many.none_words(answer, none), "muted") if none else ""
+        if not apart:
+            return told
+        given = {label: answer.value[label] for label in apart}
+        values, ranges = pictured(answer.query, given, answer.interval)
         largest = from_zero(answer.query)
         labels = many.drawn(values, largest)
         values_of, ranges_of = ({label: one[label] for label in labels} for one in (values, ranges))
-        told = svg.rows(values_of, ranges_of, title, bars_alt(answer), largest)
-        return told + _p(many.words(len(labels), len(values), largest), "muted")
+        drawn = svg.rows(values_of, ranges_of, title, bars_alt(answer), largest, faint_names(answer))
+        return drawn + _p(many.words(len(labels), len(values), largest), "muted") + told
     alt = f"{headline(answer)}. {range_words(answer)}"
     value, interval = cut(answer.query, answer.value, answer.interval)
     return svg.point(value, interval, title, alt, limits(answer.query))

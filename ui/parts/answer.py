@@ -142,8 +142,9 @@ def speechless(answer: dp.Answer) -> bool:
 
 
 def bars_alt(answer: dp.Answer) -> str:
-    names = answer.query.shown()
-    return "; ".join(f"{names.get(label, label)}: {figure(answer, label)}" for label in list(answer.value)[:60])
+    names, (drawn, none) = answer.query.shown(), many.told_from_none(answer)
+    told = [f"{names.get(label, label)}: {figure(answer, label)}" for label in drawn[:60]]
+    return "; ".join([*told, many.none_words(answer, none)] if none else told)
 
 
 def figures(answer: dp.Answer, key: str) -> None:

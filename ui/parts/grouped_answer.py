@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from dpengine.released.shares import shares
-from ui.pictures import charts, grid
+from ui.pictures import charts, grid, many
 from ui.words.figures import cut, figure, pictured, printed_range
 from ui.words.wording import axis, from_zero
 
@@ -23,12 +23,27 @@ _NAMED = 6  # hidden groups that are named
 def show(answer: dp.Answer, alt: str, key: str) -> None:
     query = answer.query
     if not _crossed(answer):
-        labels = _shown_labels(answer, key, sortable=len(answer.value) > 2)
+        labels, none = _shown_labels(answer, key, sortable=len(answer.value) > 2), many.told_from_none(answer)[1]
+        if none and not st.toggle(say("many.none_shown"), key=f"none-{key}"):
+            together = set(none)
+            labels = [label for label in labels if label not in together]
         values = {label: answer.value[label] for label in labels}
-        draw = charts.bars if from_zero(query) else charts.ranges
-        draw(*pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}")
+        if values and from_zero(query):
+            charts.bars(
+                *pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}", faint_names(answer)
+            )
+        elif values:
+            charts.ranges(*pictured(query, values, answer.interval), axis(query), alt, f"chart-{key}")
+        if told := many.none_words(answer, none):
+            st.html(f'<p class="muted none">{escape(told)}</p>')
         return
     _grid(answer, key)
+
+
+def faint_names(answer: dp.Answer) -> set[str]:
+    """The names of those that cannot be told from none."""
+    ranges, names = answer.interval or {}, answer.query.shown()
+    return {names.get(one, one) for one in answer.value if answer.query.maybe_none(ranges.get(one), one)}
 
 
 def _crossed(answer: dp.Answer) -> bool:
@@ -106,6 +121,7 @@ def _grid(answer: dp.Answer, key: str) -> None:
         most = max([float(answer.value[one]) for one in answer.value] + [1.0])
         drawn = {(a, b): _count(answer, label(a, b), most) for a in down for b in across}
         lead = say("grid.lead", sure=plain(100 * (1 - query.beta)))
+        lead += " " + say("many.grey") if any(cell.faint for cell in drawn.values()) else ""
     kept_down = [a for a in down if any(label(a, b) in wanted for b in across)]
     kept_across = [b for b in across if any(label(a, b) in wanted for a in down)]
     names_of = (told[long], told[1 - long])
@@ -121,7 +137,8 @@ def _count(answer: dp.Answer, label: str, most: float) -> grid.Cell:
         return grid.Cell(figure(answer, label), "", 0)
     low, high = printed_range(query, interval[0], interval[1], label)
     value, _ = cut(query, answer.value[label], interval, label)
-    return grid.Cell(figure(answer, label), f"{low} – {high}", float(value) / most)
+    faint = query.maybe_none(interval, label)
+    return grid.Cell(figure(answer, label), f"{low} – {high}", 0 if faint else float(value) / most, faint)
 
 
 def _shares(answer: dp.Answer, labels: list[str]) -> list[grid.Cell]:

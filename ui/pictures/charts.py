@@ -6,7 +6,7 @@ They are given released or simulated numbers and public labels only. Each carrie
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
@@ -131,15 +131,17 @@ def bars(
     title: str,
     alt: str,
     key: str,
+    faint: Collection[str] = (),
 ) -> None:
     """Horizontal bars with whiskers, in the declared order; of very many the largest. A bar
-    without a figure says so."""
+    without a figure says so. Those in `faint` cannot be told from none, and are grey."""
     import plotly.graph_objects as go
 
     colours, of = palette(), len(values)
     values, intervals = _few(values, intervals, True)
     labels = _labels(values)
     numbers = list(values.values())
+    grey = [name in faint for name in values]
     told = _hover(values, intervals)
     whiskers = {}
     if intervals:
@@ -163,7 +165,10 @@ def bars(
             y=labels,
             x=numbers,
             orientation="h",
-            marker={"color": colours.left, "opacity": 0.85},
+            marker={
+                "color": [colours.muted if one else colours.left for one in grey],
+                "opacity": [0.4 if one else 0.85 for one in grey],
+            },
             customdata=told,
             hovertemplate="%{customdata}<extra></extra>",
             **whiskers,
@@ -173,7 +178,8 @@ def bars(
     figure.update_yaxes(autorange="reversed", showline=False, ticks="")
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
-    _show(figure, alt, key, many.words(len(values), of, True))
+    words = (many.words(len(values), of, True), say("many.grey") if any(grey) else "")
+    _show(figure, alt, key, " ".join(filter(None, words)))
 
 
 def ranges(

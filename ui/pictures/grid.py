@@ -15,6 +15,7 @@ class Cell:
     figure: str
     range: str
     size: float  # from 0 to 1
+    faint: bool = False  # it cannot be told from none
 
 
 def table(
@@ -37,8 +38,10 @@ def _cell(one: Cell) -> str:
     strong = round(_STRONGEST * min(max(one.size, 0.0), 1.0))
     shade = f"background:color-mix(in srgb, var(--left) {strong}%, var(--card))"
     small = f"<small>{escape(one.range)}</small>" if one.range else ""
-    return f'<td class="number" style="{shade}" title="{escape(one.range)}"><b>{escape(one.figure)}</b>{small}</td>'
+    kind = "number faint" if one.faint else "number"
+    return f'<td class="{kind}" style="{shade}" title="{escape(one.range)}"><b>{escape(one.figure)}</b>{small}</td>'
 
 
 _STYLE = """<style>table.plain.grid small{display:block;color:var(--ink);font-weight:400;white-space:nowrap}
+table.plain.grid td.faint b,table.plain.grid td.faint small{color:var(--muted);font-weight:400}
 table.plain.grid td,table.plain.grid th{padding:.35rem .6rem}table.plain.grid th[scope=row]{text-align:left}</style>"""

@@ -13,11 +13,13 @@ from typing import Any
 
 import streamlit as st
 
-from dpengine.messages import say
+import dpengine as dp
+from dpengine.messages import plain, say
 
 MOST_DRAWN = 200  # bars or ranges in one picture
 MOST_REHEARSED = 2_000  # parts of a made-up answer that are drawn while somebody waits for the page
 PAGE = 200  # rows of a table
+LONG, FEWEST_TOGETHER = 12, 3  # in a list longer than this, so many figures that could be none are told together
 
 
 def drawn(values: Mapping[str, Any], largest: bool) -> list[str]:
@@ -28,6 +30,26 @@ def drawn(values: Mapping[str, Any], largest: bool) -> list[str]:
         return list(islice(values, MOST_DRAWN))
     places = nlargest(MOST_DRAWN, enumerate(values.items()), key=lambda one: -inf if one[1][1] is None else one[1][1])
     return [label for _, (label, _) in sorted(places, key=lambda one: one[0])]
+
+
+def told_from_none(answer: dp.Answer) -> tuple[list[str], list[str]]:
+    """The parts that are drawn, and those that are told together in a sentence: in a long list, figures that cannot be
+    told from none."""
+    ranges = answer.interval or {}
+    none = [label for label in answer.value if answer.query.maybe_none(ranges.get(label), label)]
+    if len(answer.value) <= LONG or len(none) < FEWEST_TOGETHER:
+        return list(answer.value), []
+    together = set(none)
+    return [label for label in answer.value if label not in together], none
+
+
+def none_words(answer: dp.Answer, none: list[str]) -> str:
+    """What those have in common; empty where there are none."""
+    if not none:
+        return ""
+    most = plain(max(answer.interval[label][1] for label in none))
+    unit = say(f"compare.unit.{answer.query.counted}", value=most)
+    return say("many.none", none=len(none), most=most, unit=unit)
 
 
 def words(shown: int, of: int, largest: bool) -> str:

@@ -6,7 +6,7 @@ They are given released numbers and public labels only. Every text is escaped, e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from html import escape
 from typing import Any
@@ -39,8 +39,16 @@ def point(value: Any, interval: Interval, title: str, alt: str, limits: tuple[fl
     return _picture(band + tick + axis.drawn(66, title), 112, alt)
 
 
-def rows(values: Mapping[str, Any], intervals: Mapping[str, Interval] | None, title: str, alt: str, bars: bool) -> str:
-    """A line for each label: a bar from zero with whiskers, or a tick on its range where figures start elsewhere."""
+def rows(
+    values: Mapping[str, Any],
+    intervals: Mapping[str, Interval] | None,
+    title: str,
+    alt: str,
+    bars: bool,
+    faint: Collection[str] = (),
+) -> str:
+    """A line for each label: a bar from zero with whiskers, or a tick on its range where figures start elsewhere. Bars
+    in `faint` cannot be told from none."""
     telling = [label for label, value in values.items() if value is not None] or list(values)
     reach = [_number(values[label]) for label in telling if values[label] is not None]
     for label in telling:  # a group that says nothing does not stretch the axis of the others
@@ -56,7 +64,8 @@ def rows(values: Mapping[str, Any], intervals: Mapping[str, Interval] | None, ti
             f'<text class="name" x="{_NAMES - 10}" y="{top + 15}" text-anchor="end">{escape(_short(label))}</text>'
         )
         interval = (intervals or {}).get(label)
-        drawn.append((_bar if bars else _tick)(axis.place, top, value, interval))
+        one = (_bar if bars else _tick)(axis.place, top, value, interval)
+        drawn.append(f'<g class="faint">{one}</g>' if label in faint else one)
     height = 6 + len(values) * _LINE
     return _picture("".join(drawn) + axis.drawn(height + 4, title), height + 50, alt)
 

@@ -97,6 +97,9 @@ class FitChecks(OfCounts):
     def labels(self) -> list[str]:
         return list(self.columns)
 
+    def maybe_none(self, interval: Json, part: str = "") -> bool:
+        return False  # none is what one hopes for, and each column is named
+
     def about(self, part: str = "") -> set[str]:
         return super().about() if part not in self.columns else {part}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 from dpengine.core.printed import percent
 from dpengine.messages import say
-from ui.pictures.charts import _figure, _show
+from ui.pictures.charts import show
+from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 
 FEW = 12  # up to so many cells are bars; more are lines
@@ -40,7 +40,7 @@ def both(
     import plotly.graph_objects as go
 
     colours, few = palette(), len(labels) <= FEW
-    figure = _figure(330)
+    figure = Sketch(330)
     places = list(range(len(labels)))
     for at in worst:
         shade = {"x0": at - 0.5, "x1": at + 0.5, "yref": "paper", "y0": 0, "y1": 1, "line": {"width": 0}}
@@ -110,10 +110,10 @@ def both(
     )
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": colours.ink}}
     figure.update_layout(showlegend=True, legend=legend, barmode="overlay")
-    _show(figure, alt, key)
+    show(figure, alt, key)
 
 
-def _band(figure: Any, places: list[int], low: list[float], high: list[float], few: bool) -> None:
+def _band(figure: Sketch, places: list[int], low: list[float], high: list[float], few: bool) -> None:
     """Boxes behind bars, a strip behind lines."""
     import plotly.graph_objects as go
 

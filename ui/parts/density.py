@@ -17,6 +17,7 @@ from dpengine.messages import plain, say
 from dpengine.released import density_samples
 from ui.parts import exports, number_field
 from ui.pictures import charts, curve_charts
+from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 from ui.words.density_words import reach, top, unit
 from ui.words.markup import unmarked
@@ -130,7 +131,7 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
     import plotly.graph_objects as go
 
     colours = palette()
-    figure = charts._figure(460)
+    figure = Sketch(460)
     scale = [[0.0, colours.card], [0.5, colours.left_soft], [1.0, colours.left]]
     figure.add_trace(
         go.Heatmap(
@@ -155,7 +156,7 @@ def _map(grids: list[list[float]], heights: Floats, columns: tuple[str, ...], al
     for place, update in ((0, figure.update_xaxes), (1, figure.update_yaxes)):
         form = charts._figures((grids[place][0], grids[place][-1]))
         update(title={"text": charts._text(columns[place])}, tickformat=form, showline=True, ticks="outside", nticks=7)
-    charts._show(figure, alt, key)
+    charts.show(figure, alt, key)
 
 
 def _sample(query: Density, answer: dp.Answer, key: str) -> None:

@@ -9,6 +9,7 @@ from html import escape
 from textwrap import wrap
 from typing import Any
 
+from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 
 _WIDTH, _LINES, _LINE = 56, 3, 16  # of what a picture is of: signs, lines, pixels
@@ -26,7 +27,7 @@ def takes(file: str, source: str) -> Iterator[None]:
         _taken.reset(before)
 
 
-def settings(figure: Any) -> dict[str, Any]:
+def settings(figure: Sketch) -> dict[str, Any]:
     """Makes room in a figure for what it is of, and says how the button looks; nothing where there is none."""
     taken = _taken.get()
     if taken is None:
@@ -34,11 +35,10 @@ def settings(figure: Any) -> dict[str, Any]:
     file, source = taken
     lines = wrap(source, _WIDTH)[:_LINES]
     below = _AXIS + _LINE * len(lines)
-    height = figure.layout.height + below + _BUTTON - 16
+    height = figure.layout["height"] + below + _BUTTON - 16
     figure.update_layout(
         height=height,
-        margin_t=_BUTTON,
-        margin_b=below,
+        margin={"t": _BUTTON, "b": below},
         paper_bgcolor=palette().card,
         title={
             "text": "<br>".join(escape(line, quote=False) for line in lines),

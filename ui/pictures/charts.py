@@ -17,48 +17,18 @@ import streamlit as st
 
 from dpengine.core.printed import percent, power_of_ten
 from dpengine.messages import say
-from dpengine.messages.numbers import local, marks
+from dpengine.messages.numbers import local
 from ui.pictures import camera, many
+from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 from ui.words.figures import rounded
 
 _CONFIG = {"displayModeBar": False, "staticPlot": False, "scrollZoom": False}
 
 
-def _figure(height: int, **axes: Any) -> Any:
-    import plotly.graph_objects as go
-
-    colours = palette()
-    figure = go.Figure()
-    axis = {
-        "showgrid": False,
-        "zeroline": False,
-        "linecolor": colours.line,
-        "tickcolor": colours.line,
-        "tickfont": {"color": colours.muted, "size": 14},
-        "title": {"font": {"color": colours.muted, "size": 14}},
-        "fixedrange": True,
-        "automargin": True,
-    }
-    figure.update_layout(
-        height=height,
-        margin={"l": 8, "r": 16, "t": 8, "b": 8},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": "Source Sans, sans-serif", "color": colours.ink, "size": 14},
-        showlegend=False,
-        xaxis=axis,
-        yaxis=axis,
-        bargap=0.35,
-        separators=marks()[::-1],
-        hoverlabel={"bgcolor": colours.card},
-    )
-    figure.update_layout(**axes)
-    return figure
-
-
-def _show(figure: Any, alt: str, key: str, words: str = "") -> None:
-    st.plotly_chart(figure, config=_CONFIG | camera.settings(figure), theme=None, alt=alt, key=key)
+def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
+    config = _CONFIG | camera.settings(figure)
+    st.plotly_chart(figure.figure(), config=config, theme=None, alt=alt, key=key)
     if words:
         st.html(f'<p class="muted">{escape(words)}</p>')
 
@@ -89,7 +59,7 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
         ys.append(stacked[place])
     tall = max(stacked.values())
     size = min(10, 160 / tall)
-    figure = _figure(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
+    figure = Sketch(210, yaxis={"visible": False, "range": [0.2, max(tall, 8) + 0.8], "fixedrange": True})
     figure.add_trace(
         go.Scatter(
             x=xs, y=ys, mode="markers", marker={"size": size, "color": palette().muted, "opacity": 0.75}, hoverinfo="x"
@@ -98,7 +68,7 @@ def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float,
     span = span or (low - width * 0.6, high + width * 0.6)
     words = {"text": _text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
-    _show(figure, alt, key)
+    show(figure, alt, key)
 
 
 def point(
@@ -116,13 +86,13 @@ def point(
     least, most = limits or (low - pad, high + pad)
     room = (high - low) * 0.2
     span = [min(low - room, max(low - pad, least)), max(high + room, min(high + pad, most))]
-    figure = _figure(150, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
+    figure = Sketch(150, yaxis={"visible": False, "range": [0, 1], "fixedrange": True})
     if interval:
         figure.add_shape(type="rect", x0=low, x1=high, y0=0.25, y1=0.75, fillcolor=colours.left_soft, line={"width": 0})
     figure.add_shape(type="line", x0=value, x1=value, y0=0.1, y1=0.9, line={"color": colours.left, "width": 3})
     words = {"text": _text(title)}
     figure.update_xaxes(range=span, showline=True, ticks="outside", title=words, tickformat=_figures(span))
-    _show(figure, alt, key)
+    show(figure, alt, key)
 
 
 def bars(
@@ -159,7 +129,7 @@ def bars(
                 "width": 4,
             }
         }
-    figure = _figure(max(120, 60 + 30 * len(labels)))
+    figure = Sketch(max(120, 60 + 30 * len(labels)))
     figure.add_trace(
         go.Bar(
             y=labels,
@@ -179,7 +149,7 @@ def bars(
     axis = {"zeroline": True, "zerolinecolor": colours.line, "title": {"text": _text(title)}, "tickformat": ","}
     figure.update_xaxes(showline=True, ticks="outside", **axis)
     words = (many.words(len(values), of, True), say("many.grey") if any(grey) else "")
-    _show(figure, alt, key, " ".join(filter(None, words)))
+    show(figure, alt, key, " ".join(filter(None, words)))
 
 
 def ranges(
@@ -197,7 +167,7 @@ def ranges(
     values, intervals = _few(values, intervals, False)
     labels, names = _labels(values), list(values)
     form = None if any(isinstance(value, str) for value in values.values()) else ","  # days write themselves
-    figure = _figure(max(120, 60 + 32 * len(labels)))
+    figure = Sketch(max(120, 60 + 32 * len(labels)))
     span = told_span(values, intervals)
     tick, band = colours.left, colours.left_soft
     look = {"type": "rect", "fillcolor": band, "line": {"width": 0}, "layer": "below"}
@@ -221,7 +191,7 @@ def ranges(
     )
     figure.update_yaxes(autorange="reversed", showline=False, ticks="", type="category")
     figure.update_xaxes(showline=True, ticks="outside", title={"text": _text(title)}, tickformat=form, range=span)
-    _show(figure, alt, key, many.words(len(values), of, False))
+    show(figure, alt, key, many.words(len(values), of, False))
 
 
 def _few(values: dict[str, Any], intervals: dict[str, Any] | None, largest: bool) -> tuple[dict[str, Any], Any]:
@@ -273,7 +243,7 @@ def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: 
     import plotly.graph_objects as go
 
     colours = palette()
-    figure = _figure(240)
+    figure = Sketch(240)
     places = list(range(len(left)))
     figure.add_trace(
         go.Scatter(
@@ -290,7 +260,7 @@ def burn_down(left: list[float], times: list[str], words: tuple[str, str], alt: 
     ticks = [0, 0.25, 0.5, 0.75, 1]
     figure.update_yaxes(range=[0, 1.02], tickvals=ticks, ticktext=[percent(tick) for tick in ticks])
     figure.update_xaxes(tickvals=[0, places[-1]], ticktext=list(words), showline=True)
-    _show(figure, alt, key)
+    show(figure, alt, key)
 
 
 @dataclass(frozen=True)
@@ -320,7 +290,7 @@ def curves(
     percent, in place of the upright log axis; `even` makes both axes plain."""
     import plotly.graph_objects as go
 
-    figure = _figure(height)
+    figure = Sketch(height)
     for line in lines:  # bands lie below all curves
         ends = line.band or [(y - line.margin, y + line.margin) for _, y in line.points if line.margin]
         if ends:
@@ -374,7 +344,7 @@ def curves(
         figure.update_yaxes(type="linear", range=list(shares), tickvals=ticks, ticktext=told)
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"color": palette().ink}}
     figure.update_layout(showlegend=len(lines) > 1, legend=legend)
-    _show(figure, alt, key)
+    show(figure, alt, key)
 
 
 _HOVER = "%{x:,.4~g} · %{y:,.3~g}<extra></extra>"

@@ -10,7 +10,8 @@ from datetime import date
 from typing import Any
 
 from dpengine.messages.numbers import day
-from ui.pictures.charts import _figure, _figures, _show, _text
+from ui.pictures.charts import _figures, _text, show
+from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 
 Edges = tuple[Sequence[float], Sequence[float]]  # lowest, highest, one each for every x
@@ -41,7 +42,7 @@ def band(
     colours = palette()
     stroke, soft = colours.left, colours.left_soft
     shape = "hv" if stairs else "linear"
-    figure = _figure(height)
+    figure = Sketch(height)
     for edges, strength in ((outer, 0.55 if inner else 0.9), (inner, 1.0)):
         if edges:
             edge: dict[str, Any] = {"x": xs, "mode": "lines", "line": {"width": 0, "shape": shape}, "hoverinfo": "skip"}
@@ -72,7 +73,7 @@ def band(
         zerolinecolor=colours.line,
         range=None if limits is None else list(limits),
     )
-    _show(figure, alt, key)
+    show(figure, alt, key)
 
 
 def _see_through(colour: str, strength: float) -> str:

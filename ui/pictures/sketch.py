@@ -1,0 +1,71 @@
+"""A picture for Plotly, put together as plain data and handed over once: Plotly checks a figure again at every change,
+which takes ten times as long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpengine.messages.numbers import marks
+from ui.shell.style import palette
+
+
+class Sketch:
+    """What Plotly's own figure is changed by, under the same names."""
+
+    def __init__(self, height: int, **axes: Any) -> None:
+        colours = palette()
+        axis = {
+            "showgrid": False,
+            "zeroline": False,
+            "linecolor": colours.line,
+            "tickcolor": colours.line,
+            "tickfont": {"color": colours.muted, "size": 14},
+            "title": {"font": {"color": colours.muted, "size": 14}},
+            "fixedrange": True,
+            "automargin": True,
+        }
+        self.data: list[Any] = []
+        self.layout: dict[str, Any] = {
+            "height": height,
+            "margin": {"l": 8, "r": 16, "t": 8, "b": 8},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"family": "Source Sans, sans-serif", "color": colours.ink, "size": 14},
+            "showlegend": False,
+            "xaxis": axis,
+            "yaxis": axis,
+            "bargap": 0.35,
+            "separators": marks()[::-1],
+            "hoverlabel": {"bgcolor": colours.card},
+        }
+        self.update_layout(**axes)
+
+    def add_trace(self, trace: Any) -> None:
+        self.data.append(trace)
+
+    def add_shape(self, **shape: Any) -> None:
+        self.layout["shapes"] = [*self.layout.get("shapes", ()), shape]
+
+    def update_layout(self, **more: Any) -> None:
+        self.layout = _merged(self.layout, more)
+
+    def update_xaxes(self, **more: Any) -> None:
+        self.update_layout(xaxis=more)
+
+    def update_yaxes(self, **more: Any) -> None:
+        self.update_layout(yaxis=more)
+
+    def figure(self) -> Any:
+        import plotly.graph_objects as go
+
+        return go.Figure(data=self.data, layout=self.layout)
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """What is new counts; dictionaries inside are merged too."""
+    both = {name: _merged(old[name], part) for name, part in new.items() if _dicts(old.get(name), part)}
+    return old | new | both
+
+
+def _dicts(*parts: Any) -> bool:
+    return all(isinstance(part, dict) for part in parts)

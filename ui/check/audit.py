@@ -11,6 +11,7 @@ import streamlit as st
 
 from demos.neighbours import ANA, SCHEMA, Example, Table, settings
 from demos.twins import twins
+from dpengine.declared.facts import named_columns
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.messages import plain, say
 from ui.check import audit_chart, audit_state, audit_words
@@ -98,7 +99,7 @@ def _twin(example: Example, given: dict[str, str]) -> str:
 
 def tables_html(example: Example) -> str:
     """Both tables in full: nobody is in them."""
-    columns = sorted(example.query.used() or {str(getattr(example.query, "column", ""))})
+    columns = sorted(example.query.used() or set(named_columns(example.query.parameters())))
     one, other = example.tables
     drawn = "".join(
         _table_html(rows, columns, say(f"check.table.{letter}"), example.relation == "add_remove" and letter == "b")

@@ -23,7 +23,7 @@ GIVEN_OUT: dict[str, str] = {
     "agreement-1": "43f47e6ee2c56cb7",
     "bracket_us-1": "94ebee22bce11ff8",
     "continents-1": "98fb71fa56889e4c",
-    "countries-1": "024d878f5a6d19a7",
+    "countries-1": "8df84a96c8b69631",
     "employment-1": "d46e99c4a108f756",
     "family_us-1": "299a01208098309e",
     "marital-1": "fc1fb8c40f09efca",
@@ -151,3 +151,24 @@ def test_all_languages_are_counted_together(tmp_path: Path) -> None:
     assert [round(count / 400) for count in value.values()] == [3, 3, 1, 2]
     unfit = misfit(column, Dialect())
     assert [cell for cell in cells if unfit(cell)] == ["zebra"]
+
+
+def test_countries_are_found_as_files_write_them_and_their_source_is_named() -> None:
+    """The names are CLDR's or our own; the licence of CLDR stands beside the list."""
+    column = Category(usual.values("countries-1", "en"), spellings="countries-1").spelled()
+    written = {
+        "Slovenia": "Slovenija|SVN|SI|Republic of Slovenia|SLO",
+        "Iran": "Iran, Islamic Republic of|Islamic Republic of Iran|IRN",
+        "South Korea": "Republic of Korea|Korea, Rep.|KOR",
+        "Democratic Republic of the Congo": "COD|DRC|Zaire|Congo - Kinshasa",
+        "Trinidad and Tobago": "Trinadad&Tobago|Trinidad & Tobago",
+        "United States": "USA|United-States|U.S.|ZDA",
+        "Austria": "Österreich|Osterreich",
+        "Namibia": "NAM|Namibija",
+    }
+    places = {value: place for place, value in enumerate(usual.values("countries-1", "en"))}
+    for value, several in written.items():
+        assert {column[normal(one)] for one in several.split("|")} == {places[value]}, value
+    assert column["na"] not in places.values()  # no answer, and not Namibia
+    told = (usual.FOLDER / "README.md").read_text(encoding="utf-8")
+    assert "Unicode-3.0" in told and "tools/countries.py" in told and "Copyright © 2004-2025 Unicode, Inc." in told

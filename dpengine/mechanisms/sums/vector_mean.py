@@ -265,6 +265,9 @@ class VectorMean(Averaged[tuple[int, ...]]):
     def column_of(self, part: str = "") -> str:
         return part
 
+    def about(self, part: str = "") -> set[str]:
+        return {part}.union(*(one.columns() for one in self.conditions())) if part in self.columns else super().about()
+
     @property
     def own_scales(self) -> bool:
         return True

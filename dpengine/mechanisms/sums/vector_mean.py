@@ -89,10 +89,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
             "of everybody, cut, Gaussian": {"columns": ["z"], "norm": "0.6", "lattice": 1, "noise": GAUSSIAN},
         },
         example=Example({"columns": ["visits"]}),
-        with_noise={
-            "vector_length": Example({"columns": ["visits"], "noise": NORM}),
-            "vector_gaussian": Example({"columns": ["visits"], "noise": GAUSSIAN}),
-        },
+        with_noise={"vector_length": Example({"columns": ["visits"], "noise": NORM})},
         twins=("half", "bare"),
     )
     noises: ClassVar[tuple[str, ...]] = (NORM, GAUSSIAN)

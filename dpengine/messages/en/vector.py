@@ -4,7 +4,6 @@ SENTENCES: dict[str, str] = {
     "card.vector_mean.title": "Several means at once",
     "card.vector_mean.noun": "averages of several columns",
     "card.vector_length.noun": "averages of several columns, by length",
-    "card.vector_gaussian.noun": "averages of several columns, with Gaussian noise",
     "card.vector_mean.plain": "The average of each of several number columns, drawn together: one price for all of them, and all ranges hold at once.",
     "card.vector_mean.theorem": "Discrete Laplace mechanism on centred sums and a count, column by column, all of them composed (Dwork, McSherry, Nissim, Smith 2006, Proposition 1; lecture 10, its first way)",
     "card.vector_mean.caveat.bounds": "Values outside a column’s declared range were moved to its ends before the averages were taken.",

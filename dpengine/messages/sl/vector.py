@@ -4,7 +4,6 @@ SENTENCES: dict[str, str] = {
     "card.vector_mean.title": "Več povprečij hkrati",
     "card.vector_mean.noun": "povprečja več stolpcev",
     "card.vector_length.noun": "povprečja več stolpcev, po dolžini",
-    "card.vector_gaussian.noun": "povprečja več stolpcev, z Gaussovim šumom",
     "card.vector_mean.plain": "Povprečje vsakega od več številskih stolpcev, vsa žrebana skupaj: ena cena za vsa, in vsi razponi držijo hkrati.",
     "card.vector_mean.theorem": "Diskretni Laplaceov mehanizem na centriranih vsotah in številu, stolpec za stolpcem, vsi sestavljeni (Dwork, McSherry, Nissim, Smith 2006, trditev 1; 10. predavanje, prvi način)",
     "card.vector_mean.caveat.bounds": "Vrednosti zunaj navedenega razpona stolpca so bile pred računanjem povprečij premaknjene na njegov rob.",

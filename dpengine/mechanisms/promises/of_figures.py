@@ -146,7 +146,9 @@ class WithinEach(Promise):
         return say("promise.within_each", share=percent_up(self.share), each=told, **words) + self.guess()
 
     def _each(self, asked: Asked) -> str:
-        """“ (age ±1.2, salary ±310 €)”; of many columns the first ones."""
+        """“ (age ±1.2, salary ±310 €)”; of many columns the first ones, and nothing of made-up ones."""
+        if not all(self.columns):
+            return ""
         told = []
         for name, alpha in list(zip(self.columns, self.alphas, strict=True))[:_NAMED]:
             measure = getattr(asked.facts.schema.columns.get(name), "measure", "")
@@ -164,7 +166,7 @@ class WithinEach(Promise):
         return say("promise.nominal") if self.nominal else ""
 
     def unnamed(self, column: str) -> Promise:
-        return replace(self, nominal=False)
+        return replace(self, nominal=False, columns=("",) * len(self.columns))
 
 
 @dataclass(frozen=True)

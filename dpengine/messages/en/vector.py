@@ -50,5 +50,8 @@ SENTENCES: dict[str, str] = {
     "ways.alt": "Four curves of the error against the number of columns. {told}",
     "strips.alt": "{column}: {figure}, between {low} and {high}, in a range from {lower} to {upper}",
     "strips.head.column": "Column",
+    "whatif.each.within_each": "{promise}",
+    "whatif.its.within_each": "{promise}",
+    "whatif.like": "all like",
     "whatif.field.columns": "Columns at once",
 }

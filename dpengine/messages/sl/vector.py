@@ -50,5 +50,8 @@ SENTENCES: dict[str, str] = {
     "ways.alt": "Štiri krivulje napake glede na število stolpcev. {told}",
     "strips.alt": "{column}: {figure}, med {low} in {high}, v razponu od {lower} do {upper}",
     "strips.head.column": "Stolpec",
+    "whatif.each.within_each": "{promise}",
+    "whatif.its.within_each": "{promise}",
+    "whatif.like": "vsi kot",
     "whatif.field.columns": "Stolpci hkrati",
 }

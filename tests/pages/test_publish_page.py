@@ -146,7 +146,19 @@ def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables
 def test_the_preview_says_what_a_row_and_all_rows_will_tell(tables: dict[str, dp.Table]) -> None:
     text = said(opened(table="rows", columns='["pay", "=word"]', epsilon="4"))
     assert "As one of 404 possible rows it would be" in text
-    assert "Asked on the Ask page instead, for the same ε, its mean would be within" in text
+    assert "Asked instead of published, for the same ε, its mean would be within" in text
+    three = said(opened(table="rows", columns='["pay", "=word", "held"]', epsilon="1"))
+    assert (
+        "Asked instead of published" in three
+        and "3 columns share the spend" in three
+        and "Something is wrong" not in three
+    )
+    sets = said(opened(table="sets", columns='["held"]', epsilon="1"))
+    assert (
+        "Of a row’s set about 0.7 of 2 items are wrong" in sets
+        and "as one of 4 possible sets; item by item 0.755" in sets
+    )
+    assert "No method with this ε gets fewer than 0.53 wrong" in sets and "published wrong with chance 0.34976" in sets
     assert "(Theorem 5.3 says" in text and "κ = 1, leave" in text
     assert "A row is off by about" in text and "in the worst case; this is" in text and "Rounding to" not in text
     assert "2 columns share the spend: ε = 2 for each" in text and "at this spend:" not in text

@@ -50,6 +50,11 @@ def test_both_sides_spend_the_same() -> None:
         assert found.query.epsilon == 1 and found.asked == one.asked and found.published == query.reach("pay")
 
 
+def test_a_third_of_the_spend_is_no_decimal() -> None:
+    found = asked_instead(published(1_000, "pay", "state", "born"), "pay")
+    assert found is not None and found.query.epsilon == Fraction(1, 3)
+
+
 def test_there_is_a_question_for_numbers_and_lists_alone() -> None:
     query = published(1_000, "likes", "born")
     assert asked_instead(query, "likes") is None and asked_instead(query, "born") is None

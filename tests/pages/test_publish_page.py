@@ -284,3 +284,10 @@ def test_an_address_of_the_form_brings_it_back(tables: dict[str, dp.Table]) -> N
     app = opened(table="rows", columns='["pay"]', grid="4", epsilon="0.25")
     kept = {name: value[0] if isinstance(value, list) else value for name, value in dict(app.query_params).items()}
     assert (json.loads(kept["columns"]), kept["grid"], kept["epsilon"]) == (["pay"], "4", "0.25")
+
+
+def test_items_that_a_spreadsheet_would_compute_are_written_as_words() -> None:
+    """Sets and days of a published file, as the lists beside them."""
+    rows = pa.table({"held": ["=1+1|x", "", "x"], "day": ["-0400-01-01", "1990-01-01", "1990-01-01"]})
+    first, *lines = exports.table_csv(rows).decode("utf-8-sig").splitlines()
+    assert first == '"held","day"' and lines == ['"\'=1+1|x","\'-0400-01-01"', '"","1990-01-01"', '"x","1990-01-01"']

@@ -272,6 +272,41 @@ class NearBest(Promise):
         return _floor_words(self.kind, self.floor)
 
 
+@dataclass(frozen=True)
+class NearAverage(Promise):
+    """The named average is at most `share` of the range below the highest."""
+
+    share: Fraction
+    beta: Fraction
+    floor: Fraction  # a share too
+    nominal: bool = False  # True: of how many people the averages are is not public, so `share` is a guess
+    kind: ClassVar[str] = "near_average"
+    in_percent: ClassVar[bool] = True
+
+    @property
+    def amount(self) -> Fraction:
+        return self.share
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, share=wish)
+
+    def words(self, asked: Asked | None = None) -> str:
+        return say("promise.near_average", share=self.size(), chance=chance(self.beta)) + self.guess()
+
+    def short(self, asked: Asked | None = None) -> str:
+        return say("promise.short.near_average", share=self.size())
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        code = "answer.no_average_ahead_nominal" if self.nominal else "answer.no_average_ahead"
+        return say(code, share=self.size(), chance=chance(self.beta))
+
+    def floor_words(self, people: int) -> str:
+        return say("floor.near_average", share=local(f"{float(self.floor) * 100:.2g} %")) if self.floor else ""
+
+    def guess(self, asked: Asked | None = None) -> str:
+        return say("promise.nominal") if self.nominal else ""
+
+
 def counted_words(asked: Asked | None) -> str:
     """“people”, or “rows” where those are counted."""
     return say(f"chart.{'people' if asked is None else asked.counted}")

@@ -192,13 +192,6 @@ CAUSES: dict[str, Cause] = {
     "bins.rising": lambda b: b.ask("histogram", column="far", bins=[5, 2]),
     "bins.outside": lambda b: b.ask("histogram", column="far", bins=[-5, 2]),
     "bins.many": lambda b: b.ask("histogram", column="far", bins=0),
-    "options.many": lambda b: b.ask("noisy_argmax", options=[]),
-    "options.mixed": lambda b: b.ask("noisy_argmax", options=[{"mean": "far"}, [["far", ">", 1]]]),
-    "options.twice": lambda b: b.ask("noisy_argmax", options=[{"mean": "far"}, {"mean": "far"}]),
-    "options.steps": lambda b: b.add(b.frame(a=[b.digits], c=[b.digits]), {"a": N(0, 9973), "c": N(0, 9967)}).query(
-        "noisy_argmax", options=[{"mean": "a"}, {"mean": "c"}], epsilon="0.1"
-    ),
-    "options.different": lambda b: b.ask("noisy_argmax", options=[[["far", ">", 1]]] * 2),
     "crosstab.columns": lambda b: b.ask("crosstab", columns=["home"]),
     "crosstab.cells": lambda b: acts.many_cells(b).query("crosstab", columns=["a", "b"], epsilon="0.1"),
     "sum.overflow": lambda b: acts.huge(b).query("sum", column="a", epsilon="0.1"),

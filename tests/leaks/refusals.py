@@ -224,12 +224,11 @@ CAUSES: dict[str, Cause] = {
     "publish.digits": lambda b: acts.other_columns(b, "publish_number", far=dp.Number(10**20, 10**20 + 5)),
     "publish.grid": lambda b: b.ask("publish_number", columns=["far"], grid="0"),
     "publish.everyone": lambda b: replace(b.ask("publish_number", columns=["far"]), by="home"),
-    "publish.large": lambda b: replace(
-        b.ask("publish_number", columns=["far"]), facts=replace(b.table.facts, about=10**9)
-    ),
+    "publish.large": acts.of_a_thousand_million,
     "publish.changed": acts.changed_file,
     "publish.fine": lambda b: acts.published(b, "pay").quantile("pay", Fraction(1, 2)),
     "publish.no_list": lambda b: acts.published(b, "far").counts("far"),
+    "publish.no_rows": lambda b: acts.published(b, "home").combinations(),
     "publish.no_number": lambda b: acts.published(b, "home").mean("home"),
     "publish.unknown": lambda b: b.table.published(b.table.ask(b.ask("count", by="home"))),
     "delta.row": lambda b: b.ask("publish_number", columns=["far"], delta="1"),

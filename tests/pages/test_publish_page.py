@@ -291,3 +291,12 @@ def test_items_that_a_spreadsheet_would_compute_are_written_as_words() -> None:
     rows = pa.table({"held": ["=1+1|x", "", "x"], "day": ["-0400-01-01", "1990-01-01", "1990-01-01"]})
     first, *lines = exports.table_csv(rows).decode("utf-8-sig").splitlines()
     assert first == '"held","day"' and lines == ['"\'=1+1|x","\'-0400-01-01"', '"","1990-01-01"', '"x","1990-01-01"']
+
+
+def test_combinations_of_whole_rows_are_counted_for_nothing(tables: dict[str, dp.Table]) -> None:
+    table = tables["lists"]
+    answer = table.ask(table.query("publish_row", columns=["held", "=word"], epsilon="6"))
+    before = len(table.history())
+    text = said(opened(table="lists", published=answer.request_id, of=" "))
+    assert "every one of the 4 ranges holds the truth" in text and "x|y · z" in text
+    assert len(table.history()) == before

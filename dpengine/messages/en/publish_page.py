@@ -82,6 +82,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.free": "Ask of it for free",
     "publish_page.free_why": "Whatever is computed from a published table costs nothing more: it was paid for when it was published, and no computation can undo the noise (Theorem 4.3: post-processing).",
     "publish_page.of": "Column",
+    "publish_page.together": "all columns together",
     "publish_page.what": "What",
     "publish_page.what.mean": "the mean",
     "publish_page.what.bars": "how many in each range",

@@ -82,6 +82,7 @@ SENTENCES: dict[str, str] = {
     "publish_page.free": "Vprašajte jo zastonj",
     "publish_page.free_why": "Karkoli se izračuna iz objavljene tabele, ne stane nič več: plačano je bilo ob objavi in noben račun šuma ne more odstraniti (izrek 4.3: naknadna obdelava).",
     "publish_page.of": "Stolpec",
+    "publish_page.together": "vsi stolpci skupaj",
     "publish_page.what": "Kaj",
     "publish_page.what.mean": "povprečje",
     "publish_page.what.bars": "koliko v vsakem razponu",

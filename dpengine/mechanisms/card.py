@@ -27,8 +27,9 @@ AnswerKind = Literal[
     "file",  # published rows
     "model",
     "session",  # answers that are asked for one by one
+    "board",  # counts of many columns and pairs of columns, to look at without paying more
 ]
-WHOLE: tuple[AnswerKind, ...] = ("table", "file", "model")  # no figure: each has a page of its own
+WHOLE: tuple[AnswerKind, ...] = ("table", "file", "model", "board")  # no figure: each has a page of its own
 CURVES: tuple[AnswerKind, ...] = ("curve", "column")
 ON_COLUMN: tuple[AnswerKind, ...] = ("place", "distance", "amount")  # in the unit of one column
 FIGURES: tuple[AnswerKind, ...] = ("count", "share", *ON_COLUMN)  # numbers that may be compared with each other

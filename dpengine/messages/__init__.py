@@ -66,6 +66,8 @@ AREAS = (
     "groups",
     "places",
     "data_lines",
+    "overview",
+    "board",
 )
 LESSON_AREAS = ("lessons", "lessons_more", "lessons_trust", "lessons_descent", "lessons_linkage", "widgets")
 MEANT = MappingProxyType({"en": AREAS, "sl": AREAS, "he": tuple(area for area in AREAS if area in LESSON_AREAS)})

@@ -1,0 +1,59 @@
+"""Groups of a column that are easy to read, from its declared range alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.declared.date_column import Date
+from dpengine.declared.grouped import Ref
+from dpengine.declared.read_group import read_group
+from dpengine.declared.schema import Number, Schema
+
+WANTED = 12  # groups of a number, about
+FEW = 5  # groups, where somebody wants fewer
+MOST_DAYS = {"month": 24, "quarter": 24, "year": 60}  # groups of days, at most
+FEW_DAYS = {"quarter": 8, "year": 24}
+
+
+def coarser(name: str, schema: Schema) -> Ref:
+    """The same column in fewer groups, where there is such a way to tell it."""
+    return readable(name, schema, FEW, FEW_DAYS)
+
+
+def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, int] = MOST_DAYS) -> Ref:
+    """A list as it is; a number in even steps of 1, 2 or 5 times a power of ten; days by month, quarter or year."""
+    if not isinstance(ref, str):
+        return ref
+    column = schema[ref]
+    if isinstance(column, Number):
+        for step in _steps(column):
+            try:
+                group = read_group({"column": ref, "step": text_of(step)}, schema)
+            except AllowanceError:  # all of it in one group, or too many
+                continue
+            if group.size <= wanted + 2:
+                return group
+    if isinstance(column, Date):
+        for rule, most in days.items():
+            try:
+                group = read_group({"column": ref, "by": rule}, schema)
+            except AllowanceError:
+                continue
+            if group.size <= most:
+                return group
+    return ref
+
+
+def _steps(column: Number) -> list[Fraction]:
+    """From the declared step on, until the range is a few groups."""
+    wide, steps = column.upper - column.lower, []
+    power = Fraction(1)
+    while power > column.step:
+        power /= 10
+    while power <= wide:
+        steps += [power * times for times in (1, 2, 5) if power * times >= column.step]
+        power *= 10
+    return steps

@@ -1,0 +1,217 @@
+"""Several marginals released together, by their residuals: which noise each gets, what all of it loses, and how exact
+every cell is then. Everything here follows from the columns' sizes.
+
+Setting     columns with n_1, …, n_c cells; a row is in exactly one cell of each. For a set B of columns the marginal
+            M_B counts the rows in each combination of their cells. Wanted are some marginals, each with a weight.
+Residual    R_B = ⊗_{i∈B}(n_i·I − J)·M_B, a vector of whole numbers, for every B that is part of a wanted set; J is all
+            ones. A row r adds u_B(r) = ⊗(n_i·e_{r_i} − 1) to it, and
+                ⟨u_B(r), u_B(s)⟩ = Π_{i∈B} n_i²·([r_i = s_i] − 1/n_i).
+Release     R_B + Z, Z independent discrete Gaussian noise of parameter σ_B²·Πn_i² in each cell. The map comes first
+            and the noise after it: mapping noise that was drawn before does not lose what is claimed here.
+Loss        one row added (p_B = Π_{i∈B}(1 − 1/n_i)):  ρ = ½·Σ_B p_B/σ_B²
+            one row replaced by one that agrees with it on the columns E:  ρ = ½·Σ_B d_B(E)/σ_B² with
+                d_B(E) = 2·Π_B(1−1/n_i) − 2·Π_{B∩E}(1−1/n_i)·Π_{B∖E}(−1/n_i),
+            and the loss is the largest over all E. (Discrete Gaussian noise with whole shifts: Canonne, Kamath, Steinke
+            2020, Theorem 14; Xiao, He, Zhang, Kifer 2023 for the decomposition.) A person of at most m rows moves each
+            R_B by at most m such vectors; the norm Σ_B ‖·‖²/(σ_B²Πn_i²) is that of a Hilbert space, so by the triangle
+            inequality m² times the larger of the two (a row of hers may be missing on one side).
+            Where the number of rows is public and one row is one person, R_∅ is known and needs no noise: d_∅ = 0.
+Rebuilding  M_A = Σ_{B⊆A} ⊗_{i∈B}(I − J/n_i)·(R_B/Πn_i) ⊗_{i∈A∖B} (1/n_i)·1, so the noise of a cell of M_A has variance
+                Σ_{B⊆A} σ_B²·Π_{i∈B}(1−1/n_i)·Π_{i∈A∖B} 1/n_i²,
+            the same for all its cells. The noise is subgaussian with that parameter (ibid., Corollary 17).
+Noise       least Σ_A weight_A·variance_A at a given loss. One row added: σ_B² ∝ √(p_B/c_B), c_B what σ_B² costs in the
+            sum. One row replaced: the same with a mixture of the d(E) for p, the mixture that makes the sum largest
+            (Σ√(c_B·p_B) is concave in it: Frank and Wolfe). Any σ is valid; the loss is computed from the σ that is
+            taken, and rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import chain, combinations
+
+import numpy as np
+
+from dpengine.core.arrays import Floats, Integers
+from dpengine.core.exact import up
+
+Columns = tuple[int, ...]  # places of columns, rising
+MOST_TOGETHER = 16  # columns whose agreement is tried in all ways at once; beyond, each residual is taken at its worst
+_STEPS = 60  # of Frank and Wolfe: within about one part in a hundred of the least
+_GRAIN = 10**6
+_SPARE = 1 + 1e-9
+
+
+def parts_of(columns: Columns) -> list[Columns]:
+    """All subsets, the empty one first."""
+    return list(chain.from_iterable(combinations(columns, size) for size in range(len(columns) + 1)))
+
+
+@dataclass(frozen=True)
+class ResidualLayout:
+    """The wanted marginals of a table, and whether its number of rows is public and one row is one person."""
+
+    sizes: tuple[int, ...]
+    wanted: tuple[tuple[Columns, Fraction], ...]  # each with its weight
+    known: bool  # the number of rows
+    replaced: bool  # neighbours differ in a row that is replaced; else one is added or left out
+    rows: int = 1  # of one person, at most
+
+    @cached_property
+    def bases(self) -> list[Columns]:
+        """Every set that needs a residual, smaller ones first."""
+        found = {part for columns, _ in self.wanted for part in parts_of(columns)}
+        return sorted(found - ({()} if self.known else set()), key=lambda part: (len(part), part))
+
+    def cells(self, columns: Columns) -> int:
+        return math.prod(self.sizes[place] for place in columns)
+
+    def kept(self, columns: Columns) -> Fraction:
+        """p_B: what of a row's own cell is left once the mean is taken out."""
+        return _product(1 - Fraction(1, self.sizes[place]) for place in columns)
+
+    def share(self, columns: Columns, part: Columns) -> Fraction:
+        """Of σ_part² in the variance of a cell of the marginal `columns`."""
+        rest = (place for place in columns if place not in part)
+        return self.kept(part) * _product(Fraction(1, self.sizes[place] ** 2) for place in rest)
+
+    @cached_property
+    def costs(self) -> dict[Columns, Fraction]:
+        """c_B: what σ_B² adds to the weighted sum of variances."""
+        found = dict.fromkeys(self.bases, Fraction(0))
+        for columns, weight in self.wanted:
+            for part in parts_of(columns):
+                if part in found:
+                    found[part] += weight * self.share(columns, part)
+        return found
+
+    @cached_property
+    def apart(self) -> dict[Columns, Floats]:
+        """d_B(E), by which of the columns of B are in E: an axis for each, 0 where they differ, 1 where they agree."""
+        found = {}
+        for part in self.bases:
+            other = np.ones(())
+            for place in part:
+                ends = np.array([-1 / self.sizes[place], 1 - 1 / self.sizes[place]])
+                other = other[..., None] * ends
+            found[part] = np.maximum(2 * (float(self.kept(part)) - other), 0.0)
+        return found
+
+    def variance(self, columns: Columns, noise: Mapping[Columns, Fraction]) -> Fraction:
+        """Of the noise in each cell of a marginal."""
+        return sum(
+            (self.share(columns, part) * noise[part] for part in parts_of(columns) if part in noise), Fraction(0)
+        )
+
+    def rho(self, noise: Mapping[Columns, Fraction]) -> Fraction:
+        """The loss of the whole release, rounded up."""
+        added = sum((self.kept(part) / noise[part] for part in self.bases), Fraction(0))
+        if not self.replaced:
+            return self.rows**2 * added / 2
+        most, _ = self.worst({part: float(1 / noise[part]) for part in self.bases})
+        moved = up(Fraction(most * _SPARE), _GRAIN**2)  # a sum of few positive floats
+        return self.rows**2 * (moved if self.known else max(moved, added)) / 2
+
+    def worst(self, weights: Mapping[Columns, float]) -> tuple[float, dict[Columns, float]]:
+        """max over E of Σ_B d_B(E)·weight_B, and the d_B(E) there. Where too many columns hang together each residual
+        is taken at its own worst, which is more than can be."""
+        tables = {part: table * weights[part] for part, table in self.apart.items()}
+        agrees = _agreement(tables)
+        if agrees is None:
+            moves = {part: float(table.max()) for part, table in self.apart.items()}
+        else:
+            moves = {
+                part: float(table[tuple(int(agrees[place]) for place in part)]) for part, table in self.apart.items()
+            }
+        return sum(moves[part] * weights[part] for part in moves), moves
+
+    def best(self, rho: Fraction) -> dict[Columns, Fraction]:
+        """σ_B² for every base, with a loss of at most ρ and about the least weighted sum of variances."""
+        shape = _shape(self)
+        unit = self.rho(shape)
+        return {part: up(value * unit / rho, _GRAIN) for part, value in shape.items()}
+
+
+@lru_cache(maxsize=256)
+def _shape(layout: ResidualLayout) -> dict[Columns, Fraction]:
+    """The noise for some loss; scaling it scales the loss inversely. Floats search, and any outcome is valid."""
+    costs = {part: float(cost) for part, cost in layout.costs.items()}
+    added = {part: float(layout.kept(part)) for part in layout.bases}
+    weights = _weights(costs, added)
+    if layout.replaced:
+        mixed = _moves(layout, weights, added)
+        for step in range(_STEPS):
+            moves = _moves(layout, _weights(costs, mixed), added)
+            stride = 2 / (step + 3)
+            mixed = {part: (1 - stride) * mixed[part] + stride * moves[part] for part in mixed}
+        weights = _weights(costs, mixed)
+    return {part: Fraction(f"{1 / weight:.6g}") for part, weight in weights.items()}
+
+
+def _moves(
+    layout: ResidualLayout, weights: Mapping[Columns, float], added: dict[Columns, float]
+) -> dict[Columns, float]:
+    """The worst change under these weights: a row replaced, or added where rows are not in public number."""
+    most, moves = layout.worst(weights)
+    if not layout.known and sum(added[part] * weights[part] for part in added) > most:
+        return added
+    return moves
+
+
+def _weights(costs: Mapping[Columns, float], moves: Mapping[Columns, float]) -> dict[Columns, float]:
+    """1/σ² ∝ √(c/p); a residual that no change moves still needs some noise, because another mixture may move it."""
+    floor = 1e-3 * max(moves.values())
+    return {part: math.sqrt(costs[part] / max(moves[part], floor)) for part in costs}
+
+
+def _agreement(tables: Mapping[Columns, Floats]) -> dict[int, bool] | None:
+    """Where the sum of one entry of each table is largest, over all ways in which columns agree or not; None where too
+    many columns hang together. Columns are maximised over one after the other, those with the fewest neighbours
+    first."""
+    waiting, undone = dict(tables), []
+    while columns := {place for part in waiting for place in part}:
+        reach = {place: {other for part in waiting if place in part for other in part} for place in columns}
+        chosen = min(columns, key=lambda place: (len(reach[place]), place))
+        around = tuple(sorted(reach[chosen]))
+        if len(around) > MOST_TOGETHER:
+            return None
+        total = np.zeros((2,) * len(around))
+        for part in [part for part in waiting if chosen in part]:
+            total = total + waiting.pop(part).reshape([2 if place in part else 1 for place in around])
+        axis, rest = around.index(chosen), tuple(place for place in around if place != chosen)
+        undone.append((chosen, rest, total.argmax(axis=axis)))
+        waiting[rest] = waiting.get(rest, 0) + total.max(axis=axis)
+    agrees: dict[int, bool] = {}
+    for chosen, rest, picked in reversed(undone):
+        agrees[chosen] = bool(picked[tuple(int(agrees[place]) for place in rest)])
+    return agrees
+
+
+def residual(cells: Integers) -> Integers:
+    """R_B of a marginal, as whole numbers; the axes are its columns."""
+    for axis, size in enumerate(cells.shape):
+        cells = size * cells - cells.sum(axis=axis, keepdims=True)
+    return cells
+
+
+def rebuilt(layout: ResidualLayout, columns: Columns, released: Mapping[Columns, Integers]) -> Floats:
+    """A marginal from its residuals, as released: in floats, since it is post-processing."""
+    shape = [layout.sizes[place] for place in columns]
+    total = np.zeros(shape)
+    for part in parts_of(columns):
+        told = np.asarray(released[part], dtype=np.float64) / layout.cells(part)
+        for axis in range(told.ndim):
+            told = told - told.mean(axis=axis, keepdims=True)
+        for axis, place in enumerate(columns):
+            if place not in part:
+                told = np.expand_dims(told, axis) / layout.sizes[place]
+        total = total + told
+    return total
+
+
+def _product(factors: Iterable[Fraction]) -> Fraction:
+    return math.prod(factors, start=Fraction(1))

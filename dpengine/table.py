@@ -30,6 +30,7 @@ from dpengine.ledger.owner_rows import closed_kind
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.least_epsilon import least_epsilon
+from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.publish.of_rows import OfRows
 from dpengine.mechanisms.publish.write_file import imagined
 from dpengine.mechanisms.query import AnyQuery, Released
@@ -254,6 +255,10 @@ class Table:
     def syntheses(self, most: int = 20) -> list[Answer]:
         """Synthetic tables that were made from this one under this budget, newest first."""
         return answers_of_kinds(self._asker, KEYS, most)
+
+    def first_looks(self, most: int = 20) -> list[Answer]:
+        """First looks that were bought of this table under this budget, newest first: free to look at."""
+        return answers_of_kinds(self._asker, (Overview.card.key,), most)
 
     def last_asked(self, query: AnyQuery) -> Entry | None:
         """The last charge for exactly this question, even if it has no answer yet: free."""

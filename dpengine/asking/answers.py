@@ -12,10 +12,12 @@ from dpengine.accountant.loss import loss_as_json
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
+from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.promises import Blurred, Promise
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.mechanisms.stepwise import Path
 from dpengine.messages.language import stored
+from dpengine.released.look import Look
 
 RECEIPT = 2  # the form of a receipt; docs/receipts.md
 
@@ -189,6 +191,9 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
     if isinstance(value, dict) and query.answer_kind != "file":  # the ledger sorts names
         labels = query.listed(value)
         value = {label: value[label] for label in labels}
+    raw = tuple(body["raw"]) if "raw" in body else None
+    if isinstance(query, Overview) and raw is not None:
+        value = Look(query, raw, value)
     return Answer(
         value=value,
         interval=_interval(body["interval"], labels),
@@ -197,7 +202,7 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
         query=query,
         request_id=entry.charge.request,
         at=entry.charge.at,
-        raw=tuple(body["raw"]) if "raw" in body else None,
+        raw=raw,
         path=Path.from_json(body["path"]) if "path" in body else None,
     )
 

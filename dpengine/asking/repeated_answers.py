@@ -80,7 +80,7 @@ def _read(looks: tuple[Answer, ...], latest: tuple[Answer, ...], count: int, bet
     both = looks + latest
     if len(both) < 2 or count < 2 or any(look.interval is None or _parts(look) != _parts(both[0]) for look in both):
         return Reading("apart", latest)
-    if all(look.raw is not None for look in both):
+    if all(look.raw is not None and isinstance(look.query, Averaged) for look in both):
         return _averaged(looks, latest[-1], beta)
     return _shared(latest, count, beta)
 

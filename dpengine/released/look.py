@@ -1,0 +1,316 @@
+"""What can be read off a first look that was paid for: bars, cross tables, averages, shares, each with its range. Free.
+
+Claim       but for β, all at once: every cell of every bought marginal is within its reach (β/2), and so is every sum
+            of cells that is read here (β/2 over a family fixed by the question: `FAMILY` sums for each cell and each
+            two cells of a marginal), whatever is looked at after seeing everything else.
+Sums        Σ a_c·cell_c of a marginal A has subgaussian noise of variance Σ_{B⊆A} σ_B²·‖⊗_{i∈B}(I − J/n_i)·ā_B‖², ā_B
+            the mean of a over the columns of A that are not in B (`residuals`: rebuilding).
+Averages    of the rows with a value: a value in group b lies between lo_b and hi_b, so Σ(hi_b − μ)·cell_b ≥ 0 ≥
+            Σ(lo_b − μ)·cell_b for the true average μ. The range is every μ for which the noisy sums allow both: it
+            holds μ whenever these two sums are within their reach.
+Percentiles the same with C_j − q·Σcell, C_j the rows up to the end of group j: it is above the end where that is
+            certainly negative, and not above it where that is certainly positive.
+Estimated   what was not bought follows from what was by maximum entropy: given the columns of interest, the others are
+            taken for independent (of two, each column with both is fitted to its pairs by iterative proportional
+            fitting). No promise; how far off such estimates are on pairs that were bought is told beside them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpengine.core.arrays import Floats
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import ln_above
+from dpengine.declared.grouped import Grouped, base
+from dpengine.declared.schema import Number, Ordered
+from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.mechanisms.marginals.residuals import Columns, parts_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FAMILY = 12  # sums read off a marginal, for each of its cells; and one for each two of them
+PERCENTILES = (0.25, 0.5, 0.75)
+_ROUNDS = 200  # of iterative proportional fitting
+
+
+@dataclass(frozen=True)
+class Figure:
+    label: str
+    value: float
+    low: float | None  # None: estimated, without a promise
+    high: float | None
+    how: str = "measured"
+
+
+def _number(column: Ordered, code: int) -> float:
+    """A value as a number; of a day its place in the calendar."""
+    value = column.value(code)
+    return float(date.fromisoformat(value).toordinal()) if isinstance(value, str) else float(value)
+
+
+class Look(dict[str, int]):
+    """The bars of all columns by name, as they are stored, and everything else that can be read off the same draw."""
+
+    def __init__(self, query: Overview, raw: Sequence[int], told: Mapping[str, int] | None = None) -> None:
+        super().__init__(told or {})
+        self.query, self.raw = query, tuple(raw)
+
+    @property
+    def columns(self) -> list[str]:
+        return [base(ref) for ref in self.query.columns]
+
+    @cached_property
+    def marginals(self) -> dict[Columns, Floats]:
+        return self.query.marginals(self.raw)
+
+    # Measured
+
+    def bars(self, column: str) -> list[Figure]:
+        """How many rows each value or group of a column has."""
+        place = self.place(column)
+        reach = self.query.reach((place,))
+        return [
+            self._count(label, float(cell), reach)
+            for label, cell in zip(self.query.cell_labels[place], self.marginals[(place,)], strict=True)
+        ]
+
+    def cross(self, one: str, other: str) -> list[list[Figure]]:
+        """A row for each value of the first column, a figure for each of the second: measured if the pair was bought,
+        else estimated."""
+        first, second = self.place(one), self.place(other)
+        part = (min(first, second), max(first, second))
+        if part in self.marginals:
+            cells, reach, how = self.marginals[part], self.query.reach(part), "measured"
+        else:
+            cells, reach, how = self.rows * self.fit.pair(*part), math.nan, "estimated"
+        cells = cells if first < second else cells.T
+        labels = self.query.cell_labels[second]
+        return [
+            [self._count(label, float(cell), reach, how) for label, cell in zip(labels, row, strict=True)]
+            for row in cells
+        ]
+
+    def mean(self, column: str) -> Figure:
+        """Of the rows that have a value in a number column."""
+        place = self.place(column)
+        ref, declared = self.query.columns[place], self.query.facts.schema[column]
+        if not isinstance(ref, Grouped) or not isinstance(declared, Number) or len(ref.starts) != ref.size:
+            raise AllowanceError("look.mean", column=column)
+        ends = [*ref.starts[1:], declared.size]
+        low = np.array([float(declared.value(start)) for start in ref.starts])
+        high = np.array([float(declared.value(end - 1)) for end in ends])
+        cells, part, least, most = self.marginals[(place,)], (place,), float(low[0]), float(high[-1])
+        pad = np.zeros(self.query.axes[place].size - len(low))
+        listed = np.concatenate([np.ones(len(low)), pad])
+        lowest, highest = (np.concatenate([edge, pad]) for edge in (low, high))
+        under = float(listed @ cells)
+        below = self.ratio(part, lowest, listed, float(lowest @ cells), under)
+        above = self.ratio(part, highest, listed, float(highest @ cells), under)
+        if below is None or above is None:
+            return Figure(column, (least + most) / 2, least, most)
+        counted = np.clip(cells[: len(low)], 0, None)
+        middle = float(((low + high) / 2 * counted).sum() / counted.sum()) if counted.sum() else (least + most) / 2
+        first, last = min(max(below[0], least), most), max(min(above[1], most), least)
+        return Figure(column, min(max(middle, first), last), first, last)
+
+    def ratio(self, part: Columns, a: Floats, b: Floats, over: float, under: float) -> tuple[float, float] | None:
+        """All s for which the noise may account for Σ(a − s·b)·cells, which is `over` − s·`under`; None where `under`
+        cannot be told from none, and s may be anything."""
+        wide, both = self.variance_of_sum(part, a), self.variance_of_sum(part, b)
+        shared = (self.variance_of_sum(part, a + b) - self.variance_of_sum(part, a - b)) / 4
+        reach = 2 * self.log_of_sums * (1 + 1e-9) ** 2
+        square, linear, plain = under**2 - reach * both, over * under - reach * shared, over**2 - reach * wide
+        if under <= 0 or square <= 0:
+            return None
+        root = math.sqrt(max(linear**2 - square * plain, 0.0))
+        return (linear - root) / square, (linear + root) / square
+
+    def percentile(self, column: str, share: float = 0.5) -> Figure:
+        """Between the ends of which groups it lies; `share` is a quarter, a half or three quarters."""
+        place = self.place(column)
+        ref, declared = self.query.columns[place], self.query.facts.schema[column]
+        if not isinstance(ref, Grouped) or len(ref.starts) != ref.size or share not in PERCENTILES:
+            raise AllowanceError("look.percentile", column=column)
+        cells, size = self.marginals[(place,)], self.query.axes[place].size
+        ends = [*(start - 1 for start in ref.starts[1:]), declared.size - 1]
+        low, high, middle = 0, declared.size - 1, None
+        for group in range(len(ref.starts)):
+            a = np.zeros(size)
+            a[: len(ref.starts)] = -share
+            a[: group + 1] += 1
+            found, reach = float(a @ cells), self.reach_of_sum((place,), a)
+            middle = ends[group] if middle is None and found >= 0 else middle
+            if found + reach < 0:
+                low = min(ends[group] + 1, declared.size - 1)
+            if found - reach > 0:
+                high = ends[group]
+                break
+        middle = high if middle is None else middle
+        ordered = self.query.facts.schema.ordered(column)
+        value, first, last = (_number(ordered, code) for code in (min(max(middle, low), high), low, high))
+        return Figure(column, value, first, last)
+
+    def share(self, condition: Mapping[str, Sequence[str]]) -> Figure:
+        """Of all rows, those with one of the given labels in each of the given columns."""
+        wanted = {self.place(column): self._cells(column, labels) for column, labels in condition.items()}
+        part = tuple(sorted(wanted))
+        told = ", ".join(condition)
+        if part not in self.marginals:
+            return Figure(told, self.fit.share(wanted), None, None, "estimated")
+        a = np.ones([self.query.axes[place].size for place in part])
+        for axis, place in enumerate(part):
+            a = a * wanted[place].reshape([-1 if at == axis else 1 for at in range(len(part))])
+        count, reach = float((a * self.marginals[part]).sum()), self.reach_of_sum(part, a)
+        least, most = self._total
+        ends = max(count - reach, 0.0) / most, max(count + reach, 0.0) / least
+        value, low, high = (min(max(one, 0.0), 1.0) for one in (count / self.rows, *ends))
+        return Figure(told, value, low, high)
+
+    def reach_of_sum(self, part: Columns, a: Floats) -> float:
+        """How far a sum of cells may be off: with all other sums of the family, except with probability β/2."""
+        return math.sqrt(2 * self.variance_of_sum(part, a) * self.log_of_sums) * (1 + 1e-9)
+
+    def variance_of_sum(self, part: Columns, a: Floats) -> float:
+        variance = 0.0
+        for base_part in parts_of(part):
+            if base_part not in self.query.noise_of:
+                continue
+            rest = tuple(axis for axis, place in enumerate(part) if place not in base_part)
+            mean = a.mean(axis=rest) if rest else a
+            for axis in range(mean.ndim):
+                mean = mean - mean.mean(axis=axis, keepdims=True)
+            variance += float(self.query.noise_of[base_part]) * float((mean**2).sum())
+        return variance
+
+    @cached_property
+    def log_of_sums(self) -> float:
+        cells = [self.query.layout.cells(part) for part in self.query.sets]
+        family = sum(FAMILY * many + many**2 for many in cells)
+        return float(ln_above(4 * family / self.query.beta))
+
+    def _count(self, label: str, value: float, reach: float, how: str = "measured") -> Figure:
+        value = max(value, 0.0)
+        if how == "estimated":
+            return Figure(label, value, None, None, how)
+        return Figure(label, value, max(value - reach, 0.0), value + reach, how)
+
+    @cached_property
+    def rows(self) -> float:
+        """About how many rows there are: exactly, where that is public."""
+        return max(1.0, float(self.marginals[(0,)].sum()))
+
+    @cached_property
+    def _total(self) -> tuple[float, float]:
+        reach = self.reach_of_sum((0,), np.ones(self.query.axes[0].size))
+        return max(1.0, self.rows - reach), self.rows + reach
+
+    def place(self, column: str) -> int:
+        """Where a column stands among those of the question."""
+        if column not in self.columns:
+            raise AllowanceError("look.column", column=column)
+        return self.columns.index(column)
+
+    def _cells(self, column: str, labels: Sequence[str]) -> Floats:
+        own = self.query.cell_labels[self.place(column)]
+        if not labels or not set(labels) <= set(own):
+            raise AllowanceError("look.label", column=column)
+        return np.array([float(label in labels) for label in own])
+
+    # Estimated
+
+    @cached_property
+    def fit(self) -> EntropyFit:
+        hubs = tuple(self.place(name) for name in self.query.against)
+        return EntropyFit(tuple(axis.size for axis in self.query.axes), hubs, self.marginals)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every measured bar and pair, one figure a row."""
+        import pandas as pd
+
+        rows = [
+            (column, one.label, "", "", one.value, one.low, one.high)
+            for column in self.columns
+            for one in self.bars(column)
+        ]
+        for part in self.marginals:
+            if len(part) == 2:
+                first, second = (self.columns[place] for place in part)
+                for label, figures in zip(self.query.cell_labels[part[0]], self.cross(first, second), strict=True):
+                    rows += [(first, label, second, one.label, one.value, one.low, one.high) for one in figures]
+        return pd.DataFrame(rows, columns=["column", "label", "second column", "second label", "rows", "low", "high"])
+
+
+@dataclass(frozen=True)
+class EntropyFit:
+    """The distribution of largest entropy with the bought marginals: others are independent given the hubs."""
+
+    sizes: tuple[int, ...]
+    hubs: Columns
+    marginals: Mapping[Columns, Floats]
+
+    @cached_property
+    def hub(self) -> Floats:
+        """How likely each combination of the hubs is; an axis for each."""
+        if not self.hubs:
+            return np.ones(())
+        return self._chances(self.hubs)
+
+    def given(self, place: int) -> Floats:
+        """How likely each cell of a column is, given the hubs: their axes first, the column's last."""
+        if place in self.hubs:
+            own = np.zeros((*self.hub.shape, self.sizes[place]))
+            at = np.indices(self.hub.shape)[self.hubs.index(place)]
+            np.put_along_axis(own, at[..., None], 1.0, axis=-1)
+            return own
+        if not self.hubs:
+            return self._chances((place,))
+        joint = self._joint(place)
+        total = joint.sum(axis=-1, keepdims=True)
+        return np.where(total > 0, joint / np.where(total > 0, total, 1.0), 1 / self.sizes[place])
+
+    def pair(self, one: int, other: int) -> Floats:
+        first, second = self.given(one), self.given(other)
+        weights = self.hub.reshape(-1)
+        rows = len(weights)
+        joint: Floats = (first.reshape(rows, -1) * weights[:, None]).T @ second.reshape(rows, -1)
+        return joint
+
+    def share(self, wanted: Mapping[int, Floats]) -> float:
+        met = self.hub
+        for place, cells in wanted.items():
+            met = met * (self.given(place) @ cells)
+        return float(met.sum())
+
+    def _joint(self, place: int) -> Floats:
+        """Of the hubs and a column."""
+        if len(self.hubs) == 1:
+            return self._chances((*self.hubs, place))
+        whole = tuple(sorted((*self.hubs, place)))
+        if whole in self.marginals:
+            return self._chances((*self.hubs, place))
+        joint = np.ones((*self.hub.shape, self.sizes[place])) / self.hub.size / self.sizes[place]
+        targets = [(self.hub, 2)] + [(self._chances((hub, place)), 1 - axis) for axis, hub in enumerate(self.hubs)]
+        for _ in range(_ROUNDS):
+            for target, axis in targets:
+                now = joint.sum(axis=axis)
+                joint = joint * np.expand_dims(np.divide(target, now, out=np.zeros_like(target), where=now > 0), axis)
+        fitted: Floats = joint / joint.sum()
+        return fitted
+
+    def _chances(self, columns: Columns) -> Floats:
+        """A bought marginal as chances, its axes in this order."""
+        part = tuple(sorted(columns))
+        cells = np.clip(self.marginals[part], 0, None)
+        cells = np.moveaxis(cells, [part.index(place) for place in columns], range(len(columns)))
+        total = cells.sum()
+        chances: Floats = cells / total if total > 0 else np.full(cells.shape, 1 / cells.size)
+        return chances

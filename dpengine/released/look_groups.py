@@ -1,0 +1,159 @@
+"""Shares read off a first look: of everyone and of one group; how far a column is from even; which columns go together.
+All of it is free.
+
+Shares      s = c/t, c a cell of a bought marginal and t a sum of its cells that has c in it: all rows, or one group.
+            Σ a·cells = 0 for a = 1_c − s·1_t on the true cells. So with x and X as they were released, x − s·X is
+            within the reach of that sum, √(2·L·(A − 2·B·s + C·s²)): A is the variance of x, C of X, B their
+            covariance. The range is every s between 0 and 1 for which it is; of no rows, or where X cannot be told from
+            none, everything. It holds the true share whenever this one sum is within its reach, and each cell has at
+            most three such sums, which are in the family that `look` claims.
+Even        the share of each of the m listed values is 1/m. Half of what the ranges are away from that, summed, is the
+            least share of rows that would have to move: at least so much, on the claim.
+Goes        two columns are independent only if each value of the second has the same share in every group of the first.
+together    clear: two groups have ranges for one value that do not meet, so on the claim the shares differ, and the
+            columns are not independent. Perhaps: of two groups each one's share, as released, is outside the other's
+            range; noise alone may do that. Else it cannot be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpengine.core.arrays import Floats
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import extra_labels
+from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.released.look import Figure, Look
+
+CLEAR, PERHAPS, UNKNOWN, ESTIMATED = "clear", "perhaps", "unknown", "estimated"
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Whether two columns go together, and where that shows most: a value of the second, in two groups of the first."""
+
+    state: str
+    value: str = ""
+    most: Figure | None = None  # labels are the groups
+    least: Figure | None = None
+
+
+def of_everyone(look: Look, column: str) -> list[Figure]:
+    """The share of all rows that each value or group of a column has."""
+    place = look.place(column)
+    cells = look.marginals[(place,)]
+    low, high = _ranges(look, (place,), cells, cells.sum(), (0,))
+    return _figures(look.query.cell_labels[place], cells, cells.sum(), low, high)
+
+
+def of_group(look: Look, column: str, by: str, group: str) -> list[Figure]:
+    """The same of the rows of one group: measured where the pair was bought, else estimated."""
+    first, second = look.place(by), look.place(column)
+    names, labels = look.query.cell_labels[first], look.query.cell_labels[second]
+    if group not in names or by == column:
+        raise AllowanceError("look.label", column=by)
+    row = names.index(group)
+    part = (min(first, second), max(first, second))
+    if part not in look.marginals:
+        cells = look.fit.pair(first, second)[row]
+        total = cells.sum() or 1.0
+        return [
+            Figure(label, float(cell / total), None, None, "estimated")
+            for label, cell in zip(labels, cells, strict=True)
+        ]
+    low, high = shares(look, by, column)
+    cells = _turned(look, first, second)[row]
+    return _figures(labels, cells, cells.sum(), low[row], high[row])
+
+
+def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
+    """Of a bought pair: the least and largest share of each value of `column` (across) in each group of `by` (down)."""
+    first, second = look.place(by), look.place(column)
+    part = (min(first, second), max(first, second))
+    cells = _turned(look, first, second)
+    return _ranges(look, part, cells, cells.sum(axis=1, keepdims=True), (part.index(second),))
+
+
+def uneven(look: Look, column: str) -> float:
+    """The least share of rows that would have to move for the column to be even, on the claim."""
+    place = look.place(column)
+    ref = look.query.columns[place]
+    extra = extra_labels(look.query.facts.schema.category(ref))
+    told = [one for one in of_everyone(look, column)[: look.query.axes[place].listed] if one.label not in extra]
+    even = 1 / max(len(told), 1)
+    return sum(max((one.low or 0.0) - even, even - _high(one), 0.0) for one in told) / 2
+
+
+def unlike(told: Sequence[Figure], everyone: Sequence[Figure]) -> float:
+    """The same between a group and everyone."""
+    if any(one.low is None for one in told):
+        return 0.0
+    pairs = zip(told, everyone, strict=True)
+    return sum(max((one.low or 0.0) - _high(all_), (all_.low or 0.0) - _high(one), 0.0) for one, all_ in pairs) / 2
+
+
+def together(look: Look, by: str, column: str) -> Apart:
+    """Does the share of the values of `column` differ between the groups of `by`?"""
+    first, second = look.place(by), look.place(column)
+    if (min(first, second), max(first, second)) not in look.marginals:
+        return Apart(ESTIMATED)
+    low, high = shares(look, by, column)
+    cells = _turned(look, first, second)
+    total = cells.sum(axis=1, keepdims=True)
+    middle = np.clip(np.divide(cells, total, out=np.zeros_like(cells), where=total > 0), low, high)
+    rows, columns = (low.argmax(axis=0), high.argmin(axis=0)), np.arange(low.shape[1])
+    apart = low[rows[0], columns] - high[rows[1], columns]
+    outside = np.minimum(
+        middle[rows[0], columns] - high[rows[1], columns], low[rows[0], columns] - middle[rows[1], columns]
+    )
+    at = int(apart.argmax())
+    state = CLEAR if apart[at] > 0 else PERHAPS
+    if state == PERHAPS and outside[at := int(outside.argmax())] <= 0:
+        return Apart(UNKNOWN)
+    groups = look.query.cell_labels[first]
+    most, least = (
+        Figure(groups[row[at]], float(middle[row[at], at]), float(low[row[at], at]), float(high[row[at], at]))
+        for row in rows
+    )
+    return Apart(state, look.query.cell_labels[second][at], most, least)
+
+
+def _high(one: Figure) -> float:
+    return 1.0 if one.high is None else one.high
+
+
+def _turned(look: Look, first: int, second: int) -> Floats:
+    cells = look.marginals[(min(first, second), max(first, second))]
+    return cells if first < second else cells.T
+
+
+def _ranges(look: Look, part: Columns, cells: Floats, total: Floats, over: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """The ends of the ranges of cells/total; `over` are the axes of the marginal that the total is a sum over. All
+    cells of a marginal have one variance, and so have all such sums."""
+    shape = [look.query.axes[place].size for place in part]
+    one, whole = np.zeros(shape), np.zeros(shape)
+    one[(0,) * len(shape)] = 1
+    whole[tuple(slice(None) if axis in over else 0 for axis in range(len(shape)))] = 1
+    wide, both = look.variance_of_sum(part, one), look.variance_of_sum(part, whole)
+    shared = (look.variance_of_sum(part, one + whole) - look.variance_of_sum(part, one - whole)) / 4
+    reach = 2 * look.log_of_sums * (1 + 1e-9) ** 2
+    a = total**2 - reach * both
+    b = cells * total - reach * shared
+    c = cells**2 - reach * wide
+    sure = (a > 0) & (total > 0)
+    root = np.sqrt(np.clip(b**2 - a * c, 0.0, None))
+    safe = np.where(sure, a, 1.0)
+    low = np.where(sure, np.clip((b - root) / safe, 0.0, 1.0), 0.0)
+    high = np.where(sure, np.clip((b + root) / safe, 0.0, 1.0), 1.0)
+    return low, high
+
+
+def _figures(labels: Sequence[str], cells: Floats, total: float, low: Floats, high: Floats) -> list[Figure]:
+    middle = np.clip(cells / total if total > 0 else np.full(len(cells), 1 / len(cells)), low, high)
+    return [
+        Figure(label, float(value), float(least), float(most))
+        for label, value, least, most in zip(labels, middle, low, high, strict=True)
+    ]

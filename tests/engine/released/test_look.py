@@ -1,0 +1,141 @@
+"""What is read off a first look: every range holds the truth, averages and percentiles too, and whether columns go
+together is said only where it is so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpengine as dp
+from dpengine.core.arrays import Integers
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.noise.coins import SystemCoins
+from dpengine.released import look_groups
+from dpengine.released.look import Figure, Look
+
+PEOPLE = 400
+DRAWS = 40
+AGES, SIZES = (0, 59), {"sex": 2, "rich": 2, "town": 3}
+FALSE_ALARM = 1e-6
+
+
+def most_misses(beta: float) -> int:
+    """So many draws with a range that does not hold happen with probability at most `FALSE_ALARM`."""
+    chances = [math.comb(DRAWS, k) * beta**k * (1 - beta) ** (DRAWS - k) for k in range(DRAWS + 1)]
+    return next(k for k in range(DRAWS + 1) if sum(chances[k:]) <= FALSE_ALARM)
+
+
+@pytest.fixture(scope="module", params=["replace", "add_remove"])
+def query(request: pytest.FixtureRequest) -> Overview:
+    lists = {name: dp.Category([f"v{at}" for at in range(size)], "v0", "v0") for name, size in SIZES.items()}
+    schema = dp.Schema(lists | {"age": dp.Number(*AGES, missing=0), "since": dp.Date("2020-01-01", "2020-12-31")})
+    facts = Facts("t", schema, dp.Unit.rows(), request.param, PEOPLE)
+    made = dp.catalogue["overview"].build(facts, {"against": ["rich"], "epsilon": "2"})
+    assert isinstance(made, Overview)
+    return made
+
+
+def people(query: Overview) -> tuple[list[Integers], Integers]:
+    """The place of each person on every axis, and their ages."""
+    draw = np.random.default_rng(11)  # made-up people
+    ages = draw.integers(20, 60, PEOPLE)
+    sex = draw.integers(0, 2, PEOPLE)
+    rich = (draw.random(PEOPLE) < np.where(sex == 1, 0.9, 0.1)).astype(np.int64)
+    codes = {"sex": sex, "rich": rich, "town": draw.integers(0, 3, PEOPLE)}
+    places = []
+    for axis in query.axes:
+        name = axis.ref if isinstance(axis.ref, str) else axis.ref.column
+        if isinstance(axis.ref, str):
+            places.append(codes[name])
+        else:
+            own = ages if name == "age" else draw.integers(0, 366, PEOPLE)
+            places.append(np.array([axis.ref.of(int(one)) for one in own]))
+    return places, ages
+
+
+def counted(query: Overview, places: list[Integers]) -> list[list[int]]:
+    found = []
+    for columns in query.largest:
+        shape = [query.axes[place].size for place in columns]
+        cells = np.zeros(shape, dtype=np.int64)
+        np.add.at(cells, tuple(places[place] for place in columns), 1)
+        found.append([int(one) for one in cells.ravel()])
+    return found
+
+
+def drawn(query: Overview) -> Iterator[tuple[Look, list[Integers], Integers]]:
+    places, ages = people(query)
+    value, coins = counted(query, places), SystemCoins()
+    for _ in range(DRAWS):
+        yield Look(query, query.draw(value, coins)), places, ages
+
+
+def holds(figure: Figure, truth: float, narrow: float = 1.0) -> bool:
+    assert figure.low is not None and figure.high is not None and figure.low <= figure.value <= figure.high
+    low = figure.value - (figure.value - figure.low) * narrow
+    high = figure.value + (figure.high - figure.value) * narrow
+    return low - 1e-9 <= truth <= high + 1e-9
+
+
+def misses(query: Overview, narrow: float = 1.0) -> int:
+    """How many draws had a range that does not hold, each `narrow` times as wide as it is stated."""
+    return sum(not all(_claims(*one, narrow)) for one in drawn(query))
+
+
+def _claims(look: Look, places: list[Integers], ages: Integers, narrow: float) -> Iterator[bool]:
+    by = look.place("rich")
+    for column in look.columns:
+        own = places[look.place(column)]
+        counts = np.bincount(own, minlength=look.query.axes[look.place(column)].size)
+        for cell, (bar, share) in enumerate(zip(look.bars(column), look_groups.of_everyone(look, column), strict=True)):
+            yield holds(bar, counts[cell], narrow)
+            yield holds(share, counts[cell] / PEOPLE, narrow)
+        if column == "rich":
+            continue
+        for group, label in enumerate(look.query.cell_labels[by]):
+            inside = np.bincount(own[places[by] == group], minlength=len(counts))
+            crossed, shares = look.cross("rich", column)[group], look_groups.of_group(look, column, "rich", label)
+            for cell in range(len(counts)):
+                yield holds(crossed[cell], inside[cell], narrow)
+                yield holds(shares[cell], inside[cell] / inside.sum(), narrow)
+    yield holds(look.mean("age"), float(ages.mean()))
+    yield holds(look.percentile("age"), float(np.quantile(ages, 0.5, method="inverted_cdf")))
+
+
+def test_every_stated_range_covers(query: Overview) -> None:
+    assert misses(query) < most_misses(float(query.beta))
+
+
+def test_ranges_that_are_too_narrow_are_caught(query: Overview) -> None:
+    assert misses(query, 0.25) >= most_misses(float(query.beta))
+
+
+def test_columns_go_together_only_where_they_do(query: Overview) -> None:
+    states = [
+        (look_groups.together(look, "sex", "rich").state, look_groups.together(look, "town", "rich").state)
+        for look, *_ in drawn(query)
+    ]
+    assert sum(first != "clear" for first, _ in states) < most_misses(float(query.beta))  # far beyond the noise
+    assert sum(second == "clear" for _, second in states) < most_misses(float(query.beta))
+
+
+def test_what_was_not_bought_is_estimated_without_a_range(query: Overview) -> None:
+    look = next(drawn(query))[0]
+    told = look_groups.of_group(look, "town", "sex", "v1")
+    assert all(one.low is None and one.how == "estimated" for one in told)
+    assert sum(one.value for one in told) == pytest.approx(1)
+    assert look_groups.together(look, "sex", "town").state == "estimated"
+
+
+def test_days_have_a_median_and_no_average(query: Overview) -> None:
+    look = next(drawn(query))[0]
+    told = look.percentile("since")
+    assert told.low is not None and told.low <= told.value
+    with pytest.raises(dp.AllowanceError):
+        look.mean("since")
+    assert Fraction(0) < query.reach((0,))

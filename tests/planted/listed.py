@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.planted import (
     accounts,
-    choices,
     curves,
     densities,
     doors,
@@ -34,7 +33,6 @@ PARTS = (
     twinned,
     published,
     synthetics,
-    choices,
     trusts,
     honesty,
     trained,

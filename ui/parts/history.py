@@ -107,7 +107,7 @@ def answer_link(charge: Charge) -> str:
     if questions_of(charge.claim) is not None:
         return escape("session?" + urlencode({"table": charge.table, "session": charge.request}), quote=True)
     question = dp.catalogue.get(str(charge.claim.get("key")))  # None: of another version
-    pages = {"file": published_address, "table": synthetic_address, "model": trained_address}
+    pages = {"file": published_address, "table": synthetic_address, "model": trained_address, "board": board_address}
     address = answer_address if question is None else pages.get(question.card.answer, answer_address)
     return address(charge.table, charge.request)
 
@@ -152,6 +152,11 @@ def kept(title: str, answers: Sequence[dp.Answer], address: Callable[[str, str],
 def trained_address(table: str, request: str) -> str:
     """The address of a trained model."""
     return escape("train?" + urlencode({"table": table, "trained": request}), quote=True)
+
+
+def board_address(table: str, request: str) -> str:
+    """The address of the board of a first look."""
+    return escape("board?" + urlencode({"table": table, "look": request}), quote=True)
 
 
 def outcome(entry: dp.Entry) -> str:

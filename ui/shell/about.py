@@ -14,6 +14,7 @@ WORDS = {  # of a page: those that somebody who opens it for the first time will
     "more": ("allowance", "noise"),
     "data": ("neighbours", "unit", "declared", "epsilon"),
     "ask": ("allowance", "epsilon", "range", "rehearsal"),
+    "board": ("allowance", "range", "noise"),
     "synthetic": ("allowance", "epsilon", "range"),
     "session": ("session", "noise", "composition"),
     "train": ("noise", "range", "declared"),

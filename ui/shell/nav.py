@@ -22,7 +22,7 @@ from ui.shell.state import ROOT
 PLACES: dict[str, tuple[str, ...]] = {
     "wall": ("wall",),
     "tables": ("tables", "data"),
-    "ask": ("ask", "plan", "session", "more"),
+    "ask": ("ask", "board", "plan", "session", "more"),
     "answers": ("answers", "ledger"),
     "learn": ("lessons", "whatif", "trust", "audit", "glossary", "thesis"),
 }

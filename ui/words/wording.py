@@ -94,6 +94,11 @@ def _model(answer: dp.Answer, state: str) -> str:
     return _noisy(say("answer.model", target=query.target, columns=len(query.features)), state)
 
 
+def _board(answer: dp.Answer, state: str) -> str:
+    query: Any = answer.query
+    return _noisy(say("answer.board", bars=len(answer.value), columns=len(query.columns)), state)
+
+
 def _noisy(told: str, state: str) -> str:
     return say("answer.noise", what=told) if state else told
 
@@ -138,6 +143,7 @@ _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
     "file": _file,
     "table": _table,
     "model": _model,
+    "board": _board,
     "range": _range,
     "density": _density,
     "label": _label,
@@ -263,6 +269,7 @@ _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "density": _density_range,
     "file": _whole_range,
     "model": _whole_range,
+    "board": _whole_range,
     "label": _label_range,
 }
 

@@ -1,0 +1,171 @@
+"""The First look page before anything is spent: which columns, how exact, what would help, the price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.exact import text_of
+from dpengine.core.printed import chance, percent, two_figures
+from dpengine.mechanisms.marginals.overview import MOST_AGAINST, Overview
+from dpengine.messages import say
+from ui.board import board_gains, board_result, board_state
+from ui.board.board_state import NAMES, PLACE
+from ui.parts import addressed, counted, history, job, owner, spend
+from ui.shell import frame
+
+USUAL = Fraction(1, 5)  # of the allowance
+
+
+def show(table: dp.Table) -> None:
+    request = st.query_params.get("look")
+    if request and addressed.became(table, request, Overview, "board_page.unknown", job.wait, board_result.show):
+        _earlier(table, request)
+        return
+    st.html(
+        f"<h1>{escape(say('board_page.title', table=table.name))}</h1>"
+        f"<p class='lead'>{escape(say('board_page.lead'))}</p>"
+    )
+    frame.pick_table(table, PLACE)
+    _earlier(table)
+    if table.closed:
+        owner.closed(table)
+    elif not board_state.offered(table):
+        job.hint(say("board_page.no_columns"))
+    else:
+        _form(table)
+
+
+def _earlier(table: dp.Table, but: str = "") -> None:
+    found = [one for one in table.first_looks() if one.request_id != but]
+    history.kept(say("board_page.earlier"), found, history.board_address)
+
+
+def _form(table: dp.Table) -> None:
+    given = addressed.given(table, PLACE, NAMES, lambda told: board_state.filled(table, told))[0]
+    offered = board_state.offered(table)
+    left, right = st.columns([5, 6], gap="medium")
+    query = None
+    with left, st.container(key="card-board-what"):
+        now = _columns(table, offered, given)
+        chosen = [name for name in offered if name not in now["without"]]
+        now["against"] = st.multiselect(
+            say("board_page.against"),
+            chosen,
+            [name for name in given["against"] if name in chosen],
+            max_selections=MOST_AGAINST,
+            key=addressed.widget(PLACE, "against"),
+            help=say("param.against.help"),
+            placeholder=say("board_page.none"),
+        )
+        now |= _details(table, chosen, now["against"], given)
+    with right, st.container(key="card-board"):
+        try:
+            plain = board_state.query_of(table, now | {"epsilon": "1"})
+        except dp.AllowanceError as complaint:
+            plain = None
+            job.hint(str(complaint))
+        spend.start_from(table, given.get("epsilon") or _usual(table, plain), PLACE)
+        if plain is not None:
+            usual = plain
+            now["epsilon"] = spend.choose(table, lambda step: usual.at(Fraction(step)), PLACE)
+            query = board_state.query_of(table, now)
+        else:
+            now["epsilon"] = st.session_state[f"{PLACE}-epsilon"]
+        addressed.remember(table, PLACE, now)
+        if query is not None:
+            _buy(table, query)
+        if refusal := st.session_state.pop("refusal", None):
+            job.refused(refusal)
+    if query is not None:
+        board_gains.show(table, now, query)
+
+
+def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """All of them but some, and those that are told in fewer groups."""
+    st.html(f"<h2>{escape(say('board_page.what'))}</h2>")
+    told = say("board_page.all", columns=len(offered))
+    st.html(f'<p class="muted">{escape(told)}</p>')
+    without = st.multiselect(
+        say("board_page.without"),
+        offered,
+        given["without"],
+        key=addressed.widget(PLACE, "without"),
+        placeholder=say("board_page.none"),
+    )
+    found: dict[str, Any] = {"without": without}
+    rough = [name for name in board_state.can_be_coarser(table) if name not in without]
+    found["coarse"] = (
+        st.multiselect(
+            say("board_page.coarse"),
+            rough,
+            [name for name in given["coarse"] if name in rough],
+            key=addressed.widget(PLACE, "coarse"),
+            help=say("board_page.coarse_help"),
+            placeholder=say("board_page.none"),
+        )
+        if rough
+        else []
+    )
+    return found
+
+
+def _details(table: dp.Table, chosen: list[str], against: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """What matters most, and all three together."""
+    with st.expander(say("board_page.details")):
+        most = st.multiselect(
+            say("param.weights.label"),
+            chosen,
+            [name for name in given["most"] if name in chosen],
+            key=addressed.widget(PLACE, "most"),
+            help=say("param.weights.help"),
+            placeholder=say("board_page.none"),
+        )
+        three = st.toggle(
+            say("param.three.label"),
+            bool(given.get("three")),
+            key=addressed.widget(PLACE, "three"),
+            help=say("param.three.help"),
+            disabled=len(against) < MOST_AGAINST,
+        )
+    return {"most": most, "three": "1" if three and len(against) == MOST_AGAINST else ""}
+
+
+def _usual(table: dp.Table, query: dp.Query | None) -> str:
+    """A fifth of the allowance, or half of what is left where that is less."""
+    if query is None:
+        return spend.STEPS[0]
+    found = table.at_share(query, min(USUAL, table.meter().unused / 2))
+    return spend.STEPS[0] if found is None else text_of(found.epsilon)
+
+
+def _buy(table: dp.Table, query: Overview) -> None:
+    price = table.preview(query)
+    frame.show_price(table, price, "_board")
+    st.html(f"<p><b>{escape(worth(query, price))}</b></p>{counted.html(query)}")
+    if not price.useful:
+        st.html(f'<p class="warn">{escape(spend.noise_words(table, query, price))}</p>')
+    spend.exactly(table, query, PLACE)
+    label = say("board_page.button", share=percent(price.share))
+    paid = bool(table.recall(query))
+    job.ask_button(label, table, query, "board-go", disabled=not price.admissible, place="look", again=paid)
+    if not price.admissible:
+        left = table.meter().unused
+        job.refused(say("board_page.too_much", left=percent(left)) if left else say("ask.nothing_left"))
+
+
+def worth(query: Overview, price: dp.Preview) -> str:
+    """What it takes and what it promises, in one sentence."""
+    return say(
+        f"board_page.worth.{query.counted}",
+        share=percent(price.share),
+        columns=len(query.columns),
+        reach=two_figures(price.promise.amount),
+        people=query.most,
+        chance=chance(query.beta),
+        few=price.people_needed,
+    )

@@ -1,0 +1,148 @@
+"""What a card of the board shows of a column: its bars in the reader's words, as shares or as numbers, and one line
+beside its name. Free post-processing of a first look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import dpengine as dp
+from dpengine.declared.grouped import Grouped
+from dpengine.declared.schema import Number, extra_labels
+from dpengine.mechanisms.telling import leaders
+from dpengine.messages import say
+from dpengine.messages.numbers import day
+from dpengine.released import look_groups
+from dpengine.released.look import Figure, Look
+from ui.words.figures import bare, rounded, rounded_range
+
+MOST_BARS = 10  # on a card; all are in the figures
+
+
+@dataclass(frozen=True)
+class Bar:
+    label: str  # as it is stored
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    told: str
+    extra: bool  # no answer, other, or does not fit
+    faint: bool  # it cannot be told from none
+
+    @property
+    def range(self) -> str:
+        return "" if self.low is None or self.high is None else " – ".join(rounded_range(self.low, self.high))
+
+
+@dataclass(frozen=True)
+class Picked:
+    """Whom the board shows: a group of a column, or everyone; in shares or in numbers."""
+
+    by: str = ""
+    group: str = ""
+    shares: bool = True
+
+
+@dataclass(frozen=True)
+class Card:
+    column: str
+    bars: tuple[Bar, ...]
+    aside: str
+    estimated: bool
+    score: float  # how far from even, or from everyone, beyond the noise
+
+    @property
+    def shown(self) -> tuple[Bar, ...]:
+        """The bars of a small picture, in the declared order: the largest, without extra ones that may be none."""
+        kept = [bar for bar in self.bars if not (bar.extra and bar.faint)]
+        if len(kept) <= MOST_BARS:
+            return tuple(kept)
+        largest = set(sorted(range(len(kept)), key=lambda place: -kept[place].value)[:MOST_BARS])
+        return tuple(bar for place, bar in enumerate(kept) if place in largest)
+
+
+def cards(look: Look, picked: Picked) -> list[Card]:
+    """All of them, what deviates most first."""
+    made = [_card(look, column, picked) for column in look.columns]
+    return sorted(made, key=lambda card: -card.score)
+
+
+def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
+    place = look.place(column)
+    names = look.query.cell_names(place)
+    extra = {*extra_labels(look.query.facts.schema.category(look.query.columns[place]))}
+    listed = look.query.axes[place].listed
+    return [
+        _bar(one, names[at], one.label in extra or at >= listed, 100 if picked.shares else 1)
+        for at, one in enumerate(_told(look, column, picked))
+    ]
+
+
+def _told(look: Look, column: str, picked: Picked) -> list[Figure]:
+    if picked.by and picked.by != column:
+        if picked.shares:
+            return look_groups.of_group(look, column, picked.by, picked.group)
+        row = look.query.cell_labels[look.place(picked.by)].index(picked.group)
+        return look.cross(picked.by, column)[row]
+    return look_groups.of_everyone(look, column) if picked.shares else look.bars(column)
+
+
+def _bar(one: Figure, name: str, extra: bool, times: int) -> Bar:
+    value = one.value * times
+    if one.low is None or one.high is None:
+        return Bar(one.label, name, value, None, None, _signed(bare(value), times), extra, value < times / 200)
+    low, high = one.low * times, one.high * times
+    return Bar(one.label, name, value, low, high, _signed(rounded(value, low, high), times), extra, one.low <= 0)
+
+
+def _signed(figure: str, times: int) -> str:
+    return f"{figure} %" if times > 1 else figure
+
+
+def _card(look: Look, column: str, picked: Picked) -> Card:
+    bars = tuple(bars_of(look, column, picked))
+    estimated = bool(bars) and all(bar.low is None for bar in bars)
+    if picked.by and picked.by != column:
+        own = look_groups.of_group(look, column, picked.by, picked.group)
+        score = look_groups.unlike(own, look_groups.of_everyone(look, column))
+        return Card(column, bars, _most(bars), estimated, score)
+    return Card(column, bars, aside(look, column, bars), estimated, look_groups.uneven(look, column))
+
+
+def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
+    """Of a number its average and its median, of days the median, of a list what is most."""
+    ref, declared = look.query.columns[look.place(column)], look.query.facts.schema[column]
+    if not isinstance(ref, Grouped) or not ref.starts:
+        return _most(bars)
+    middle = look.percentile(column)
+    if isinstance(declared, Number):
+        mean = look.mean(column)
+        low, high = rounded_range(float(mean.low or 0), float(mean.high or 0))
+        told = say("board_page.mean", low=low, high=high)
+        first, last = (bare(float(end or 0)) for end in (middle.low, middle.high))
+        return f"{told} · {say('board_page.median', low=first, high=last)}"
+    first, last = (_day(end) for end in (middle.low, middle.high))
+    return say("board_page.median", low=first, high=last)
+
+
+def _day(number: float | None) -> str:
+    return day(date.fromordinal(int(number or 1)).isoformat())
+
+
+def _most(bars: Sequence[Bar]) -> str:
+    """What is most for certain; nothing where that cannot be told."""
+    ends = {bar.label: (bar.low, bar.high) for bar in bars if not bar.extra}
+    if len(ends) < 2 or any(low is None for low, _ in ends.values()):
+        return ""
+    first = leaders(ends)
+    if len(first) > 1:
+        return say("board_page.alike", values=len(first))
+    return say("board_page.most", name=next(bar.name for bar in bars if bar.label == first[0]))
+
+
+def answer_of(found: dp.Answer) -> Look:
+    look = found.value
+    assert isinstance(look, Look)
+    return look

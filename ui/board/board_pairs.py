@@ -1,0 +1,58 @@
+"""What goes together: each column against the columns of interest, as far as the ranges tell."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.messages import say
+from dpengine.released import look_groups
+from dpengine.released.look import Figure, Look
+from dpengine.released.look_groups import Apart
+from ui.shell import nav
+from ui.words.figures import rounded, rounded_range
+
+
+def show(table: dp.Table, found: dp.Answer, look: Look) -> None:
+    against = look.query.against
+    if not against or len(look.columns) < 2:
+        return
+    head = "".join(f"<th>{escape(say('board_page.with', column=name))}</th>" for name in against)
+    rows = "".join(_row(table, found, look, name) for name in look.columns if list(against) != [name])
+    st.html(
+        f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
+        f'<div class="scroll" tabindex="0"><table class="plain pairs"><tr><th>{escape(say("board_page.column"))}</th>'
+        f"{head}</tr>{rows}</table></div>"
+    )
+
+
+def _row(table: dp.Table, found: dp.Answer, look: Look, name: str) -> str:
+    cells = ""
+    for other in look.query.against:
+        if other == name:
+            cells += "<td></td>"
+            continue
+        told = look_groups.together(look, name, other)
+        state = f'<span class="state {told.state}">{escape(say(f"board_page.state.{told.state}"))}</span>'
+        cells += f"<td>{state} {_shows(table, found, look, name, other, told)}</td>"
+    return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
+
+
+def _shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, told: Apart) -> str:
+    """Where it shows most; a link to the board of that group."""
+    if told.most is None or told.least is None:
+        return ""
+    groups = dict(zip(look.query.cell_labels[look.place(name)], look.query.cell_names(look.place(name)), strict=True))
+    values = dict(zip(look.query.cell_labels[look.place(other)], look.query.cell_names(look.place(other)), strict=True))
+    most, least = (f"{groups[one.label]} {_figure(one)}" for one in (told.most, told.least))
+    where = {"look": found.request_id, "by": name, "group": told.most.label}
+    link = f'<a href="{nav.address("board", table.name, **where)}" target="_self">{escape(say("board_page.look"))}</a>'
+    return f"{escape(say('board_page.shows', value=values[told.value], most=most, least=least))} {link}"
+
+
+def _figure(one: Figure) -> str:
+    low, high = 100 * (one.low or 0.0), 100 * (1.0 if one.high is None else one.high)
+    first, last = rounded_range(low, high)
+    return f"{rounded(100 * one.value, low, high)} % ({first}–{last})"

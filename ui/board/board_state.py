@@ -1,0 +1,83 @@
+"""The form of a first look, as the address holds it: what is left out, what is of interest, what is told in fewer
+groups, what matters most."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import dpengine as dp
+from dpengine.core.exact import text_of
+from dpengine.declared.grouped import base, ref_json
+from dpengine.declared.schema import ItemSet
+from dpengine.mechanisms.marginals.bins import coarser, readable
+from dpengine.mechanisms.marginals.overview import MOST_AGAINST, MOST_COLUMNS, Overview
+from ui.parts import addressed
+
+PLACE = "board"
+NAMES = ("without", "against", "coarse", "most", "three", "epsilon")
+_HEAVY = 4  # the weight of a column that matters most
+
+
+def offered(table: dp.Table) -> list[str]:
+    return [name for name, column in table.schema.columns.items() if not isinstance(column, ItemSet)]
+
+
+def can_be_coarser(table: dp.Table) -> list[str]:
+    """Columns that can be told in fewer groups than usual."""
+    return [
+        name
+        for name in offered(table)
+        if (rough := coarser(name, table.schema)) != readable(name, table.schema) and not isinstance(rough, str)
+    ]
+
+
+def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
+    """What the form shows of an address, nothing of which is trusted; all columns where it says nothing."""
+    known = offered(table)
+
+    def names(of: str) -> list[str]:
+        wanted = addressed.read(arriving.get(of))
+        found = wanted if isinstance(wanted, list) else []
+        return [name for name in known if name in found]
+
+    given: dict[str, Any] = {of: names(of) for of in ("without", "against", "coarse", "most")}
+    if "without" not in arriving:
+        given["without"] = known[MOST_COLUMNS:]
+    given["against"] = given["against"][:MOST_AGAINST]
+    return given | {"three": "1" if arriving.get("three") == "1" else ""}
+
+
+def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
+    names = [name for name in offered(table) if name not in now["without"]]
+    columns = [ref_json(coarser(name, table.schema)) if name in now["coarse"] else name for name in names]
+    given: dict[str, Any] = {"columns": columns or [""], "against": now["against"], "epsilon": now["epsilon"]}
+    given |= {"three": True} if now.get("three") else {}
+    given |= {"weights": dict.fromkeys(now["most"], _HEAVY)} if now.get("most") else {}
+    query = table.query("overview", **given)
+    assert isinstance(query, Overview)
+    return query
+
+
+def link(table: dp.Table, now: dict[str, Any], **changed: Any) -> dict[str, str]:
+    """The form filled in like this, but for what is changed: URL parameters of the page."""
+    told = {name: value for name, value in (now | changed).items() if value}
+    return {"table": table.name} | {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in told.items()
+    }
+
+
+def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
+    """The form as it would have to be filled in for a question that was asked."""
+    names = [base(ref) for ref in query.columns]
+    known = offered(table)
+    rough = [base(ref) for ref in query.columns if not isinstance(ref, str) and ref == coarser(base(ref), table.schema)]
+    usual = [base(ref) for ref in query.columns if ref == readable(base(ref), table.schema)]
+    return {
+        "without": [name for name in known if name not in names],
+        "against": list(query.against),
+        "coarse": [name for name in rough if name not in usual],
+        "most": [name for name, _ in query.weights],
+        "three": "1" if query.three else "",
+        "epsilon": text_of(query.epsilon),
+    }

@@ -306,6 +306,7 @@ def test_or_is_understood_by_every_question_with_conditions(workspace: Workspace
         "crosstab": {"columns": ["way", "town"]},
         "noisy_argmax": {"options": [[["way", "in", ["bus"]]], [["way", "in", ["car"]]]]},
         "density": {"columns": ["age"]},
+        "vector_mean": {"columns": ["age"]},
         "small_database": {"columns": ["way"]},
         "mwem": {"columns": ["way"]},
     }

@@ -5,6 +5,9 @@
 **Worst event.** P(A) − e^ε·Q(A) is largest for A = {x : P(x) > e^ε·Q(x)}, where it is the sum of the positive parts:
 the least δ that P and Q keep at ε. So finitely many comparisons decide what 2^outcomes events would.
 
+**One row** (thesis, Thm 4.7, Ex. 4.8). Where every row is released by itself, pairs of one-row tables decide: of |D|
+rows C(|D|, 2) pairs with 2^|D| events, not n·C(|D|, 2)·|D|^(n−1) pairs of tables of n people.
+
 Chances are exact Fractions where they are rational. Powers of e have fifty digits, and excesses below 10^-40 are equal
 chances: no setting comes nearer than that to a promise without meeting it.
 """
@@ -51,6 +54,21 @@ class Checked:
     def limit(self) -> Fraction:
         """What the promise allows the likelier world: e^ε·rarer + δ."""
         return Fraction(exp_decimal(self.epsilon)) * self.rarer + self.delta
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many pairs, and events of each, decide where every row is released by itself; and how many pairs of whole
+    tables there would be."""
+
+    pairs: int
+    events: int
+    tables: int
+
+
+def needed(rows: int, people: int) -> Needed:
+    """Of tables of so many people, each with one of so many different rows (thesis, Ex. 4.8)."""
+    return Needed(comb(rows, 2), 2**rows, people * comb(rows, 2) * rows ** (people - 1))
 
 
 def check(first: Sequence[Fraction], second: Sequence[Fraction], epsilon: Fraction, delta: Fraction) -> Checked:

@@ -217,7 +217,7 @@ def answer_rows(ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits
                 charge.request,
                 charge.hash,
                 cut,
-                "" if query is None else query.measure,
+                "" if query is None else query.measure_of(label),
                 _english(known, label),
             ]
         for burned in _parts(ledger, entry):

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpengine.core.exact import text_of
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.publish.of_rows import OfRows
@@ -36,11 +35,11 @@ class Instead:
 def asked_instead(query: OfRows, name: str) -> Instead | None:
     """Of a number its mean, of a list how many rows hold each value; nothing of other columns."""
     column, facts = query.facts.schema[name], query.facts
-    spend = {"column": name, "epsilon": text_of(query.epsilon / len(query.columns))}
+    about, spend = {"column": name, "epsilon": "1"}, query.epsilon / len(query.columns)
     if isinstance(column, Number):
-        mean = catalogue["mean"].build(facts, spend)
+        mean = catalogue["mean"].build(facts, about).at(spend)
         return Instead(mean, query.reach(name), mean.promise().amount / column.diameter)
     if isinstance(column, Category):
-        counts = catalogue["histogram"].build(facts, spend)
+        counts = catalogue["histogram"].build(facts, about).at(spend)
         return Instead(counts, query.reach(name), counts.promise().amount / facts.about)
     return None

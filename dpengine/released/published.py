@@ -16,6 +16,7 @@ bin         its generating function is (1−r)²/((1−rz)(1−r/z)). So with e(
 Whole rows  published as one value: a number is its true place on the grid or, with chance λ, any of its D+1 places. A
             mean is (ȳ − λD/2)/(1−λ), rows in a bin with a share w of the places (c − nλw)/(1−λ)
             (`tails.mixed_mean_reach`, `tails.mixed_part_reach`).
+            How many rows hold each *combination* is the same with w one of all combinations: (c − np)/(1−λ).
 Percentile  the share of rows at or below each point of the grid, in the same way; what is stated is every point where
             the wished share lies within the ranges on both sides, all points at once.
 """
@@ -25,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,7 @@ from dpengine.core.json_types import JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms.publish.of_rows import OfRows
+from dpengine.mechanisms.publish.publish_row import PublishRow
 from dpengine.mechanisms.publish.write_file import codes_of, file_digest, values_of
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.row_noise import Blur, Marginal, Mixing
@@ -135,6 +137,32 @@ class Published:
             label: Estimate(float(count), float(count) - reach, float(count) + reach)
             for label, count in zip(column.labels, estimates, strict=True)
         }
+
+    @property
+    def crossed(self) -> bool:
+        """Can rows be counted by all their columns at once? Where they were published as one value of not too many."""
+        return isinstance(self.query, PublishRow) and self.query.combinations <= MOST_BINS
+
+    def combinations(self) -> dict[tuple[str, ...], Estimate]:
+        """Rows with each combination of all columns, all at once."""
+        if not isinstance(self.query, PublishRow) or not self.crossed:
+            raise AllowanceError("publish.no_rows", most=MOST_BINS)
+        whole, names = self.query.whole, self.query.columns
+        places = np.ravel_multi_index(tuple(self.codes(name) for name in names), self.query.sizes)
+        seen = np.bincount(places, minlength=whole.size)
+        reach = float(swap_reach(whole.mixed, whole.size, self.rows, self.query.beta / whole.size))
+        counts = (seen - self.rows * float(whole.chance)) / float(1 - whole.mixed)
+        return {
+            cells: Estimate(float(count), float(count) - reach, float(count) + reach)
+            for cells, count in zip(product(*map(self._cells, names)), counts, strict=True)
+        }
+
+    def _cells(self, name: str) -> list[str]:
+        """Every cell that a column can show, as the file writes it."""
+        column = self.query.facts.schema[name]
+        if isinstance(column, Category):
+            return list(column.labels)
+        return [str(cell) for cell in values_of(self.query, name, np.arange(self.query.steps(name) + 1)).to_pylist()]
 
     def bins(self, name: str, starts: list[int]) -> list[Estimate]:
         """Rows of a number in each bin of the published grid, all at once; a bin runs to the next start, the last to

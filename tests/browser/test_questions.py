@@ -11,18 +11,20 @@ from browser.steps import go, settled, shot
 
 INCOME = {"q": "mean", "column": "monthly_income", "by": "district", "epsilon": "0.2"}
 GROUPS = [[["age", ">=", 65]], [["age", "<=", 40]]]
+AVERAGES = [{"mean": "age"}, {"mean": "monthly_income"}]
 QUESTIONS: list[tuple[str, str, dict[str, Any], str]] = [
     ("by-group-mean", "town", INCOME, ""),
     ("crosstab", "town", {"q": "crosstab", "columns": ["way_to_work", "has_car"], "epsilon": "0.1"}, "Most: "),
     ("share", "town", {"q": "proportion", "of": [["has_car", "in", ["yes"]]], "epsilon": "0.05"}, "About"),
     ("several-top", "town", {"q": "top_item", "column": "district", "how_many": 3, "epsilon": "0.5"}, "Station"),
     ("largest", "town", {"q": "noisy_argmax", "options": GROUPS, "epsilon": "0.05"}, "age is at most 40"),
+    ("highest", "town", {"q": "noisy_argmax", "options": AVERAGES, "epsilon": "0.05"}, "age"),
     ("films", "films", {"q": "top_item", "column": "films", "epsilon": "0.2"}, ""),
     ("visits", "visits", {"q": "count", "people": True, "where": [["cost", ">=", 100]], "epsilon": "0.3"}, "About"),
 ]
 
 
-LONG = ("crosstab", "share", "several-top", "largest", "films", "visits")
+LONG = ("crosstab", "share", "several-top", "largest", "highest", "films", "visits")
 CASES = [pytest.param(*one, id=one[0], marks=[pytest.mark.long] if one[0] in LONG else []) for one in QUESTIONS]
 
 

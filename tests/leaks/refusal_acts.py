@@ -283,6 +283,10 @@ def other_columns(bench: Bench, key: str, **columns: Any) -> Any:
     return catalogue[key].build(facts, {"columns": list(columns), "epsilon": "1"})
 
 
+def of_a_thousand_million(bench: Bench) -> Any:
+    return replace(bench.ask("publish_number", columns=["far"]), facts=replace(bench.table.facts, about=10**9))
+
+
 def changed_file(bench: Bench) -> Any:
     found = published(bench, "home")
     found.path.write_bytes(b"PAR1")

@@ -7,9 +7,19 @@ from typing import Any
 
 from leaks.refusal_bench import Bench
 
+import dpengine as dp
+
 
 def by(given: Any) -> Callable[[Bench], Any]:
     return lambda bench: bench.ask("histogram", column=given)
+
+
+APART = [{"mean": "a"}, {"mean": "c"}]
+
+
+def steps_apart(bench: Bench) -> Any:
+    columns = {"a": dp.Number(0, 9973), "c": dp.Number(0, 9967)}
+    return bench.add(bench.frame(a=[bench.digits], c=[bench.digits]), columns)
 
 
 CAUSES: dict[str, Callable[[Bench], Any]] = {
@@ -27,5 +37,10 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "vector.kind": lambda bench: bench.ask("vector_mean", columns=["far", "likes"]),
     "vector.norm": lambda bench: bench.ask("vector_mean", columns=["far"], norm="2"),
     "vector.lattice": lambda bench: bench.ask("vector_mean", columns=["far"], lattice=99),
+    "options.many": lambda bench: bench.ask("noisy_argmax", options=[]),
+    "options.different": lambda bench: bench.ask("noisy_argmax", options=[[["far", ">", 1]]] * 2),
+    "options.mixed": lambda bench: bench.ask("noisy_argmax", options=[{"mean": "far"}, [["far", ">", 1]]]),
+    "options.twice": lambda bench: bench.ask("noisy_argmax", options=[{"mean": "far"}, {"mean": "far"}]),
+    "options.steps": lambda bench: steps_apart(bench).query("noisy_argmax", options=APART, epsilon="0.1"),
     "find_declarations.columns": lambda bench: bench.ask("find_declarations", numbers=[]),
 }

@@ -26,7 +26,7 @@ from ui.answers import take_away
 from ui.answers.answers import PER_PAGE
 from ui.answers.compare_words import Named, Words, printed
 from ui.ledger import report
-from ui.parts import card, exports
+from ui.parts import card, exports, fitting
 from ui.parts.history import when
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -238,3 +238,19 @@ def test_the_file_of_all_answers_has_the_notes(clinic: dp.Table) -> None:
     of_wait = [one["note"] for one in rows if "wait" in one["question"]]
     assert len(of_wait) == 5 and all(note in one for one in of_wait)
     assert not [one for one in rows if note in one["note"] and "wait" not in one["question"]]
+
+
+def test_figures_of_several_columns_have_their_own_notes(home: Workspace) -> None:
+    """Of two averages in one answer only one is of a column that nobody checked."""
+    frame = pd.DataFrame({"wait": [10, 20, 30, 40] * 250, "age": [30, 40, 50, 60] * 250})
+    schema = dp.Schema({"wait": dp.Number(0, 60), "age": dp.Number(0, 100)})
+    table = home.add_table("two", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
+    table.ask(table.query("fit_check", column="wait", epsilon="2"))
+    answer = table.ask(table.query("vector_mean", columns=["wait", "age"], epsilon="5"))
+    note = say("fit.note.unchecked", column="age")
+    assert not fitting.notes(answer, "wait") and fitting.notes(answer, "age") == [note]
+    told = html_of(opened(table="two"))
+    wait, age = (told.index(f'<th scope="row">{name}</th>') for name in ("wait", "age"))
+    assert told.count(note) == 1 and wait < age < told.index(note)
+    rows = {row[2]: row[-1] for row in exports.answer_rows(answer)[1]}
+    assert rows == {"wait": "", "age": note}

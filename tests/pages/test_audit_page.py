@@ -11,7 +11,9 @@ from fractions import Fraction
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import pandas as pd
 import pytest
 from helpers_page import html_of, open_page, plain
 from streamlit.testing.v1 import AppTest
@@ -298,3 +300,30 @@ def test_claims_are_those_of_the_ledger() -> None:
         large |= {"find_values": Fraction(1, 100), "find_declarations": Fraction(11, 1000)}
         large |= dict.fromkeys(("gaussian", "density"), Fraction(1, 1000))
         assert claim.delta == large.get(key, 0)
+
+
+# A column of one's own
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_declared_column_is_audited_without_its_cells(shared: dp.Workspace) -> None:
+    """Its exact ε and δ, how many one-row tables that took, and the theorem; the table's files are gone before."""
+    frame = pd.DataFrame({"state": ["TX", "CA"] * 30, "pay": [str(place) for place in range(60)]})
+    schema = dp.Schema({"state": dp.Category(["TX", "CA", "NY"], "NY", "NY"), "pay": dp.Number(0, 60)})
+    budget = dp.Budget("10", "1e-6")
+    table = shared.add_table("audited", frame, schema=schema, unit=dp.Unit.rows(), budget=budget)
+    secret: dict[str, Any] = {"relation": "add_remove", "about_rows": 60}
+    shared.add_table("secret one", frame.iloc[1:], schema=schema, unit=dp.Unit.rows(), budget=budget, **secret)
+    with mock.patch.object(dp.Workspace, "read", side_effect=AssertionError("a cell was read")):
+        app = open_page("audit", table="audited", e="1")
+        text = plain(html_of(app))
+        assert "a row of “state” shows is at most 2.72 times as likely" in text and "exactly ε = 1.00" in text
+        assert "Theorem 4.7" in text and "one of 3 cells, so there are 3 pairs" in text and "As promised" in text
+        app.selectbox(key="check-own-audited").set_value("pay").run()
+        app.segmented_control(key="check-own-delta").set_value("0.1").run()
+        text = plain(html_of(app))
+        assert "goes beyond that with a chance of exactly 0.1; δ = 0.1 was promised" in text
+        assert "one of 61 cells, so there are 1,830 pairs" in text and "of 60 kinds" in text
+        assert table.meter().charges == 0
+        refused = plain(html_of(open_page("audit", table="secret one")))
+        assert "cannot be asked of a table where being in it is secret" in refused and "exactly ε" not in refused

@@ -67,6 +67,8 @@ ASKED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("density", {"columns": ["amount"], "resolution": 20}, (RANGE,)),
     ("train_linear", {"target": "amount", "features": ["town"], **TRAINED}, (RANGE, LISTED)),
     ("train_logistic", {"target": "ill", "features": ["amount"], **TRAINED}, (RANGE,)),
+    ("train_hinge", {"target": "ill", "features": ["amount"], **TRAINED}, (RANGE,)),
+    ("vector_mean", {"columns": ["amount"]}, (RANGE,)),
     ("check_model", {}, (RANGE, "errors of more than 150 in amount count as 150")),
 ]
 

@@ -93,3 +93,26 @@ def test_a_condition_on_numbers_beyond_what_a_browser_counts_has_its_fields() ->
     assert conditions._numbers(column, "<", None, "size", "0", where) is not None
     given = where.number_input.call_args.args[1:]
     assert all(isinstance(one, float) for one in given)
+
+
+def test_averages_are_options_of_which_is_largest() -> None:
+    from streamlit.testing.v1 import AppTest
+
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    app.switch_page("../pages/ask.py")
+    told = {"table": "town", "q": "noisy_argmax", "epsilon": "0.05"}
+    for name, value in told.items():
+        app.query_params[name] = value
+    app.run()
+    app.segmented_control(key="ask-compare-town").set_value("averages").run()
+    assert not app.exception and sorted(app.multiselect(key="ask-averages-town").value) == ["age", "monthly_income"]
+    given = app.query_params["options"]
+    found = json.loads(given if isinstance(given, str) else given[0])
+    assert sorted(one["mean"] for one in found) == ["age", "monthly_income"]
+    assert "Each average is taken as a place in its column" in text(app) and "below the highest average" in text(app)
+    again = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    again.switch_page("../pages/ask.py")
+    for name, value in (told | {"options": json.dumps([{"mean": "age"}, {"mean": "monthly_income"}])}).items():
+        again.query_params[name] = value
+    again.run()
+    assert again.multiselect(key="ask-averages-town").value == ["age", "monthly_income"], "a link brings it back"

@@ -124,6 +124,20 @@ def test_the_mean_of_many_answers_comes_to_the_truth() -> None:
 # --- 3 and 4 the definition -------------------------------------------------------------------------------------------
 
 
+def test_one_row_decides_and_how_many_pairs_that_spares() -> None:
+    """Counted by hand: of three different rows and two people, and as the lesson tells it of eight rows and three."""
+    tables = list(product(range(3), repeat=2))
+    apart = [
+        (one, other) for one in tables for other in tables if sum(a != b for a, b in zip(one, other, strict=True)) == 1
+    ]
+    found = definition.needed(3, 2)
+    assert (found.pairs, found.events, found.tables) == (3, 8, len(apart) // 2)
+    told = lesson_definition.needed_words()
+    assert told == {"rows": "8", "people": "3", "pairs": "28", "events": "256", "tables": "5,376"}
+    view = lesson_definition.view(lesson_definition.LESSON.clean({}))
+    assert "28 pairs, not 5,376" in view.theorem and "Theorem 4.7" in view.source
+
+
 def every_event(size: int) -> Any:
     return chain.from_iterable(combinations(range(size), many) for many in range(size + 1))
 

@@ -146,7 +146,19 @@ def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables
 def test_the_preview_says_what_a_row_and_all_rows_will_tell(tables: dict[str, dp.Table]) -> None:
     text = said(opened(table="rows", columns='["pay", "=word"]', epsilon="4"))
     assert "As one of 404 possible rows it would be" in text
-    assert "Asked on the Ask page instead, for the same ε, its mean would be within" in text
+    assert "Asked instead of published, for the same ε, its mean would be within" in text
+    three = said(opened(table="rows", columns='["pay", "=word", "held"]', epsilon="1"))
+    assert (
+        "Asked instead of published" in three
+        and "3 columns share the spend" in three
+        and "Something is wrong" not in three
+    )
+    sets = said(opened(table="sets", columns='["held"]', epsilon="1"))
+    assert (
+        "Of a row’s set about 0.7 of 2 items are wrong" in sets
+        and "as one of 4 possible sets; item by item 0.755" in sets
+    )
+    assert "No method with this ε gets fewer than 0.53 wrong" in sets and "published wrong with chance 0.34976" in sets
     assert "(Theorem 5.3 says" in text and "κ = 1, leave" in text
     assert "A row is off by about" in text and "in the worst case; this is" in text and "Rounding to" not in text
     assert "2 columns share the spend: ε = 2 for each" in text and "at this spend:" not in text
@@ -272,3 +284,19 @@ def test_an_address_of_the_form_brings_it_back(tables: dict[str, dp.Table]) -> N
     app = opened(table="rows", columns='["pay"]', grid="4", epsilon="0.25")
     kept = {name: value[0] if isinstance(value, list) else value for name, value in dict(app.query_params).items()}
     assert (json.loads(kept["columns"]), kept["grid"], kept["epsilon"]) == (["pay"], "4", "0.25")
+
+
+def test_items_that_a_spreadsheet_would_compute_are_written_as_words() -> None:
+    """Sets and days of a published file, as the lists beside them."""
+    rows = pa.table({"held": ["=1+1|x", "", "x"], "day": ["-0400-01-01", "1990-01-01", "1990-01-01"]})
+    first, *lines = exports.table_csv(rows).decode("utf-8-sig").splitlines()
+    assert first == '"held","day"' and lines == ['"\'=1+1|x","\'-0400-01-01"', '"","1990-01-01"', '"x","1990-01-01"']
+
+
+def test_combinations_of_whole_rows_are_counted_for_nothing(tables: dict[str, dp.Table]) -> None:
+    table = tables["lists"]
+    answer = table.ask(table.query("publish_row", columns=["held", "=word"], epsilon="6"))
+    before = len(table.history())
+    text = said(opened(table="lists", published=answer.request_id, of=" "))
+    assert "every one of the 4 ranges holds the truth" in text and "x|y · z" in text
+    assert len(table.history()) == before

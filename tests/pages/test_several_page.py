@@ -148,3 +148,20 @@ def test_what_if_answers_how_many_people_several_averages_need() -> None:
     assert 3 * few < many
     with pytest.raises(AllowanceError):
         whatif.read(given | {"columns": "21"})
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("lang", ["en", "sl"])
+@pytest.mark.parametrize("source", [{}, {"from": "table", "column": "age"}], ids=["typed", "table"])
+def test_what_if_is_drawn_for_several_averages(source: dict[str, str], lang: str) -> None:
+    from streamlit.testing.v1 import AppTest
+
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    app.switch_page("../pages/whatif.py")
+    for name, value in ({"table": "town", "q": "vector_mean", "columns": "5", "lang": lang, "k": "2"} | source).items():
+        app.query_params[name] = value
+    app.run()
+    told = text(app)
+    assert not app.exception and say("page.trouble") not in told
+    assert ("each of 5 averages within" if lang == "en" else "vsako od 5 povprečij znotraj") in told
+    assert "(0 ±" not in told  # columns that are made up have no names

@@ -130,3 +130,10 @@ def test_an_open_table_lends_its_public_facts_and_numbers_are_those_of_ask(share
     assert "monthly_income" in statement(page)
     lent = opened(**{"table": "town", "from": "table"})  # what an address does not say, the table does
     assert "With 40,000 people" in statement(lent) and "n" not in lent.query_params
+
+
+def test_choosing_one_of_many_is_drawn_against_asking_for_all() -> None:
+    page = opened(see="choose")
+    text = html_of(page)
+    assert "Choosing is cheaper than asking for all" in text and "With 1,000 groups the one chosen in private" in text
+    assert any(element.key == "whatif-choose" for element in page.get("plotly_chart"))

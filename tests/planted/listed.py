@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.planted import (
     accounts,
+    choices,
     curves,
     densities,
     doors,
@@ -33,6 +34,7 @@ PARTS = (
     twinned,
     published,
     synthetics,
+    choices,
     trusts,
     honesty,
     trained,

@@ -9,6 +9,7 @@ from battery import SEVERAL, check_law_against_loss, check_sensitivity, facts
 
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
+from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.choices.quantile import Median
 from dpengine.mechanisms.choices.top_item import TopItem
 from dpengine.mechanisms.counts.count import Count
@@ -51,6 +52,7 @@ from tests.planted.wrong_questions import (
     OneLess,
     OneNoiseForAll,
     OneRowEach,
+    OneStepEach,
     OnlyFullBars,
     OtherRelation,
     PresentCandidates,
@@ -74,6 +76,7 @@ def _session() -> tuple[AdaptiveSession, AdaptiveSession, AdaptiveSession]:
 
 COUNT, BARS = made(Count, SOME), made(Histogram, {"column": "c"})
 ITEMS, ITEM_BARS = made(TopItem, {"column": "s"}), made(Histogram, {"column": "s"})
+AVERAGES = made(NoisyArgmax, {"options": [{"mean": "x"}, {"mean": "z"}]})
 TOP, MEDIAN = made(TopItem, {"column": "t"}), made(Median, {"column": "x", "with_range": False})
 RANGED, BY = made(Median, {"column": "x"}), made(Mean, {"column": "x", "by": "c"})
 TOTAL, MEAN = made(Sum, {"column": "x"}), made(Mean, {"column": "z"} | SOME)
@@ -208,6 +211,13 @@ PLANTED = [
         "wasteful",
         ITEMS,
         made(SetSizedScore, {"column": "s"}),
+    ),
+    Planted(
+        "averages priced like groups",
+        "A sum of places moves by the whole range, not by one.",
+        *sensitivity,
+        AVERAGES,
+        made(OneStepEach, {"options": [{"mean": "x"}, {"mean": "z"}]}),
     ),
     Planted(
         "one item each",

@@ -15,6 +15,7 @@ from dpengine.accountant.loss import Loss, Pure
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
+from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.choices.quantile import Blocks, Median
 from dpengine.mechanisms.choices.top_item import TopItem
 from dpengine.mechanisms.counts.count import Count
@@ -160,6 +161,13 @@ class SetSizedScore(TopItem):
 
     def sensitivity(self) -> Any:
         return replace(super().sensitivity(), bound=2)
+
+
+class OneStepEach(NoisyArgmax):
+    """Averages priced like groups, as if a person moved a sum of places by one step and not by the whole range."""
+
+    def sensitivity(self) -> Any:
+        return replace(super().sensitivity(), bound=self.facts.unit.at_most)
 
 
 class OneItemEach(Histogram):

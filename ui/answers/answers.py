@@ -69,6 +69,7 @@ _STYLE = """<style>
 table.plain.compared { max-width: 44rem; }
 .st-key-card-compare { border-color: var(--left) !important; }
 .st-key-card-compare .headline { font-size: 1.75rem; }
+.st-key-card-compare .fit { margin-top: 0.8rem; }
 @media print {
   [data-testid="stHeader"], .st-key-head, .st-key-take-away, .st-key-compare-clear, .see, [data-testid="stPopover"],
   [data-testid="stExpander"], [data-testid="stSelectbox"], [data-testid="stButtonGroup"], .modebar-container,

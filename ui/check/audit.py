@@ -9,19 +9,20 @@ from typing import Any
 
 import streamlit as st
 
+import dpengine as dp
 from demos.neighbours import ANA, SCHEMA, Example, Table, settings
 from demos.twins import twins
 from dpengine.declared.facts import named_columns
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.messages import plain, say
-from ui.check import audit_chart, audit_state, audit_words
+from ui.check import audit_chart, audit_state, audit_words, own_column
 from ui.check.audit_state import CARE, CHOICES, MOST, Drawn, Prepared
 from ui.parts import exports
 from ui.shell import frame
 from ui.words import gloss
 
 
-def show() -> None:
+def show(table: dp.Table) -> None:
     frame.instead(say("check.meter"))
     title, lead = escape(say("check.title")), gloss.text(say("check.lead"))
     st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>')
@@ -37,6 +38,8 @@ def show() -> None:
         st.html(f'<h2>{escape(say("check.broken"))}</h2><p class="muted">{escape(say("check.broken_lead"))}</p>')
         given = given | {"twin": _twin(example, given)}
         checked(example, given["twin"])
+    with st.container(key="card-audit-own"):
+        own_column.show(table, given["e"])
     audit_state.remember(given)
 
 

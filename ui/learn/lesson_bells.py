@@ -64,7 +64,7 @@ def beside(view: View) -> None:
     words = [tell("lemma.three"), small, tell("lemma.four")]
     told = "".join(f"<p{written()}>{escape(line)}</p>" for line in words)
     head = f'<tr><td></td><th scope="col" class="number" dir="auto">{escape(tell("lemma.head"))}</th></tr>'
-    st.html(f'<h3{written()}>{escape(tell("lemma.title"))}</h3>{told}<table class="plain">{head}{rows}</table>')
+    st.html(f'<h2{written()}>{escape(tell("lemma.title"))}</h2>{told}<table class="plain">{head}{rows}</table>')
 
 
 def _small_chance(value: float) -> str:

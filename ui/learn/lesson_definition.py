@@ -7,6 +7,7 @@ from fractions import Fraction
 from demos.lessons import definition as demo
 from demos.lessons.definition import Checked
 from dpengine.core.exact import exp_decimal
+from dpengine.messages import plain
 from ui.learn.lesson import Given, Lesson, Setting, View, words
 from ui.learn.lesson_coin import checked_facts, told
 from ui.pictures import picture
@@ -14,6 +15,7 @@ from ui.pictures.picture import Column
 
 NUMBER = 4
 tell = words(NUMBER)
+ROWS, PEOPLE = 8, 3
 SHARES = tuple(f"{place / 20:g}" for place in range(21))
 
 
@@ -31,7 +33,15 @@ def view(given: Given) -> View:
         more, less = max(found.first[0], found.second[0]), min(found.first[0], found.second[0])
         limit = Fraction(exp_decimal(epsilon)) * less + delta
         theorem += " " + tell("theorem.yes", more=told(more), less=told(less), limit=told(limit), **_promised(facts))
+    theorem += " " + tell("theorem.one_row", **needed_words())
     return View(_picture(given["kind"], found), one, two, theorem, tell("source"), tell("relation"))
+
+
+def needed_words() -> dict[str, str]:
+    """How many comparisons decide, with the rows of the auditor's small world and three people."""
+    counted = demo.needed(ROWS, PEOPLE)
+    told = {"rows": ROWS, "people": PEOPLE, "pairs": counted.pairs, "tables": counted.tables, "events": counted.events}
+    return {name: plain(value) for name, value in told.items()}
 
 
 def _promised(facts: dict[str, str]) -> dict[str, str]:

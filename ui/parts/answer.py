@@ -109,9 +109,9 @@ def strips_html(answer: dp.Answer) -> str:
         told = printed_range(query, low, high, part)
         name, figure_told = names.get(part, part), figure(answer, part)
         name += f" ({measure})" if (measure := query.measure_of(part)) else ""
-        strips.append(
-            Strip(name, figure_told, *told, lower, upper, (low_at, mark_at, high_at), query.mute((low, high), part))
-        )
+        places, mute = (low_at, mark_at, high_at), query.mute((low, high), part)
+        note = " ".join(fitting.notes(answer, part))
+        strips.append(Strip(name, figure_told, *told, lower, upper, places, mute, note))
     return html_of(strips)
 
 

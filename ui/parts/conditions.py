@@ -86,7 +86,21 @@ def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -
 
 
 def compare(table: dp.Table, given: Any) -> list[Any]:
-    """Groups of people to compare, each with its own conditions."""
+    """Groups of people to compare, each with its own conditions; or columns whose averages are."""
+    columns = table.schema.of_kind(Number)
+    if len(columns) > 1:
+        averages = isinstance(given, list) and any(isinstance(one, dict) for one in given)
+        kinds = ["groups", "averages"]
+        kind = st.segmented_control(
+            say("form.compare"),
+            kinds,
+            default=kinds[averages],
+            required=True,
+            key=f"ask-compare-{table.name}",
+            format_func=lambda one: say(f"form.compare.{one}"),
+        )
+        if kind == "averages":
+            return _averages(columns, given if averages else [], table.name)
     known = [one for one in given if isinstance(one, list)] if isinstance(given, list) else []
     counter = f"ask-options-{table.name}"
     count = st.session_state.setdefault(counter, min(max(len(known), 2), MOST_GROUPS))
@@ -100,6 +114,14 @@ def compare(table: dp.Table, given: Any) -> list[Any]:
         if count > 2:
             st.button(say("form.option_remove"), key="ask-less-options", on_click=_more, args=(counter, -1))
     return [one for one in built if one]
+
+
+def _averages(columns: list[str], given: list[Any], name: str) -> list[Any]:
+    asked = [one.get("mean") for one in given if isinstance(one, dict)]
+    now = [one for one in asked if one in columns] or columns[:2]
+    chosen = st.multiselect(say("form.compare.columns"), columns, now, key=f"ask-averages-{name}")
+    st.html(f'<p class="muted">{say("form.compare.help")}</p>')
+    return [{"mean": column} for column in chosen]
 
 
 def _more(counter: str, step: int) -> None:

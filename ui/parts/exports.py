@@ -42,10 +42,11 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def table_csv(table: pa.Table) -> bytes:
-    """A published table. Its words come from lists, so each is made safe once; numbers are numbers."""
+    """A published table. Its words, sets and days are made safe, each different one once; numbers are numbers."""
     for place, (name, kind) in enumerate(zip(table.column_names, table.schema.types, strict=True)):
-        if pa.types.is_dictionary(kind):
-            codes = table.column(place).unify_dictionaries().combine_chunks()
+        if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
+            column = table.column(place) if pa.types.is_dictionary(kind) else table.column(place).dictionary_encode()
+            codes = column.unify_dictionaries().combine_chunks()
             words = pa.array([safe(word) for word in codes.dictionary.to_pylist()], pa.string())
             table = table.set_column(place, name, words.take(codes.indices))
     out = io.BytesIO(MARK.encode())

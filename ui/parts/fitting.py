@@ -40,9 +40,11 @@ def notes(answer: dp.Answer, part: str = "") -> list[str]:
 
 
 def html(answer: dp.Answer, linked: bool = False) -> str:
-    """The notes; on a page `linked` to where columns are checked and declared anew, in a file not."""
-    told = [f'<p class="warn fit">{escape(note)}</p>' for note in notes(answer)]
-    if told and linked:
+    """The notes; on a page `linked` to where columns are checked and declared anew, in a file not. Where each figure is
+    of a column of its own they stand beside the figures."""
+    found = notes(answer)
+    told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]
+    if found and linked:
         place = nav.address("data", str(answer.receipt["table"]))
         told.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')
     return "".join(told)

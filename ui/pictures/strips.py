@@ -20,6 +20,7 @@ class Strip:
     upper: str
     places: tuple[float, float, float]  # of low, figure and high, as shares of that range
     mute: bool  # the range says nothing, and neither does the figure
+    note: str = ""  # on how the cells behind it fit
 
 
 def html_of(strips: Sequence[Strip]) -> str:
@@ -34,11 +35,12 @@ def html_of(strips: Sequence[Strip]) -> str:
 def _row(one: Strip) -> str:
     words = {"column": one.name, "figure": one.figure, "low": one.low, "high": one.high}
     alt = say("strips.alt", lower=one.lower, upper=one.upper, **words)
+    note = f'<p class="warn fit">{escape(one.note)}</p>' if one.note else ""
     return (
         f'<tr><th scope="row">{escape(one.name)}</th><td class="number"><b>{escape(one.figure)}</b></td>'
         f'<td class="number">{escape(one.low)} – {escape(one.high)}</td></tr>'
         f'<tr><td class="strip" colspan="3"><div role="img" aria-label="{escape(alt)}">{_drawn(one)}</div>'
-        f"<small><span>{escape(one.lower)}</span><span>{escape(one.upper)}</span></small></td></tr>"
+        f"<small><span>{escape(one.lower)}</span><span>{escape(one.upper)}</span></small>{note}</td></tr>"
     )
 
 

@@ -88,13 +88,13 @@ def _of_list(query: OfRows, name: str, column: Category) -> tuple[str, str, bool
 
 def _of_set(query: OfRows, name: str, column: ItemSet) -> tuple[str, str, bool, str]:
     row, reach, error = query.row(name), query.reach(name), query.error(name)
-    told = say("publish_page.wrong_items", error=two_figures(error), items=column.size)
+    told = say("publish_page.wrong_items", error=_three(error), items=column.size)
     if isinstance(row, AsOne | ItemByItem):
         ways = AsOne(column.size, row.epsilon, row.delta), ItemByItem(column.size, row.epsilon, row.delta)
         if isinstance(row, AsOne):
-            told += " " + say("publish_page.set_as_one", sets=row.swap.size, other=two_figures(ways[1].error))
+            told += " " + say("publish_page.set_as_one", sets=row.swap.size, other=_three(ways[1].error))
         elif column.points <= MOST_AT_ONCE:
-            told += " " + say("publish_page.set_apart", sets=column.points, other=two_figures(ways[0].error))
+            told += " " + say("publish_page.set_apart", sets=column.points, other=_three(ways[0].error))
         else:
             told += " " + say("publish_page.set_large")
     best = say("publish_page.items_best", **_beside(error, query.floor(name)))
@@ -132,6 +132,11 @@ def _asked(query: OfRows, name: str) -> str:
     if isinstance(column, Number):
         return say("publish_page.asked_mean", reach=two_figures(instead.asked * column.diameter), times=times)
     return say("publish_page.asked_shares", points=points(instead.asked), times=times)
+
+
+def _three(size: Fraction) -> str:
+    """To three figures: two ways may differ in the third alone."""
+    return local(f"{float(size):.3g}")
 
 
 def _share(share: Fraction) -> str:
@@ -175,6 +180,9 @@ def _short(words: str) -> str:
 
 
 def cell_words(value: Any) -> str:
+    """A cell as it is shown; the empty set would be nothing to see."""
+    if value == "":
+        return "–"
     return value if isinstance(value, str) else plain(value).replace("-", "−")
 
 

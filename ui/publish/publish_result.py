@@ -29,6 +29,7 @@ from ui.words.wording import headline, range_words
 
 KINDS = ("mean", "bars", "percentile")
 FIRST_ROWS = 6
+TOGETHER = " "  # all columns at once, in an address: no column has a blank name
 MOST_SHOWN = 60  # bars drawn; more are in the figures
 COARSER = (20, 10, 8, 6, 5, 4, 3, 2)
 
@@ -126,6 +127,8 @@ def _begins(sha: str, _published: Published) -> tuple[list[str], list[list[str]]
 def _told(sha: str, name: str, what: str, extra: str, _published: Published) -> Any:
     if what == "counts":
         return _published.counts(name)
+    if what == "together":
+        return _published.combinations()
     if what == "mean":
         return _published.mean(name)
     if what == "percentile":
@@ -138,8 +141,14 @@ def _told(sha: str, name: str, what: str, extra: str, _published: Published) -> 
 
 def _ask(table: dp.Table, found: dp.Answer, published: Published) -> None:
     st.html(f"<h2>{escape(say('publish_page.free'))}</h2><p class='muted'>{escape(say('publish_page.free_why'))}</p>")
-    name = picked("of", list(published.query.columns), str, say("publish_page.of"))
-    sha = found.value["sha256"]
+    columns, sha = list(published.query.columns), found.value["sha256"]
+    offered = [*columns, TOGETHER] if published.crossed else columns
+    name = picked("of", offered, _named, say("publish_page.of"))
+    if name == TOGETHER:
+        each = _told(sha, name, "together", "", published)
+        labels = {cells: " · ".join(called(cell_words(cell)) for cell in cells) for cells in each}
+        _counts({labels[cells]: one for cells, one in each.items()}, published, "together")
+        return
     if isinstance(published.query.facts.schema[name], Category | ItemSet):
         _counts(_told(sha, name, "counts", "", published), published, name)
         return
@@ -156,6 +165,10 @@ def _ask(table: dp.Table, found: dp.Answer, published: Published) -> None:
     except dp.AllowanceError as refusal:
         st.html(f'<p class="warn" role="status">{escape(str(refusal))}</p>')
         _coarser(table, published, name)
+
+
+def _named(one: str) -> str:
+    return say("publish_page.together") if one == TOGETHER else one
 
 
 def picked(parameter: str, options: list[str], words: Any, label: str, place: str = "publish") -> str:

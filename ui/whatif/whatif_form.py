@@ -32,7 +32,7 @@ def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
         column = ""
         if own and whatif.typed(key) - {"share"}:
             columns = form.choices(table, key)
-            st.markdown(say("form.of"), width="content")
+            st.markdown(say("whatif.like" if "columns" in whatif.typed(key) else "form.of"), width="content")
             first = given["column"] if given["column"] in columns else columns[0]
             column = pickers.pick("form.column", columns, first, str, widget(f"column-{key}"))
         st.markdown(say(_middle(key, column)), width="content")
@@ -55,7 +55,7 @@ def _middle(key: str, column: str) -> str:
     needed = whatif.typed(key)
     if not needed:
         return "whatif.with_trait"
-    return "whatif.of_number" if "range" in needed and not column else "whatif.among"
+    return "whatif.of_number" if "range" in needed and "columns" not in needed and not column else "whatif.among"
 
 
 def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""Further down the What-if page, one at a time: what ε means, ways of counting, many questions, two medians."""
+"""Further down the What-if page, one at a time: what ε means, ways of counting, many questions, choosing one of
+several, two medians."""
 
 from __future__ import annotations
 
@@ -8,11 +9,13 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant import how_many_fit
+from dpengine.core.amounts import BETA
 from dpengine.core.exact import text_of
+from dpengine.core.printed import chance
 from dpengine.mechanisms.choices.quantile import Median
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
-from dpengine.planning import whatif, whatif_curves
+from dpengine.planning import choosing, whatif, whatif_curves
 from ui.parts import odds
 from ui.pictures import charts
 from ui.whatif.whatif_state import SECTIONS, SHAPES, widget
@@ -49,6 +52,8 @@ def show(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, str], d
             return given | {"shape": shape}, answers
         if given["see"] == "many":
             return given, _many(found)
+        if given["see"] == "choose":
+            return given, _choosing(found)
         _ways(found)
     return given, {}
 
@@ -110,6 +115,26 @@ def _many(found: whatif.Solved) -> dict[str, Points]:
     charts.curves(
         lines, say("whatif.axis.questions"), say("whatif.axis.error"), say("whatif.alt.many"), "whatif-many", 380
     )
+    return {line.name: line.points for line in lines}
+
+
+def _choosing(found: whatif.Solved) -> dict[str, Points]:
+    """How far the chosen one may lie behind the best: chosen privately, and picked from all T answers."""
+    drawn = choosing.gaps(found.budget.rule(), found.query.facts)
+    looks = {choosing.CHOSEN: ("left", "solid"), "basic": ("spent", "dash"), "lecture": ("take", "dot")}
+    lines = []
+    for name, points in drawn.items():
+        colour, dash = looks.get(name, ("muted", "solid"))
+        label = say("whatif.choose.one") if name == choosing.CHOSEN else say(f"whatif.choose.all.{name}")
+        if points:
+            lines.append(charts.Line(label, [(float(t), float(gap)) for t, gap in points], None, colour, dash))
+    axes = say("whatif.choose.axis"), say("whatif.beside.near_best")
+    charts.curves(lines, *axes, say("whatif.choose.alt"), "whatif-choose", 380)
+    options, best = drawn[choosing.CHOSEN][-1]
+    rest = dict(drawn["filter"]).get(options)
+    if rest is not None:
+        facts = {"options": options, "one": best, "all": rest, "chance": chance(BETA)}
+        st.html(f'<p role="status">{escape(say("whatif.choose.told", **facts))}</p>')
     return {line.name: line.points for line in lines}
 
 

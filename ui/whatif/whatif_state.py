@@ -14,7 +14,7 @@ from ui.shell.language import address
 STATE = "whatif"
 FIELDS = {"epsilon": "e", "people": "n", "questions": "k", "promise": "x"}  # the four numbers, as they stand in a row
 LONGEST = 60
-SECTIONS = ("odds", "ways", "many", "median")
+SECTIONS = ("odds", "ways", "many", "choose", "median")
 SHAPES = ("even", "bell", "skewed")
 USUAL = {
     "q": "count",

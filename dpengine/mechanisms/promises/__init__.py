@@ -1,5 +1,6 @@
 """How accurate an answer will be, stated before it is drawn: one class for each kind of promise."""
 
+from dpengine.mechanisms.promises.of_figures import NearAverage as NearAverage
 from dpengine.mechanisms.promises.of_figures import NearBest as NearBest
 from dpengine.mechanisms.promises.of_figures import Rank as Rank
 from dpengine.mechanisms.promises.of_figures import Within as Within

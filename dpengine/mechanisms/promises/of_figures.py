@@ -146,7 +146,9 @@ class WithinEach(Promise):
         return say("promise.within_each", share=percent_up(self.share), each=told, **words) + self.guess()
 
     def _each(self, asked: Asked) -> str:
-        """“ (age ±1.2, salary ±310 €)”; of many columns the first ones."""
+        """“ (age ±1.2, salary ±310 €)”; of many columns the first ones, and nothing of made-up ones."""
+        if not all(self.columns):
+            return ""
         told = []
         for name, alpha in list(zip(self.columns, self.alphas, strict=True))[:_NAMED]:
             measure = getattr(asked.facts.schema.columns.get(name), "measure", "")
@@ -164,7 +166,7 @@ class WithinEach(Promise):
         return say("promise.nominal") if self.nominal else ""
 
     def unnamed(self, column: str) -> Promise:
-        return replace(self, nominal=False)
+        return replace(self, nominal=False, columns=("",) * len(self.columns))
 
 
 @dataclass(frozen=True)
@@ -268,6 +270,41 @@ class NearBest(Promise):
 
     def floor_words(self, people: int) -> str:
         return _floor_words(self.kind, self.floor)
+
+
+@dataclass(frozen=True)
+class NearAverage(Promise):
+    """The named average is at most `share` of the range below the highest."""
+
+    share: Fraction
+    beta: Fraction
+    floor: Fraction  # a share too
+    nominal: bool = False  # True: of how many people the averages are is not public, so `share` is a guess
+    kind: ClassVar[str] = "near_average"
+    in_percent: ClassVar[bool] = True
+
+    @property
+    def amount(self) -> Fraction:
+        return self.share
+
+    def at(self, wish: Fraction) -> Self:
+        return replace(self, share=wish)
+
+    def words(self, asked: Asked | None = None) -> str:
+        return say("promise.near_average", share=self.size(), chance=chance(self.beta)) + self.guess()
+
+    def short(self, asked: Asked | None = None) -> str:
+        return say("promise.short.near_average", share=self.size())
+
+    def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        code = "answer.no_average_ahead_nominal" if self.nominal else "answer.no_average_ahead"
+        return say(code, share=self.size(), chance=chance(self.beta))
+
+    def floor_words(self, people: int) -> str:
+        return say("floor.near_average", share=local(f"{float(self.floor) * 100:.2g} %")) if self.floor else ""
+
+    def guess(self, asked: Asked | None = None) -> str:
+        return say("promise.nominal") if self.nominal else ""
 
 
 def counted_words(asked: Asked | None) -> str:

@@ -44,7 +44,7 @@ from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.card import AnswerKind, Card, Parameter
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
-from dpengine.mechanisms.promises import NearBest, Within
+from dpengine.mechanisms.promises import NearAverage, NearBest, Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
 from dpengine.mechanisms.telling import APART, FEW, NEARLY
@@ -256,7 +256,7 @@ class AdaptiveSession(Query[Any, Any]):
         """What rounding adds to the error of an answer on [0, 1]."""
         return Fraction(0) if self.rounded is None else Fraction(1, 2 * self.rounded)
 
-    def promise(self) -> Within | NearBest:
+    def promise(self) -> Within | NearBest | NearAverage:
         if self.ask is None:
             return Within(self.alpha * ALL, self.questions, self.beta, Fraction(0), "percent", self.nominal)
         if isinstance(self.ask, Largest):

@@ -89,10 +89,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
             "of everybody, cut, Gaussian": {"columns": ["z"], "norm": "0.6", "lattice": 1, "noise": GAUSSIAN},
         },
         example=Example({"columns": ["visits"]}),
-        with_noise={
-            "vector_length": Example({"columns": ["visits"], "noise": NORM}),
-            "vector_gaussian": Example({"columns": ["visits"], "noise": GAUSSIAN}),
-        },
+        with_noise={"vector_length": Example({"columns": ["visits"], "noise": NORM})},
         twins=("half", "bare"),
     )
     noises: ClassVar[tuple[str, ...]] = (NORM, GAUSSIAN)
@@ -122,7 +119,10 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return data | ({"lattice": self.lattice} if self.lattice != LATTICE else {})
 
     def sentence(self) -> str:
-        return say("sentence.vector_mean", columns=list(self.columns), who=who(self.where))
+        told = {"columns": list(self.columns), "who": who(self.where)}
+        if self.norm == 1:
+            return say("sentence.vector_mean", **told)
+        return say("sentence.vector_mean_cut", percent=self.norm * 100, **told)
 
     @property
     def theorem(self) -> str:
@@ -265,9 +265,17 @@ class VectorMean(Averaged[tuple[int, ...]]):
     def column_of(self, part: str = "") -> str:
         return part
 
+    def about(self, part: str = "") -> set[str]:
+        return {part}.union(*(one.columns() for one in self.conditions())) if part in self.columns else super().about()
+
     @property
     def own_scales(self) -> bool:
         return True
+
+    @property
+    def comparable(self) -> bool:
+        """Averages of rows that were pulled in differ from others by that alone."""
+        return super().comparable and self.norm == 1
 
     def limits(self, part: str = "") -> Ends | None:
         return self.facts.schema.number(part).ends if part else None
@@ -277,7 +285,8 @@ class VectorMean(Averaged[tuple[int, ...]]):
         if len(self.columns) > 1 and not all(column.complete for column in self.declared):
             found.append(cut("complete", columns=list(self.columns)))
         if self.norm != 1:
-            found.append(cut("norm", columns=list(self.columns), percent=text_of(self.norm * 100)))
+            percent, most = self.norm * 100, 100 - self.norm * 100  # |v_j|·(1 − C/‖v‖) ≤ 1 − s, as ‖v‖ ≤ √d
+            found.append(cut("norm", columns=list(self.columns), percent=text_of(percent), most=text_of(most)))
         return tuple(found)
 
     def truth(self, rows: Sequence[Row]) -> dict[str, Json]:

@@ -76,7 +76,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.each_help": "If a person has more, this many of them are kept, chosen without looking at anybody else’s rows.",
     "data.unit.each_none": "type a number",
     "data.unit.each_means": "Take a number that hardly anybody exceeds, and no larger: every row that counts adds noise, and 3 rows each make answers three times as rough as 1.",
-    "data.unit.each_cut": "If somebody has more than {each} {each|row|rows}, only {each} of them {each|counts|count} and the others are left out: figures about rows, how many there are and what they add up to, then come out too low. The number of people stays right.",
+    "data.unit.each_cut": "If somebody has more than {each} {each|row|rows}, only {each} of them {each|counts|count} and the others are left out: figures about rows, how many there are and what they add up to, then come out too low. How many people there are is not affected.",
     "data.unit.who_same": "Spaces around it, tabs and other invisible white space do not count, nor does how an accent is put together; capitals do: “Ana” and “ Ana ” are one person, “ana” is another.",
     "data.relation.counted_later": "How many there are exactly is counted once, when the table is added, and shown from then on. Until then prices are worked out for the number you give, or for {people}.",
     "data.relation.stays": "Who a row belongs to, how many rows of a person count, and whether being in it is secret stay with this content for good, also when it is added again.",

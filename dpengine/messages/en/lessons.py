@@ -129,7 +129,8 @@ SENTENCES: dict[str, str] = {
     "lesson.4.alt.count": "The chances of each noisy count where the true count is 10 and where it is 11.",
     "lesson.4.theorem": "A mechanism is (ε, δ)-differentially private if P(A) ≤ e^ε · Q(A) + δ for the laws P, Q of its answer on any two neighbouring tables and for every event A. The event that decides is the set of answers with P > e^ε · Q, and its excess over e^ε · Q is the least δ that holds: here {least} at ε = {epsilon}. So a sum over answers decides what a walk over all events would.",
     "lesson.4.theorem.yes": "The event “yes” alone has {more}, and the promise allows e^{epsilon} · {less} + {delta} = {limit}.",
-    "lesson.4.source": "Dwork, McSherry, Nissim, Smith 2006; Dwork, Kenthapadi, McSherry, Mironov, Naor 2006. Jazbec 2018, Example 3.9: 0.9 and 0.8 are not (0.05, 0.05)-private.",
+    "lesson.4.theorem.one_row": "Which pairs, and which events, must be looked at? Where every row is released by itself, tables of one row decide about tables of any size: with {rows} different rows that is {pairs} pairs, not {tables} pairs of tables of {people} people. And of the {events} events of a pair none has to be listed, since the sum above is that of the worst one.",
+    "lesson.4.source": "Dwork, McSherry, Nissim, Smith 2006; Dwork, Kenthapadi, McSherry, Mironov, Naor 2006. Jazbec 2018, Example 3.9: 0.9 and 0.8 are not (0.05, 0.05)-private; Theorem 4.1: which events are enough; Theorem 4.7 and Example 4.8: one row is enough.",
     "lesson.4.relation": "Any two neighbouring tables; here one person’s row is another (replace-one).",
     # 5 the median
     "lesson.5.title": "One person can move the median all the way",

@@ -50,6 +50,7 @@ SENTENCES: dict[str, str] = {
     "publish.changed": "The published file is not the one the ledger knows; ask for the table anew, or put the file back.",
     "publish.fine": "Percentiles are read from a published grid of at most {most} steps; publish again with fewer steps.",
     "publish.no_list": "“{column}” has no list of values to count; ask for its mean or bars.",
+    "publish.no_rows": "Combinations are counted where rows were published as one value of at most {most}; ask of one column instead.",
     "publish.no_number": "“{column}” is not a published number; choose one of the published numbers.",
     "publish.unknown": "This answer is not a published table; choose one from the list.",
     "delta.row": "The chance of a slip (δ) must be at least 0 and below 1; leave it empty for none.",

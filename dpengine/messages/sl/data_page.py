@@ -75,7 +75,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.each_help": "Če jih ima oseba več, se jih ohrani toliko, izbranih brez pogleda na kogarkoli drugega.",
     "data.unit.each_none": "vpišite število",
     "data.unit.each_means": "Izberite število, ki ga skoraj nihče ne preseže, in ne večjega: vsaka vrstica, ki šteje, doda šum; s 3 vrsticami na osebo so odgovori trikrat bolj grobi kot z 1.",
-    "data.unit.each_cut": "Če ima kdo več kot {each} {each|vrstico|vrstici|vrstice|vrstic}, {each|šteje|štejeta|štejejo|šteje} samo {each}, druge se izpustijo: podatki o vrsticah, koliko jih je in koliko znesejo skupaj, so potem prenizki. Število oseb ostane pravo.",
+    "data.unit.each_cut": "Če ima kdo več kot {each} {each|vrstico|vrstici|vrstice|vrstic}, {each|šteje|štejeta|štejejo|šteje} samo {each}, druge se izpustijo: podatki o vrsticah, koliko jih je in koliko znesejo skupaj, so potem prenizki. Koliko je vseh oseb, se ne spremeni.",
     "data.unit.who_same": "Presledki okoli vrednosti, tabulatorji in drugi nevidni presledki ne štejejo, prav tako ne, kako je sestavljena črka s strešico; velike črke štejejo: „Ana“ in „ Ana “ sta ena oseba, „ana“ je druga.",
     "data.relation.counted_later": "Koliko jih je natančno, se prešteje enkrat, ko se tabela doda, in je od tedaj prikazano. Do tedaj cene veljajo za število, ki ga navedete, sicer za {people}.",
     "data.relation.stays": "Komu pripada vrstica, koliko vrstic osebe šteje in ali je prisotnost skrivnost, ostane pri tej vsebini za vselej, tudi ko jo dodate znova.",

@@ -128,7 +128,8 @@ SENTENCES: dict[str, str] = {
     "lesson.4.alt.count": "Verjetnosti vsakega zašumljenega števila, kjer je pravo število 10 in kjer je 11.",
     "lesson.4.theorem": "Mehanizem je (ε, δ)-diferencialno zaseben, če velja P(A) ≤ e^ε · Q(A) + δ za porazdelitvi P, Q njegovega odgovora na poljubnih dveh sosednjih tabelah in za vsak dogodek A. Dogodek, ki odloča, je množica odgovorov s P > e^ε · Q, njegov presežek nad e^ε · Q pa je najmanjša δ, ki drži: tu {least} pri ε = {epsilon}. Tako vsota po odgovorih odloči, kar bi sprehod po vseh dogodkih.",
     "lesson.4.theorem.yes": "Sam dogodek „da“ ima {more}, obljuba pa dovoli e^{epsilon} · {less} + {delta} = {limit}.",
-    "lesson.4.source": "Dwork, McSherry, Nissim, Smith 2006; Dwork, Kenthapadi, McSherry, Mironov, Naor 2006. Jazbec 2018, primer 3.9: 0,9 in 0,8 nista (0,05, 0,05)-zasebni.",
+    "lesson.4.theorem.one_row": "Katere pare in katere dogodke je treba pogledati? Kjer je vsaka vrstica objavljena sama zase, tabele z eno vrstico odločijo o tabelah vseh velikosti: če je različnih vrstic {rows}, je parov {pairs}, parov tabel z {people} osebami pa bi bilo {tables}. Tudi nobenega od dogodkov para ({events}) ni treba naštevati, saj je zgornja vsota že vsota najhujšega.",
+    "lesson.4.source": "Dwork, McSherry, Nissim, Smith 2006; Dwork, Kenthapadi, McSherry, Mironov, Naor 2006. Jazbec 2018, primer 3.9: 0,9 in 0,8 nista (0,05, 0,05)-zasebni; izrek 4.1: kateri dogodki zadostujejo; izrek 4.7 in primer 4.8: ena vrstica zadostuje.",
     "lesson.4.relation": "Poljubni sosednji tabeli; tu je vrstica ene osebe druga (zamenjava ene).",
     # 5 mediana
     "lesson.5.title": "Ena oseba lahko mediano premakne do konca",

@@ -50,6 +50,7 @@ SENTENCES: dict[str, str] = {
     "publish.changed": "Objavljena datoteka ni tista, ki jo pozna knjiga; zahtevajte tabelo na novo ali vrnite datoteko.",
     "publish.fine": "Percentili se berejo z objavljene mreže z največ {most} {most|korakom|korakoma|koraki|koraki}; objavite znova z manj koraki.",
     "publish.no_list": "Stolpec „{column}“ nima seznama vrednosti za štetje; vprašajte po povprečju ali stolpičih.",
+    "publish.no_rows": "Kombinacije se štejejo, kjer so bile vrstice objavljene kot ena od največ {most} vrednosti; raje vprašajte po enem stolpcu.",
     "publish.no_number": "„{column}“ ni objavljeno število; izberite eno od objavljenih števil.",
     "publish.unknown": "Ta odgovor ni objavljena tabela; izberite jo s seznama.",
     "delta.row": "Verjetnost za več (δ) mora biti najmanj 0 in pod 1; pustite prazno za nič.",

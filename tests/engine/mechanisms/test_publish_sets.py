@@ -164,6 +164,26 @@ def test_days_are_published_as_days_and_averaged_without_bias(table: Any) -> Non
     assert min(cut) >= "1990-01-01" and max(cut) <= "1990-12-31"
 
 
+def test_combinations_of_whole_rows_have_no_bias_and_hold_the_truth(tmp_path: Path) -> None:
+    """How many rows hold each of 24 combinations of a set and a list, all at once; column by column it is refused."""
+    draws, query = 100, made("publish_row", columns=["likes", "state"], epsilon="5")
+    likes, state = codes(query)
+    held = {("chess|yoga", "CA"): (5, 1), ("", "TX"): (0, 0), ("judo|yoga", "NY"): (6, 2)}
+    truth = {cells: int(((likes == a) & (state == b)).sum()) for cells, (a, b) in held.items()}
+    assert truth["", "TX"] > 200 and truth["judo|yoga", "NY"] == 0
+    told = [one.combinations() for one in drawn(query, tmp_path, draws)]
+    assert all(len(one) == 24 and sum(each.value for each in one.values()) == pytest.approx(PEOPLE) for one in told)
+    missed = sum(any(not one[c].low <= true <= one[c].high for c, true in truth.items()) for one in told)
+    assert missed <= allowed_failures(draws, 0.05)
+    for cells, true in truth.items():
+        found = [one[cells] for one in told]
+        assert abs(np.mean([one.value for one in found]) - true) < 6 * (found[0].high - found[0].value) / sqrt(draws)
+    assert sum(not one["", "TX"].low <= 0 <= one["", "TX"].high for one in told) > draws / 2, "ranges say something"
+    with pytest.raises(AllowanceError) as refused:
+        drawn(made("publish_table", columns=["likes", "state"]), tmp_path, 1)[0].combinations()
+    assert refused.value.code == "publish.no_rows"
+
+
 # Whole rows as one value, or column by column
 
 

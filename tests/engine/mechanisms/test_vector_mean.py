@@ -188,6 +188,16 @@ def test_the_promise_holds_before_anything_is_drawn() -> None:
     assert missed <= allowed_failures(400, 0.2)
 
 
+def test_rows_that_are_pulled_in_are_told_and_compared_with_nothing() -> None:
+    """A cut moves an average by up to 1 − s of half its range; as much where everybody is in a corner."""
+    asked, whole = query(columns=["a", "b"], norm="0.6"), query(columns=["a", "b"])
+    rows = [{"a": 2, "b": 4, "m": 3, "c": 0}] * 20
+    assert asked.truth(rows)["b"] == pytest.approx(10 - 0.4 * 10) and whole.truth(rows)["b"] == 10
+    assert "60 % of the way to a corner" in asked.sentence() and "corner" not in whole.sentence()
+    assert "by up to 40 % of half its range" in asked.cuts()[-1].words()
+    assert whole.comparable and not asked.comparable
+
+
 # The three ways against d
 
 

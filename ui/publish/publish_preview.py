@@ -83,7 +83,7 @@ def _of_list(query: OfRows, name: str, column: Category) -> tuple[str, str, bool
     best = say("publish_page.truth_best", error=_share(error))
     if len(query.columns) > 1:
         best = say("publish_page.truth_beside", error=_share(error), alone=_share(query.alone(name).error))
-    return told, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), reach >= 1, best
+    return told, say("publish_page.shares", points=points(reach), chance=chance(query.beta)), 2 * reach >= 1, best
 
 
 def _of_set(query: OfRows, name: str, column: ItemSet) -> tuple[str, str, bool, str]:
@@ -99,7 +99,7 @@ def _of_set(query: OfRows, name: str, column: ItemSet) -> tuple[str, str, bool, 
             told += " " + say("publish_page.set_large")
     best = say("publish_page.items_best", **_beside(error, query.floor(name)))
     whole = say("publish_page.item_shares", points=points(reach), chance=chance(query.beta))
-    return told, whole, reach >= 1, best
+    return told, whole, 2 * reach >= 1, best
 
 
 def _of_line(query: OfRows, name: str, column: Number | Date) -> tuple[str, str, bool, str]:
@@ -155,9 +155,13 @@ def _together(chosen: Chosen) -> list[str]:
     if chosen.other is None:
         lines.append(say("publish_page.no_product", most=MOST_AT_ONCE))
     else:
-        own, other = (percent_up(one.promise().amount) for one in (query, chosen.other))
-        code = "publish_page.as_row" if chosen.as_row else "publish_page.as_columns"
-        lines.append(say(code, rows=rows, own=own, other=other))
+        code, beaten = "publish_page.as_row" if chosen.as_row else "publish_page.as_columns", chosen.other.promise()
+        if promise.empty:
+            lines.append(say(f"{code}_noise", rows=rows))
+        elif beaten.empty:
+            lines.append(say(f"{code}_nothing", rows=rows, own=percent_up(promise.amount)))
+        else:
+            lines.append(say(code, rows=rows, own=percent_up(promise.amount), other=percent_up(beaten.amount)))
     best = 1 - down(promise.untrue_floor, _TENTHS)  # upwards: a bound for everybody
     return [*lines, say("publish_page.row_true", truth=_share(1 - promise.untrue), best=_share(best))]
 
@@ -231,4 +235,5 @@ _STYLE = """<style>
 [data-testid="stHtml"] ul.told { list-style: none; padding: 0; margin: 0 0 0.5rem 0; }
 [data-testid="stHtml"] ul.told li { margin: 0 0 0.7rem 0; padding: 0; overflow-wrap: anywhere; }
 table.plain.example th, table.plain.example td { padding-top: 0.25rem; padding-bottom: 0.25rem; }
+table.plain.example td { white-space: nowrap; }
 </style>"""

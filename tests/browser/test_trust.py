@@ -41,3 +41,23 @@ def test_bars_from_messages_on_a_phone_at_night(open_page: Callable[..., Any]) -
     settled(phone)
     no_sideways_scrolling(phone)
     shot(phone, "phone-dark-trust")
+
+
+@pytest.mark.long
+def test_fewer_honest_people_and_one_pile_for_three_sums(page: Any) -> None:
+    go(page, "/trust")
+    page.get_by_role("heading", name="If not everybody is honest").wait_for()
+    settled(page)
+    card = page.locator(".st-key-card-trust-honest")
+    assert "keeps its promise" in card.inner_text()
+    card.get_by_role("slider").press("ArrowLeft")
+    card.get_by_text("only honest people's coins are left").wait_for()
+    assert "honest=99" in page.url
+    page.get_by_text("in one pile, each with a tag").click()
+    settled(page)
+    assert page.locator(".st-key-card-trust-channel .pile.tags i").count() == 72
+    page.get_by_text("person by person", exact=True).click()
+    page.get_by_text("the way to work is now certain").wait_for()
+    settled(page)
+    kind(page)
+    shot(page, "trust-honest")

@@ -77,6 +77,26 @@ def test_what_was_told_of_the_lists_of_a_row_alone(home: Workspace, table: dp.Ta
     assert codes(home, old, now) == ["verify.fine"] * 2
 
 
+def test_a_shuffled_histogram_promised_for_every_listed_value(home: Workspace) -> None:
+    """Before it was promised for the values alone that somebody can hold: 100 people, 300 values."""
+    frame = pd.DataFrame({"v": [f"v{at}" for at in range(100)]})
+    labels = [f"v{at}" for at in range(300)]
+    schema = dp.Schema({"v": dp.Category(labels, unknown="v0", missing="v0")})
+    table = home.add_table("wide", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("10", "0.1"))
+    query = table.query("shuffle_histogram", column="v", solution="second", delta="0.001", epsilon="2")
+
+    def before(promise: Any) -> dict[str, Any]:
+        return answers.promised_as_json(promise.kind, query.promised_before()[0])
+
+    with mock.patch("dpengine.asking.answers.promise_as_json", before):
+        old = table.ask(query)
+    now = table.ask(query.at(Fraction(3)))
+    told = Fraction(old.receipt["claim"]["promise"]["alpha"])
+    assert told > query.promise().alpha, "it was wider"
+    assert codes(home, old, now) == ["verify.fine"] * 2
+    assert not table.query("shuffle_histogram", column="v", delta="0.001", epsilon="2").promised_before()
+
+
 def test_rows_that_say_nothing_of_what_is_cut(home: Workspace, table: dp.Table) -> None:
     """Of a question and of an answer of a session; what a row does say of it must follow from its question."""
     queries = [table.query("sum", column="pay", epsilon="1"), table.query("histogram", column="town", epsilon="1")]

@@ -26,7 +26,7 @@ from dpengine.mechanisms.sums.row_norms import COORDINATE, GAUSSIAN, NORM
 from dpengine.mechanisms.sums.vector_mean import VectorMean
 
 ORDINARY, STRONG = "ordinary", "strong"
-WIDTHS = (1, 2, 3, 5, 8, 12, 20)
+WIDTHS = (1, 2, 5, 10, 20)
 _GRAIN = 10**4  # ε is found to a ten-thousandth: for a picture
 
 

@@ -78,7 +78,7 @@ def test_a_shorter_row_needs_less_noise_by_its_length_alone() -> None:
     )
     assert whole is not None and short is not None and not short.cornered
     for one, other in zip(whole.each, short.each, strict=True):
-        times = other.errors[8] / one.errors[8]
+        times = other.errors[10] / one.errors[10]
         alone = one.name in ("ordinary", "strong")  # a step of the lattice is all that cutting adds there
         assert abs(times - 1) < Fraction(1, 100) if alone else Fraction(45, 100) < times < Fraction(7, 10)
     told = text(ask(columns=json.dumps(BOTH), norm="0.5"))

@@ -64,7 +64,10 @@ def beside(view: View) -> None:
     words = [tell("lemma.three"), small, tell("lemma.four")]
     told = "".join(f"<p{written()}>{escape(line)}</p>" for line in words)
     head = f'<tr><td></td><th scope="col" class="number" dir="auto">{escape(tell("lemma.head"))}</th></tr>'
-    st.html(f'<h2{written()}>{escape(tell("lemma.title"))}</h2>{told}<table class="plain">{head}{rows}</table>')
+    title = escape(tell("lemma.title"))
+    region = f'class="scroll" role="region" tabindex="0" aria-label="{title}"'
+    table = f'<div {region}><table class="plain">{head}{rows}</table></div>'
+    st.html(f"<p{written()}><b>{title}</b></p>{told}{table}")
 
 
 def _small_chance(value: float) -> str:

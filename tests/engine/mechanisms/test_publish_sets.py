@@ -120,12 +120,12 @@ def test_what_is_read_off_sets_and_rows_holds_the_truth(key: str, tmp_path: Path
     draws = 100
     query = made(key, columns=["pay", "likes", "state"], epsilon="6", delta="0.01")
     pay, likes, state = codes(query)
-    truth = {"mean": 10 * pay.mean(), "chess": (likes & 1).sum(), "TX": (state == 0).sum(), "low": (pay < 2).sum()}
+    truth = {"mean": 10 * pay.mean(), "judo": (likes >> 1 & 1).sum(), "TX": (state == 0).sum(), "low": (pay < 2).sum()}
     found: dict[str, list[Any]] = {name: [] for name in truth}
     missed = 0
     for one in drawn(query, tmp_path, draws):
         found["mean"].append(one.mean("pay"))
-        found["chess"].append(one.counts("likes")["chess"])
+        found["judo"].append(one.counts("likes")["judo"])
         found["TX"].append(one.counts("state")["TX"])
         found["low"].append(one.bins("pay", [0, 2])[0])
         middle = one.quantile("pay", Fraction(1, 2))
@@ -135,7 +135,9 @@ def test_what_is_read_off_sets_and_rows_holds_the_truth(key: str, tmp_path: Path
         told = found[name]
         assert sum(not one.low <= true <= one.high for one in told) <= allowed_failures(draws, 0.05), name
         width = max(one.high - one.value for one in told)
-        assert abs(np.mean([one.value for one in told]) - true) < 6 * width / sqrt(draws), name
+        assert abs(np.mean([one.value for one in told]) - true) < 2 * width / sqrt(draws), (
+            name
+        )  # more than five deviations
     assert sum(not one.low <= truth["TX"] + 300 <= one.high for one in found["TX"]) > draws / 2, "ranges say something"
     assert sum(not one.low <= truth["mean"] + 15 <= one.high for one in found["mean"]) > draws / 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -113,6 +114,16 @@ def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, d
     pure = said(opened(**GIVEN | {"table": "pure", "target": "car", "features": '["pay"]', "share": "100"}))
     assert "at most" in pure and "% worse than the best one" in pure and "needs an allowance with δ" in pure
     assert "Steps of this size may overshoot" in said(opened(**GIVEN | {"rate": "9"}))
+
+
+def test_the_lecture_s_number_of_steps_stands_beside_the_usual_one(tables: dict[str, dp.Table]) -> None:
+    text = said(opened(**GIVEN | {"share": "100"}))
+    assert "T = ε²n²/(d²·ln(1/δ))" in text and "n ≥ d√(T·ln(1/δ))/ε" in text and "the lecture’s" in text
+    assert "Times are estimates" in text and re.search(r"about \d+ seconds?\b", text)
+    small = said(opened(**GIVEN | {"epsilon": "0.001"}))
+    assert "not even one step would be worth" in small
+    pure = said(opened(**GIVEN | {"table": "pure", "share": "100"}))
+    assert "needs a δ above 0, and this allowance has none" in pure
 
 
 def test_yes_or_no_can_be_learned_in_two_ways_each_in_the_words_of_its_card(tables: dict[str, dp.Table]) -> None:

@@ -94,7 +94,7 @@ def _form(table: dp.Table) -> None:
     with right, st.container(key="card-train-preview"):
         st.html(f"<h2>{escape(say('train_page.worth'))}</h2>")
         if isinstance(query, OfGradients):
-            train_preview.show(query, offers)
+            train_preview.show(query, offers, table.budget.rule.delta)
         else:
             st.html(f'<p class="muted">{escape(say("train_page.worth_none"))}</p>')
 

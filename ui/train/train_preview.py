@@ -18,6 +18,7 @@ from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.pictures import charts
+from ui.train import train_steps
 from ui.words import gloss
 
 STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, MOST_STEPS)
@@ -26,7 +27,7 @@ _DRAWN = {"gaussian": ("left", "solid"), "l2_laplace": ("take", "dash"), "coordi
 _WITHOUT = ("muted", "longdash")
 
 
-def show(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> None:
+def show(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError], delta: Fraction) -> None:
     promise = query.promise()
     told = [f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>"]
     nominal = f"{say('train_page.nominal')} " if promise.nominal else ""
@@ -35,6 +36,7 @@ def show(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError])
     one, now = query.setting, float(query.epsilon)
     st.html(f"<h2>{escape(say('train_page.against_steps'))}</h2>")
     _draw(query, excess.along_steps(one, sorted({*STEPS, query.steps})), float(query.steps), "steps")
+    st.html(train_steps.html(query, delta))
     st.html(f"<h2>{escape(say('train_page.against_epsilon'))}</h2>")
     _draw(query, excess.along_epsilon(one, [now * times for times in SPENDS]), now, "epsilon")
     with st.expander(say("train_page.figures")):

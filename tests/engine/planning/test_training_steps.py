@@ -1,0 +1,57 @@
+"""The lecture's number of steps beside the default: its formula, its price in people, its time and its bound."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from helpers_training import every_kind, made
+
+from dpengine.accountant import zcdp
+from dpengine.mechanisms.models import excess
+from dpengine.mechanisms.models.of_gradients import MOST_STEPS
+from dpengine.planning.training_steps import lecture_steps, step_seconds
+
+DELTA = Fraction(1, 10**6)
+
+
+@every_kind
+def test_the_lecture_s_steps_and_their_price_follow_from_each_other(key: str) -> None:
+    """T = ε²n²/(d²·ln(1/δ)); with as many people as T steps want, T is the number of steps."""
+    query = made(key, about=10_000, epsilon="0.5")
+    found = lecture_steps(query, DELTA)
+    assert found is not None and found.epsilon == zcdp.epsilon_of([query.loss()], DELTA)
+    wanted = (float(found.epsilon) * 10_000 / query.width) ** 2 / math.log(10**6)
+    assert found.steps == math.floor(wanted) > MOST_STEPS
+    [this, lecture, most] = found.options
+    assert (this.steps, lecture.steps, most.steps) == (query.steps, found.steps, MOST_STEPS)
+    assert this.risk == query.promise().risk
+    assert lecture.seconds == pytest.approx(lecture.steps * step_seconds(10_000, query.width))
+    assert lecture.seconds > 100 * this.seconds and lecture.risk <= most.risk  # dearer, and hardly better
+    short = made(key, about=10_000, epsilon="0.5", steps=found.steps if found.steps <= MOST_STEPS else MOST_STEPS)
+    enough = lecture_steps(short, DELTA)
+    assert enough is not None
+    again = lecture_steps(made(key, about=enough.people, epsilon="0.5", steps=short.steps), DELTA)
+    fewer = lecture_steps(made(key, about=enough.people - 1, epsilon="0.5", steps=short.steps), DELTA)
+    assert again is not None and fewer is not None and fewer.steps < short.steps <= again.steps
+
+
+def test_too_few_people_for_a_single_step_are_told_how_many_it_takes() -> None:
+    query = made("train_linear", about=10, epsilon="0.05")
+    found = lecture_steps(query, DELTA)
+    assert found is not None and found.steps == 0 and [option.kind for option in found.options] == ["this"]
+    enough = lecture_steps(made("train_linear", about=found.for_one, epsilon="0.05"), DELTA)
+    assert enough is not None and enough.steps == 1
+    assert lecture_steps(query, Fraction(0)) is None  # its logarithm
+
+
+def test_the_bound_at_the_lecture_s_steps_is_that_of_noise_alone() -> None:
+    """Where noise and gradients weigh the same, more steps would help by less than a root of two."""
+    query = made("train_hinge", about=10**5, calibration="coordinate")
+    found = lecture_steps(query, DELTA)
+    assert found is not None
+    lecture = next(option for option in found.options if option.kind == "lecture")
+    one = query.setting
+    alone = one.radius * math.sqrt(one.each)
+    assert alone < lecture.risk < 2 * alone and lecture.risk < excess.limit(one)

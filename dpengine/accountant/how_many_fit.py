@@ -52,8 +52,8 @@ def largest(true: Callable[[int], bool], low: int, high: int) -> int:
 
 def _times(entry: History, count: int) -> History:
     """The sums of `count` equal entries. Sums are rounded once per entry, so this is exact."""
-    assert entry.epsilon is not None and entry.squares is not None
-    return History(count, count * entry.epsilon, count * entry.squares, count * entry.rho, count * entry.delta)
+    epsilon, squares = (None if one is None else count * one for one in (entry.epsilon, entry.squares))
+    return History(count, epsilon, squares, count * entry.rho, count * entry.delta)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -304,6 +304,10 @@ class Query(Answered, Generic[Statistic, Raw]):
     def at(self, epsilon: Fraction) -> Self:
         return replace(self, epsilon=epsilon)
 
+    def of_size(self, people: int) -> Self:
+        """The same question of a table of about so many people."""
+        return replace(self, facts=replace(self.facts, about=people))
+
     def with_noise(self, noise: str) -> Self:
         return replace(self, noise=noise)
 

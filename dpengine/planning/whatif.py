@@ -15,55 +15,30 @@ most e that k questions may take, the least e that keeps a wish, the least allow
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 from dpengine.accountant import filter, how_many_fit
 from dpengine.accountant.budget import MOST_EPSILON as MOST_ALLOWANCE
 from dpengine.accountant.budget import Budget
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.history import History
 from dpengine.asking.answers import round_up_two
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, read_typed, up
+from dpengine.core.exact import ceiling, up
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import Category, ItemSet, Number, Schema
-from dpengine.declared.unit import Unit, read_relation
-from dpengine.mechanisms import asked_on, catalogue
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.mechanisms.sums.vector_mean import MOST_COLUMNS, VectorMean
 from dpengine.messages import say
-from dpengine.messages.language import stored
+from dpengine.planning.whatif_asked import UNNAMED, about, number, offered, question, whole
 
 FIND = ("promise", "epsilon", "people", "questions")
 MOST_PEOPLE = 10**12
-MOST_VALUES = 10_000
+PLACEHOLDER = 10**6  # people, while their number is sought
 GRAIN = 10**6  # ε is found to a millionth
-UNNAMED = "range"  # the column of numbers that a person describes by its range
-COLUMNS = "columns.number"  # several columns alike, of which their number is typed too
-_TYPED = {  # what a person types in place of a column, and the column it becomes
-    "column.number": UNNAMED,
-    "column.ordered": UNNAMED,
-    "column.listed": "values",
-    "column.any": "values",
-    COLUMNS: UNNAMED,
-}
-
-
-def offered() -> tuple[str, ...]:
-    """The questions about people for which only a column's public size matters. Curves are left to the page Ask."""
-    return asked_on("whatif")
-
-
-def typed(key: str) -> set[str]:
-    """Which public facts a person must type for a question: “range”, “values”, “share”, “columns”."""
-    kinds = {parameter.kind for parameter in catalogue[key].card.parameters}
-    several = {"columns"} if COLUMNS in kinds else set()
-    return {_TYPED[kind] for kind in kinds & _TYPED.keys()} | kinds & {"share"} | several
 
 
 @dataclass(frozen=True)
@@ -75,6 +50,7 @@ class Setting:
     budget: Budget
     questions: int
     wish: Fraction
+    of_all: bool = False  # the wish is a share of all people, and the promise a number of them
 
 
 @dataclass(frozen=True)
@@ -110,99 +86,30 @@ class Solved:
 # --- reading what was typed -------------------------------------------------------------------------------------------
 
 
-def number(text: str, name: str) -> Fraction:
-    """Reads “1,000”, “0.1” and “5 %” as a URL holds them: in English notation."""
-    with stored():
-        return read_typed(text, name, "%")
-
-
-def whole(text: str, field: str, most: int, least: int = 1) -> int:
-    name = say(f"whatif.field.{field}")
-    value = number(text, name)
-    if value.denominator != 1 or not least <= value <= most:
-        raise AllowanceError("whatif.whole", name=name, least=least, most=most)
-    return int(value)
-
-
 def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
     """From texts, as a URL or a form holds them; `facts` are those of an open table, or None: then they are typed
-    too."""
+    too. A wish typed with “%” where the error is a number of people is a share of all of them."""
     key, find = given["q"], given["find"]
     if key not in offered() or find not in FIND:
         raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
-    people = 1 if find == "people" else whole(given["n"], "people", MOST_PEOPLE)
+    people = PLACEHOLDER if find == "people" else whole(given["n"], "people", MOST_PEOPLE)
     questions = 1 if find == "questions" else whole(given["k"], "questions", how_many_fit.MOST)
     allowance = Fraction(1) if find == "epsilon" else number(given["e"], say("whatif.field.epsilon"))
     if not 0 < allowance <= MOST_ALLOWANCE:
         raise AllowanceError("whatif.epsilon_range", most=MOST_ALLOWANCE)
     budget = Budget(allowance, number(given["d"], "δ"))
-    about = made_up(given, people) if facts is None else replace(facts, about=people)
-    query = question(about, key, given)
-    wish = Fraction(0)
+    query = question(about(given, people, facts), key, given, budget)
+    wish, of_all = Fraction(0), False
     if find != "promise":
         wish = number(given["x"], say("whatif.field.promise"))
         if wish < 0:
             raise AllowanceError("whatif.wish_range")
-        wish = query.promise().amount_of(wish)
-    return Setting(find, query, budget, questions, wish)
-
-
-def made_up(given: Mapping[str, str], people: int) -> Facts:
-    """The facts of a made-up table with one number and one list, of which only the sizes are known."""
-    needed = typed(given["q"])
-    ends = (Fraction(0), Fraction(1), Fraction(1))
-    if "range" in needed:
-        lower, upper, step = (number(given[name], say(f"whatif.field.{name}")) for name in ("low", "high", "step"))
-        ends = (lower, upper, step)
-    values = whole(given["values"], "values", MOST_VALUES, 2) if "values" in needed else 2
-    return _facts(read_relation(given["relation"]), people, ends, given["full"] == "yes", values)
-
-
-@lru_cache(maxsize=64)
-def _facts(relation: str, people: int, ends: tuple[Fraction, ...], full: bool, values: int) -> Facts:
-    names = [str(place) for place in range(1, values + 1)]
-    lower, upper, step = ends
-    schema = Schema(
-        {
-            "range": Number(lower, upper, step=step, missing=lower if full else None),
-            "values": Category(names, unknown=names[0], missing=names[0]),
-        }
-    )
-    return Facts("", schema, Unit.rows(), read_relation(relation), people)
-
-
-def question(facts: Facts, key: str, given: Mapping[str, str]) -> AnyQuery:
-    """The real question, at a placeholder ε. If it needs a condition, any will do: no promise depends on it."""
-    parameters: dict[str, object] = {"epsilon": LEAST_EPSILON, "beta": given.get("beta")}
-    kinds = {parameter.kind: parameter for parameter in catalogue[key].card.parameters}
-    for kind, parameter in kinds.items():
-        if kind in _TYPED:
-            column = given.get("column") or _TYPED[kind]
-            parameters |= {"columns": [column]} if kind == COLUMNS else {"column": column}
-        elif kind == "share":
-            parameters["share"] = number(given["share"], say("whatif.field.share")) / 100
-        elif kind == "of":
-            parameters["of"] = _some(facts.schema)
-        elif kind in ("people", "switch"):
-            parameters[parameter.name] = parameter.default
-    if "bins" in kinds and isinstance(facts.schema.columns.get(str(parameters["column"])), Number):
-        parameters["bins"] = whole(given["values"], "values", MOST_VALUES, 2)
-    if "of" not in kinds and not kinds.keys() & _TYPED.keys():
-        parameters["where"] = _some(facts.schema)
-    beta = parameters["beta"]
-    parameters["beta"] = number(str(beta), say("whatif.field.beta")) if beta not in (None, "") else None
-    query = catalogue[key].build(facts, parameters)
-    return query.of_width(whole(given["columns"], "columns", MOST_COLUMNS)) if isinstance(query, VectorMean) else query
-
-
-def _some(schema: Schema) -> list[list[object]]:
-    """A condition on the first list, else on the first column."""
-    lists = [*schema.of_kind(Category), *schema.of_kind(ItemSet)]
-    name = lists[0] if lists else next(iter(schema.columns))
-    column = schema[name]
-    if isinstance(column, (Category, ItemSet)):
-        return [[name, "in" if isinstance(column, Category) else "has", [column.value(0)]]]
-    return [[name, ">=", column.value(column.size // 2)]]
+        promise = query.promise()
+        of_all = promise.whole and given["x"].strip().endswith("%")
+        wish = wish / 100 if of_all else promise.amount_of(wish, query)
+        if of_all and find != "people":
+            wish, of_all = wish * people, False
+    return Setting(find, query, budget, questions, wish, of_all)
 
 
 # --- solving ----------------------------------------------------------------------------------------------------------
@@ -234,9 +141,13 @@ def solve(setting: Setting) -> Solved:
     query = query.at(epsilon)
     if setting.find == "promise":
         return Solved("promise", query, budget, questions)
-    people, any_size = least_people(query, setting.wish), not depends_on_people(query)
+    any_size = not depends_on_people(query)
+    if setting.of_all:
+        people, any_size = least_people(query, setting.wish, of_all=True), False
+    else:
+        people = least_people(query, setting.wish)
     if people is None:
-        raise _no_help(query, setting) if any_size else AllowanceError("whatif.people_far")
+        raise _unreached(query, setting, any_size)
     if any_size:  # then the number of people from which the answer says something
         people = next_true(lambda n: with_people(query, n).coarse() >= query.promise().amount, MOST_PEOPLE) or 1
     return Solved("people", with_people(query, people), budget, questions, any_size)
@@ -253,25 +164,38 @@ def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "fi
 
 
 def least_allowance(query: AnyQuery, delta: Fraction, questions: int) -> Fraction | None:
-    """The least allowance (in millionths of ε) into which this question fits `questions` times.
+    """The least allowance (in millionths of ε) into which this question fits `questions` times; None above the largest.
 
-    Basic composition always allows it, so it is at most the sum of their ε.
+    Basic composition allows it, where there is a finite ε, so it is at most the sum of their ε.
     """
-    high = ceiling(query.epsilon * questions * GRAIN)
-    millionths = (
-        next_true(lambda grains: how_many_fit.holds("filter", _rule(grains, delta), query.loss(), questions), high)
-        or high
-    )
-    return Fraction(millionths, GRAIN) if millionths <= MOST_ALLOWANCE * GRAIN else None
+    loss, most = query.loss(), int(MOST_ALLOWANCE * GRAIN)
+    alone = History.of([loss]).epsilon
+    high = most if alone is None else min(ceiling(alone * questions * GRAIN), most)
+    millionths = next_true(lambda grains: how_many_fit.holds("filter", _rule(grains, delta), loss, questions), high)
+    return None if millionths is None else Fraction(millionths, GRAIN)
 
 
 def _rule(grains: int, delta: Fraction) -> Rule:
     return Rule.make(Fraction(grains, GRAIN), delta)
 
 
-def least_people(query: AnyQuery, wish: Fraction) -> int | None:
-    """The least number of people for whom the answer is as accurate as wished; None if no number is enough."""
-    return next_true(lambda n: with_people(query, n).promise().amount <= wish, MOST_PEOPLE)
+def least_people(query: AnyQuery, wish: Fraction, of_all: bool = False) -> int | None:
+    """A number of people for whom the answer is as accurate as wished, while for one fewer it is not; None if no number
+    is enough. Promises fall with the people but for steps of a whole person, so it is the least, or next to it."""
+
+    def enough(people: int) -> bool:
+        amount = amount_for(query, people)
+        return amount is not None and (amount / people if of_all else amount) <= wish
+
+    return next_true(enough, MOST_PEOPLE)
+
+
+def amount_for(query: AnyQuery, people: int) -> Fraction | None:
+    """The size of the promise for so many people; None where they are too few to ask it of."""
+    try:
+        return with_people(query, people).promise().amount
+    except AllowanceError:
+        return None
 
 
 def next_true(true: Callable[[int], bool], high: int) -> int | None:
@@ -283,12 +207,21 @@ def next_true(true: Callable[[int], bool], high: int) -> int | None:
 
 
 def depends_on_people(query: AnyQuery) -> bool:
-    return with_people(query, 1).promise().amount != with_people(query, MOST_PEOPLE).promise().amount
+    return amount_for(query, 1) != amount_for(query, MOST_PEOPLE)
 
 
 def with_people(query: AnyQuery, people: int) -> AnyQuery:
     """The same question of a table of another size."""
-    return replace(query, facts=replace(query.facts, about=people))
+    return query.of_size(people)
+
+
+def _unreached(query: AnyQuery, setting: Setting, any_size: bool) -> AllowanceError:
+    """The refusal where no number of people is enough: because the promise has a limit of its own, such as a number of
+    steps; because it is the same at any size; or because the allowance is too small."""
+    best = with_people(query, MOST_PEOPLE).at(MOST_EPSILON)
+    if not setting.of_all and best.promise().amount > setting.wish:
+        return AllowanceError("whatif.people_limit", limit=best.promise().unnamed(UNNAMED).size_for(best))
+    return _no_help(query, setting) if any_size else AllowanceError("whatif.people_far")
 
 
 def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:

@@ -16,7 +16,7 @@ from dpengine.core.exact import exp_decimal, up
 from dpengine.mechanisms.choices.quantile import Median
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.coins import SystemCoins
-from dpengine.planning.whatif import GRAIN, MOST_PEOPLE, depends_on_people, most_each, with_people
+from dpengine.planning.whatif import GRAIN, MOST_PEOPLE, amount_for, depends_on_people, most_each, with_people
 from dpengine.statistics.distributions import Distribution
 
 STEPS = 12  # points for each power of ten on a log axis
@@ -33,27 +33,32 @@ def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, gra
 def along_epsilon(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
     """(ε of one question, error)."""
     epsilons = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
-    return [(epsilon, query.at(epsilon).promise().figure) for epsilon in epsilons]
+    return [(epsilon, _figure(query.at(epsilon))) for epsilon in epsilons]
+
+
+def _figure(query: AnyQuery) -> Fraction:
+    return query.promise().figure_for(query)
 
 
 def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
     """(people, error); where the error is the same for any number of people, it is taken relative to the possible
     range."""
     sizes = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_PEOPLE), 4, 1)
-    return [(people, at_people(with_people(query, int(people)))) for people in sizes]
+    enough = [int(people) for people in sizes if amount_for(query, int(people)) is not None]
+    return [(Fraction(people), at_people(with_people(query, people))) for people in enough]
 
 
 def at_people(query: AnyQuery) -> Fraction:
     """The error of this setting as `along_people` draws it."""
     promise = query.promise()
-    return promise.figure if depends_on_people(query) else promise.amount / query.coarse() * 25
+    return _figure(query) if depends_on_people(query) else promise.amount / query.coarse() * 25
 
 
 def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
     """(k, error of each of k answers under one allowance); it ends where no ε is small enough."""
     counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
     epsilons = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
-    return [(count, query.at(epsilon).promise().figure) for count, epsilon in epsilons if epsilon is not None]
+    return [(count, _figure(query.at(epsilon))) for count, epsilon in epsilons if epsilon is not None]
 
 
 def suspicion(prior: Fraction, epsilon: Fraction) -> Fraction:

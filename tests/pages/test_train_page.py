@@ -119,7 +119,7 @@ def test_the_preview_tells_the_worth_of_three_kinds_of_noise(tables: dict[str, d
 def test_the_lecture_s_number_of_steps_stands_beside_the_usual_one(tables: dict[str, dp.Table]) -> None:
     text = said(opened(**GIVEN | {"share": "100"}))
     assert "T = ε²n²/(d²·ln(1/δ))" in text and "n ≥ d√(T·ln(1/δ))/ε" in text and "the lecture’s" in text
-    assert "Times are estimates" in text and re.search(r"about \d+ seconds?\b", text)
+    assert "Times are estimates" in text and re.search(r"\b\d+ seconds?\b", text)
     small = said(opened(**GIVEN | {"epsilon": "0.001"}))
     assert "not even one step would be worth" in small
     pure = said(opened(**GIVEN | {"table": "pure", "share": "100"}))

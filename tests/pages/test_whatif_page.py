@@ -120,6 +120,47 @@ def test_typing_changes_what_is_found_and_a_setting_can_be_kept(shared: dp.Works
     assert not page.exception and shared.ledger.head()[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("address", "sentences"),
+    [
+        (
+            {"q": "train_logistic", "x": "20", "features": "4"},
+            ["of the model: at most 20 % worse than the best model", "The lecture’s theorem on noisy descent"],
+        ),
+        ({"q": "mwem", "x": "20"}, ["each of 120 answers within", "It answers 120 questions at once", "ln(|D|^m/β)"]),
+        (
+            {"q": "adaptive_session", "x": "2", "asks": "3"},
+            ["each of 3 answers within", "To be as near to the population"],
+        ),
+        ({"q": "noisy_argmax", "x": "1 %", "options": "8"}, ["people fewer than the largest"]),
+        ({"q": "cdf", "x": "5"}, ["percentage points at every point, all 6,001 at once"]),
+        ({"q": "density", "x": "5"}, ["within ±5.0 % of the height"]),
+    ],
+)
+def test_it_says_how_many_people_a_model_a_table_a_session_or_a_curve_takes(
+    address: dict[str, str], sentences: list[str]
+) -> None:
+    page = opened(find="people", **address)
+    people = whatif.solve(whatif.read(USUAL | address | {"find": "people"})).people
+    assert statement(page).startswith(f"With {people:,} people and an allowance of ε = 1 you can ask one such question")
+    told = helpers_page.plain(html_of(page), "")
+    assert all(sentence in told for sentence in sentences) and len(page.get("plotly_chart")) == 2
+    assert not page.exception
+
+
+def test_a_wish_that_no_number_of_people_keeps_is_refused_with_what_can_be_had() -> None:
+    (told,) = hints(opened(find="people", q="train_hinge", x="5"))
+    assert "No number of people reaches that" in told and re.search(r"stays at [\d.]+ %", told)
+    everyone = helpers_page.plain(html_of(opened()), "")
+    assert dp.catalogue["publish_table"].card.title in everyone and "Each row gets its own noise" in everyone
+
+
+def test_the_people_of_a_table_may_be_asked_about_a_model_described_by_its_size() -> None:
+    page = opened(**{"table": "town", "from": "table", "q": "train_linear", "features": "3"})
+    assert statement(page).startswith("With 40,000 people") and "Use in Ask" not in html_of(page)
+    assert not page.exception and field(page, "high") == "6,000"
+
+
 def test_an_open_table_lends_its_public_facts_and_numbers_are_those_of_ask(shared: dp.Workspace) -> None:
     page = opened(**{"table": "town", "from": "table", "q": "mean", "column": "monthly_income", "n": "40000", "k": "5"})
     table = shared.table("town", visitor="local")

@@ -8,7 +8,6 @@ from html import escape
 from dpengine.asking.answers import round_up_two
 from dpengine.core.printed import power_of_ten, three_figures
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
-from dpengine.mechanisms.promises import Excess
 from dpengine.messages import plain, say
 from dpengine.planning.training_steps import StepsOption, lecture_steps
 from ui.words import gloss
@@ -36,9 +35,8 @@ def html(query: OfGradients, delta: Fraction) -> str:
 
 
 def _row(query: OfGradients, option: StepsOption) -> str:
-    promise = query.promise()
-    assert isinstance(promise, Excess)
-    cells = [plain(option.steps), _length(option.seconds), promise.at(option.risk).said("train_page.short", query)]
+    worse = query.promise().at(option.risk).said("train_page.short", query)
+    cells = [plain(option.steps), _length(option.seconds), worse]
     numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
     title = escape(say(f"train_page.steps_of.{option.kind}"))
     return f"<tr><td>{f'<b>{title}</b>' if option.kind == 'this' else title}</td>{numbers}</tr>"

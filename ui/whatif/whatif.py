@@ -9,8 +9,10 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.amounts import BETA
 from dpengine.core.printed import percent, power_of_ten, three_figures
-from dpengine.messages import plain, say
+from dpengine.messages import language, plain, say
 from dpengine.planning import whatif, whatif_curves
+from dpengine.planning import whatif_asked as asked
+from dpengine.planning.whatif_theorems import theorems
 from ui.parts import exports, job, preview
 from ui.pictures import charts
 from ui.shell import nav
@@ -64,6 +66,7 @@ def show(table: dp.Table) -> None:
     st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "9"})
     nav.trust_link()
     nav.check_link(q=given["q"], relation=found.query.facts.relation)
+    _others()
     with actions:
         act(table, given, found, drawn | further)
     whatif_state.remember(table, given)
@@ -73,10 +76,21 @@ def _solved(table: dp.Table, given: dict[str, str]) -> whatif.Solved:
     return whatif.solve(whatif.read(given, table.facts if given["from"] == "table" else None))
 
 
+def _others() -> None:
+    """Every other question, with one sentence why it is not here."""
+    reasons: dict[str, list[str]] = {}
+    for key, question in dp.catalogue.items():
+        if why := asked.why_not(key):
+            reasons.setdefault(why, []).append(question.card.title)
+    with st.expander(say("whatif.others")):
+        rows = [f"<p><b>{escape(' · '.join(titles))}</b><br>{escape(why)}</p>" for why, titles in reasons.items()]
+        st.html("".join(rows))
+
+
 def _fresh_wish(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     """Another question has another unit: the wish starts from what these numbers give."""
     try:
-        return {"x": whatif_form.wish_text(_solved(table, given | {"find": "promise"}).promise)}
+        return {"x": whatif_form.wish_text(_solved(table, given | {"find": "promise"}).query)}
     except dp.AllowanceError:
         return {}
 
@@ -94,7 +108,7 @@ def _first(table: dp.Table) -> whatif.Solved | None:
 
 
 def statement(found: whatif.Solved) -> None:
-    promise = found.promise.unnamed(whatif.UNNAMED)
+    promise = found.promise.unnamed(asked.UNNAMED)
     each = "its" if found.questions == 1 else "each"
     several = say("whatif.one") if found.questions == 1 else say("whatif.several", questions=found.questions)
     main = say(
@@ -112,8 +126,18 @@ def statement(found: whatif.Solved) -> None:
     if floor and not found.any_size:
         aside.append(floor)
     warnings = "".join(f'<p class="warn">{gloss.text(line)}</p>' for line in cautions(found))
-    below = gloss.text(" ".join(aside))
-    st.html(f'<p class="statement" role="status">{gloss.html(main)}</p><p class="muted">{below}</p>{warnings}')
+    query = found.query
+    sizes = [(name, column.size) for name, column in query.facts.schema.columns.items()]
+    facts = f"{query.digest()} {query.facts.relation} {found.people} {found.promise} {found.budget.delta} {sizes}"
+    told = _theorems(facts, language.get(), found)
+    below = "".join(f'<p class="muted">{gloss.text(line)}</p>' for line in (" ".join(aside), *told))
+    st.html(f'<p class="statement" role="status">{gloss.html(main)}</p>{below}{warnings}')
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _theorems(facts: str, spoken: str, _found: whatif.Solved) -> list[str]:
+    """Cached for all visitors: the key holds public facts only, and the answer is a function of them."""
+    return theorems(_found)
 
 
 def cautions(found: whatif.Solved) -> list[str]:
@@ -130,7 +154,8 @@ def cautions(found: whatif.Solved) -> list[str]:
 
 
 def act(table: dp.Table, given: dict[str, str], found: whatif.Solved, drawn: dict[str, Points]) -> None:
-    if given["from"] == "table" and found.query.beta == BETA:
+    on_ask = "ask" in found.query.card.asked_on and not asked.sized(given["q"])
+    if given["from"] == "table" and on_ask and found.query.beta == BETA:
         st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.link(table, found.query))
     if whatif_state.pinned() is None:
         st.button(say("whatif.pin"), key="whatif-pin", on_click=whatif_state.pin, args=(given,))
@@ -159,7 +184,7 @@ def draw(found: whatif.Solved, first: whatif.Solved | None, unit: str) -> dict[s
         for name, one, colour, dash in settings:
             points = [(float(x), float(y)) for x, y in along(one.query)]
             here = (
-                (one.query.epsilon, one.promise.figure)
+                (one.query.epsilon, one.promise.figure_for(one.query))
                 if axis == "epsilon"
                 else (one.people, whatif_curves.at_people(one.query))
             )
@@ -183,12 +208,12 @@ def _same_unit(one: whatif.Solved, other: whatif.Solved) -> bool:
 def compare(found: whatif.Solved, first: whatif.Solved) -> None:
     """A and B, line by line."""
     rows = [
-        ("whatif.row.question", [one.query.card.noun for one in (first, found)]),
+        ("whatif.row.question", [whatif_form.noun(one.query.card.key) for one in (first, found)]),
         ("whatif.field.people", [plain(one.people) for one in (first, found)]),
         ("whatif.field.epsilon", [whatif_form.said(one, "epsilon") for one in (first, found)]),
         ("whatif.field.questions", [plain(one.questions) for one in (first, found)]),
         ("whatif.row.each", [three_figures(one.query.epsilon) for one in (first, found)]),
-        ("whatif.row.promise", [one.promise.unnamed(whatif.UNNAMED).short() for one in (first, found)]),
+        ("whatif.row.promise", [one.promise.unnamed(asked.UNNAMED).short(one.query) for one in (first, found)]),
     ]
     body = ""
     for code, cells in rows:

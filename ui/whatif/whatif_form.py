@@ -15,6 +15,7 @@ from dpengine.mechanisms.promises import Promise
 from dpengine.messages import known, say
 from dpengine.messages.numbers import local
 from dpengine.planning import whatif
+from dpengine.planning import whatif_asked as asked
 from ui.data.declare_draft import CARE
 from ui.parts import form, number_field, pickers
 from ui.shell.state import choose_table, open_table, table_names
@@ -24,26 +25,26 @@ from ui.whatif.whatif_state import FIELDS, USUAL, change, from_table, widget
 def question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     """“The [median] among [people I describe here]”, or of a column of the open table."""
     own = given["from"] == "table"
-    keys = [key for key in whatif.offered() if not own or form.choices(table, key)]
+    keys = [key for key in asked.offered() if not own or asked.sized(key) or form.choices(table, key)]
     now = given["q"] if given["q"] in keys else keys[0]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
-        key = pickers.pick("form.kind", keys, now, lambda one: dp.catalogue[one].card.noun, widget("q"))
+        key = pickers.pick("form.kind", keys, now, noun, widget("q"))
         column = ""
-        if own and whatif.typed(key) - {"share"}:
+        if own and not asked.sized(key) and asked.typed(key) - {"share"}:
             columns = form.choices(table, key)
-            st.markdown(say("whatif.like" if "columns" in whatif.typed(key) else "form.of"), width="content")
+            st.markdown(say("whatif.like" if "columns" in asked.typed(key) else "form.of"), width="content")
             first = given["column"] if given["column"] in columns else columns[0]
             column = pickers.pick("form.column", columns, first, str, widget(f"column-{key}"))
         st.markdown(say(_middle(key, column)), width="content")
         here = table.name if own else ""
         picked = pickers.pick("whatif.source", ["", *table_names()], here, _source, widget("from"))
-    asked = given | {"q": key, "column": column, "from": "table" if picked else "typed"}
+    chosen = given | {"q": key, "column": column, "from": "table" if picked else "typed"}
     if picked in ("", here):
-        return asked
+        return chosen
     if picked != table.name:
         choose_table(picked)
-    return asked | from_table(open_table(picked))  # its public terms take the place of what was typed
+    return chosen | from_table(open_table(picked))  # its public terms take the place of what was typed
 
 
 def _source(table: str) -> str:
@@ -52,16 +53,28 @@ def _source(table: str) -> str:
 
 def _middle(key: str, column: str) -> str:
     """The words between the question and the people."""
-    needed = whatif.typed(key)
+    needed = asked.typed(key)
     if not needed:
         return "whatif.with_trait"
-    return "whatif.of_number" if "range" in needed and "columns" not in needed and not column else "whatif.among"
+    return (
+        "whatif.of_number"
+        if "range" in needed and "columns" not in needed and not column and not asked.sized(key)
+        else "whatif.among"
+    )
+
+
+def noun(key: str) -> str:
+    """What the question is called in the sentence; a model and a session have a name of their own there."""
+    own = f"whatif.noun.{key}"
+    return say(own) if known(own) else dp.catalogue[key].card.noun
 
 
 def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
     """What else the question needs to know, all of it public."""
-    needed, own = whatif.typed(given["q"]), given["from"] == "table"
-    names = ["low", "high", "step"] if "range" in needed and not own else []
+    needed, sized = asked.typed(given["q"]), asked.sized(given["q"])
+    own = given["from"] == "table" and not sized
+    names: list[str] = [name for name in ("asks", "options", "features", "lists") if name in needed]
+    names += ["low", "high", "step"] if "range" in needed and not own else []
     if "values" in needed and (not own or isinstance(table.schema[given["column"]], dp.Number)):
         names.append("values")
     names += [name for name in ("share", "columns") if name in needed]
@@ -71,15 +84,22 @@ def described(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
         for name in names:
             counted = dp.catalogue[given["q"]].card.answer == "count"
             code = "bars" if name == "values" and counted else name
+            code = "each" if name == "values" and sized else code
             given = given | {name: field(say(f"whatif.field.{code}"), name, given, width=150)}
     return given
 
 
 def field(label: str, name: str, given: dict[str, str], key: str = "", **options: Any) -> str:
-    """What an address says of it stays as it is written there, 1,000, while it says the same number."""
-    found = number_field.field(label, given[name], widget(key or name), unit="%", live=True, max_chars=40, **options)
+    """What an address says of it stays as it is written there, 1,000, while it says the same number. Of an error in
+    people, a “%” stays too: it is a share of all of them."""
+    key = widget(key or name)
+    found = number_field.field(label, given[name], key, unit="%", live=True, max_chars=40, **options)
+    shown = str(st.session_state.get(number_field.key_of(key), ""))
+    if name == "x" and shown.strip().endswith("%") and _usual(given["q"])[0].whole and found:
+        found = f"{found.rstrip(' %')} %"
     try:
-        return given[name] if whatif.number(given[name], "") == whatif.number(found, "") else found
+        same = asked.number(given[name], "") == asked.number(found, "") and ("%" in given[name]) == ("%" in found)
+        return given[name] if same else found
     except dp.AllowanceError:
         return found
 
@@ -103,13 +123,17 @@ def four(table: dp.Table, given: dict[str, str]) -> tuple[dict[str, str], Any]:
                 continue
             label = wish_label(table, given) if name == "promise" else say(f"whatif.field.{name}")
             unique = f"x-{given['q']}-{given['from']}-{given['column']}" if name == "promise" else short
-            given = given | {short: field(label, short, given, key=unique, help=_help(name))}
+            help = _help(name, _usual(given["q"])[0].whole)
+            given = given | {short: field(label, short, given, key=unique, help=help)}
             if name == "epsilon":
                 _presets()
     return given, slot
 
 
-def _help(name: str) -> str | None:
+def _help(name: str, people: bool) -> str | None:
+    """`people`: is the error a number of them?"""
+    if name == "promise" and people:
+        return say("whatif.wish.of_all")
     return say("gloss.epsilon.means") if name == "epsilon" else None
 
 
@@ -148,7 +172,7 @@ def more(given: dict[str, str]) -> dict[str, str]:
                 key=widget("relation"),
             )
             given = given | {"relation": str(relation)}
-            if "range" in whatif.typed(given["q"]):
+            if "range" in asked.typed(given["q"]) and not asked.sized(given["q"]):
                 full = st.toggle(
                     say("whatif.full"), given["full"] == "yes", key=widget("full"), help=say("whatif.full_help")
                 )
@@ -160,21 +184,23 @@ def more(given: dict[str, str]) -> dict[str, str]:
 
 
 @cache
-def _usual_promise(key: str) -> Promise:
-    """Which kind of promise a question makes, whatever is typed."""
-    return whatif.read(USUAL | {"q": key}).query.promise()
+def _usual(key: str) -> tuple[Promise, str]:
+    """Which kind of promise a question makes, whatever is typed, and in which unit its error is typed."""
+    query = whatif.read(USUAL | {"q": key}).query
+    return query.promise(), query.promise().typed_in(query)
 
 
 def wish_label(table: dp.Table, given: dict[str, str]) -> str:
-    code = _usual_promise(given["q"]).told_in()
+    code = _usual(given["q"])[1]
     if code == "column" and not given["column"]:
         code = "plain"
     return say(f"whatif.wish.{code}", column=given["column"])
 
 
-def wish_text(promise: Promise) -> str:
+def wish_text(query: dp.Query) -> str:
     """The size of a promise as an address holds it: to three figures, rounded up, so that it can be kept."""
-    exact = decimal_of(promise.figure)
+    promise = query.promise()
+    exact = decimal_of(promise.figure_for(query))
     if promise.whole or not exact:
         return f"{exact:,f}"
     three = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
@@ -187,7 +213,7 @@ def told(found: whatif.Solved, name: str) -> str:
         exact = found.budget.epsilon
         return text_of(exact) if exact.denominator <= 1000 else f"{_up(decimal_of(exact), 3):f}"
     if name == "promise":
-        return wish_text(found.promise)
+        return wish_text(found.query)
     return f"{found.people if name == 'people' else found.questions:,}"
 
 
@@ -209,4 +235,4 @@ def big(found: whatif.Solved) -> tuple[str, str]:
         many = name == "questions" and found.questions >= 10**6
         return (say("whatif.lots") if many else said(found, name)), ""
     beside = f"whatif.beside.{found.promise.kind}"
-    return found.promise.unnamed(whatif.UNNAMED).size(), say(beside) if known(beside) else ""
+    return found.promise.unnamed(asked.UNNAMED).size_for(found.query), say(beside) if known(beside) else ""

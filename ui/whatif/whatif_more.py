@@ -16,6 +16,7 @@ from dpengine.mechanisms.choices.quantile import Median
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from dpengine.planning import choosing, whatif, whatif_curves
+from dpengine.planning.whatif_asked import made_up, number
 from ui.parts import odds
 from ui.pictures import charts
 from ui.whatif.whatif_state import SECTIONS, SHAPES, widget
@@ -61,7 +62,7 @@ def show(given: dict[str, str], found: whatif.Solved) -> tuple[dict[str, str], d
 def meaning(given: dict[str, str], relation: str) -> dict[str, str]:
     """Where no fourth number was found: what the typed ε means all the same, if it can be read."""
     try:
-        typed = dp.Budget(whatif.number(given["e"], say("whatif.field.epsilon")), whatif.number(given["d"], "δ"))
+        typed = dp.Budget(number(given["e"], say("whatif.field.epsilon")), number(given["d"], "δ"))
     except dp.AllowanceError:
         return given
     if given["find"] == "epsilon":
@@ -109,7 +110,7 @@ def _many(found: whatif.Solved) -> dict[str, Points]:
     rule, lines = found.budget.rule(), []
     for name, (colour, dash) in _DRAWN.items():
         points = [(float(k), float(error)) for k, error in whatif_curves.along_questions(rule, found.query, name)]
-        mark = (found.questions, float(found.promise.figure)) if name == "filter" else None
+        mark = (found.questions, float(found.promise.figure_for(found.query))) if name == "filter" else None
         if points:
             lines.append(charts.Line(say(f"whatif.way.{name}"), points, mark, colour, dash))
     charts.curves(
@@ -191,5 +192,5 @@ def _median(given: dict[str, str], found: whatif.Solved) -> Median:
     column = str(getattr(found.query, "column", ""))
     facts, epsilon = found.query.facts, found.query.epsilon
     if not isinstance(facts.schema.columns.get(column), dp.Number) or given["from"] == "typed":
-        facts, column = whatif.made_up(given | {"q": "median"}, found.people), "range"
+        facts, column = made_up(given | {"q": "median"}, found.people), "range"
     return Median.build(facts, {"column": column, "epsilon": epsilon})

@@ -8,7 +8,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.exact import text_of
-from dpengine.planning.whatif import FIND, offered
+from dpengine.planning.whatif import FIND
+from dpengine.planning.whatif_asked import offered
 from ui.shell.language import address
 
 STATE = "whatif"
@@ -33,6 +34,10 @@ USUAL = {
     "values": "10",
     "share": "90",
     "columns": "3",
+    "lists": "2",
+    "options": "5",
+    "features": "3",
+    "asks": "20",
     "full": "no",
     "beta": "0.05",
     "see": "odds",

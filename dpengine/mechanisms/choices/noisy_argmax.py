@@ -53,7 +53,7 @@ MOST_UNITS = 2**24  # L; sums of 10^10 rows stay below 2^62
 class NoisyArgmax(Query[tuple[int, ...], int]):
     card: ClassVar[Card] = Card(
         key="noisy_argmax",
-        asked_on=("ask",),
+        asked_on=("ask", "whatif"),
         order=120,
         version=1,
         answer="label",

@@ -42,7 +42,7 @@ class Crosstab(Histogram):
 
     card: ClassVar[Card] = Card(
         key="crosstab",
-        asked_on=("ask",),
+        asked_on=("ask", "whatif"),
         order=110,
         version=2,
         answer="count",

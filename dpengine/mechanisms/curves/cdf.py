@@ -61,7 +61,7 @@ ALL = Fraction(100)
 class Cdf(Query[Spread, tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="cdf",
-        asked_on=("ask",),
+        asked_on=("ask", "whatif"),
         order=150,
         version=1,
         answer="column",

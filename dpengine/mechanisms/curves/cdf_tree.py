@@ -42,7 +42,7 @@ EXACT_SUMS = 12  # noises whose sum is bounded by its exact law; more by Chernof
 class CdfTree(OfCounts):
     card: ClassVar[Card] = Card(
         key="cdf_tree",
-        asked_on=("ask",),
+        asked_on=("ask", "whatif"),
         order=140,
         version=1,
         answer="curve",

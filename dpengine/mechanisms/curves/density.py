@@ -68,7 +68,7 @@ _ROOM = 57  # bits of σ: a sampler's integers have 63
 class Density(Query[Spread, tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="density",
-        asked_on=("ask",),
+        asked_on=("ask", "whatif"),
         order=130,
         version=1,
         answer="density",

@@ -31,11 +31,11 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import isqrt
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.errors import AllowanceError
@@ -110,7 +110,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
             raise AllowanceError("train.names")
         for name, usual in (
             ("radius", self._usual_radius),
-            ("clip", self._usual_clip),
+            ("clip", lambda: self.usual_clip),
             ("iterate", lambda: self.usual_iterate),
             ("steps", self._usual_steps),
             ("rate", self._usual_rate),
@@ -215,12 +215,22 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
             self.iterate,
         )
 
+    def at(self, epsilon: Fraction) -> Self:
+        return self._anew(epsilon=epsilon)
+
+    def of_size(self, people: int) -> Self:
+        return self._anew(facts=replace(self.facts, about=people))
+
+    def _anew(self, **changed: Json) -> Self:
+        """Steps and their size that were chosen by formula are chosen anew; others stay."""
+        for name, unset in (("steps", {"steps": 0, "rate": Fraction(0)}), ("rate", {"rate": Fraction(0)})):
+            if getattr(replace(self, **unset), name) == getattr(self, name):
+                changed[name] = unset[name]
+        return replace(self, **changed)
+
     def _usual_radius(self) -> Fraction:
         """The same amount for every column on its own scale: a coordinate of a row is at most 1/√(p+1)."""
         return round(self.usual_reach * Fraction(math.sqrt(len(self.features) + 1)), 2)
-
-    def _usual_clip(self) -> Fraction:
-        return self.usual_clip
 
     def _usual_steps(self) -> int:
         """As many steps as it takes until the noise, and not their number, limits the accuracy."""
@@ -229,7 +239,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
 
     def _usual_rate(self) -> Fraction:
         """A rate that a form would accept too, because a stored question is read again by the same rules."""
-        best = Fraction(round(excess.best_rate(self.setting) * GRAIN), GRAIN)
+        best = Fraction(math.floor(excess.best_rate(self.setting) * GRAIN), GRAIN)  # above, a bound may not hold
         return min(max(best, Fraction(1, GRAIN)), Fraction(MOST_RATE))
 
     @property

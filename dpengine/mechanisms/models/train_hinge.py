@@ -27,7 +27,7 @@ from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 class TrainHinge(OfSides):
     card: ClassVar[Card] = Card(
         key="train_hinge",
-        asked_on=("train",),
+        asked_on=("train", "whatif"),
         order=715,
         version=1,
         answer="model",

@@ -27,7 +27,7 @@ from dpengine.statistics.features import Layout
 class TrainLinear(OfGradients):
     card: ClassVar[Card] = Card(
         key="train_linear",
-        asked_on=("train",),
+        asked_on=("train", "whatif"),
         order=700,
         version=1,
         answer="model",

@@ -21,7 +21,7 @@ from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 class TrainLogistic(OfSides):
     card: ClassVar[Card] = Card(
         key="train_logistic",
-        asked_on=("train",),
+        asked_on=("train", "whatif"),
         order=710,
         version=1,
         answer="model",

@@ -100,6 +100,7 @@ class Excess(Promise):
     beta: Fraction
     floor: Fraction
     nominal: bool = False  # True: for a table of about the declared size
+    named: bool = True  # may the predicted column be named?
     kind: ClassVar[str] = "excess"
 
     @property
@@ -126,7 +127,21 @@ class Excess(Promise):
         if known(f"{code}_nothing") and self.risk >= goal.blank:
             return say(f"{code}_nothing")
         error = two_figures(Fraction(goal.error(float(self.risk))).limit_denominator(10**9))
+        if not self.named and known(f"{code}_unnamed") and goal.code == "number":
+            return say(f"{code}_unnamed", error=error)
         return say(f"{code}_{goal.code}", error=error, target=goal.target)
+
+    def typed_in(self, asked: Asked | None = None) -> str:
+        return self.kind if asked is None or asked.goal is None else f"{self.kind}_{asked.goal.code}"
+
+    def figure_for(self, asked: Asked) -> Fraction:
+        return self.risk if asked.goal is None else Fraction(asked.goal.error(float(self.risk)))
+
+    def size_for(self, asked: Asked) -> str:
+        return self.said("train_page.short", asked)
+
+    def unnamed(self, column: str) -> Promise:
+        return replace(self, nominal=False, named=False)
 
     def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:
         return typed if asked is None or asked.goal is None else asked.goal.risk(typed)

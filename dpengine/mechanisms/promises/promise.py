@@ -86,6 +86,10 @@ class Promise(ABC):
         """The unit as it occurs in message codes."""
         return self.kind
 
+    def typed_in(self, asked: Asked | None = None) -> str:
+        """The unit in which an accepted error is typed, as it occurs in message codes."""
+        return self.told_in()
+
     @property
     def whole(self) -> bool:
         """Is it shown exactly, in whole people or rows, rather than rounded to a few digits?"""
@@ -105,6 +109,14 @@ class Promise(ABC):
     def figure(self) -> Fraction:
         """The amount in the unit in which it is shown."""
         return self.amount * 100 if self.in_percent else self.amount
+
+    def figure_for(self, asked: Asked) -> Fraction:
+        """The same, of a question: some promises are shown in the unit of what it predicts."""
+        return self.figure
+
+    def size_for(self, asked: Asked) -> str:
+        """The amount by itself, in its own unit, of a question."""
+        return self.size()
 
     def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:
         """The amount that a typed figure stands for."""

@@ -95,7 +95,7 @@ class AdaptiveSession(Query[Any, Any]):
 
     card: ClassVar[Card] = Card(
         key="adaptive_session",
-        asked_on=("session",),
+        asked_on=("session", "whatif"),
         order=300,
         version=1,
         answer="session",

@@ -59,7 +59,7 @@ _CHUNK = 1 << 21  # numbers held at once
 class SmallDatabase(OfClass):
     card: ClassVar[Card] = Card(
         key="small_database",
-        asked_on=("synthetic",),
+        asked_on=("synthetic", "whatif"),
         order=600,
         version=1,
         answer="table",

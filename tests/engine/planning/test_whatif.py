@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, exp
+from math import ceil, exp, log
 
 import pytest
 
@@ -15,10 +15,13 @@ from dpengine.accountant.filter import Rule
 from dpengine.accountant.history import History
 from dpengine.accountant.loss import Exponential, Pure
 from dpengine.core.errors import AllowanceError
+from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import Query
 from dpengine.messages import known
 from dpengine.noise.laws import Laplace, chance
-from dpengine.planning import whatif, whatif_curves
+from dpengine.planning import whatif, whatif_asked, whatif_curves
+from dpengine.planning.whatif_theorems import class_people, population_people, training_people
+from dpengine.population.session_validity import outward, rounded
 
 GRAIN = Fraction(1, whatif.GRAIN)
 MILLIONTH = Fraction(1, 10**6)
@@ -37,23 +40,28 @@ TYPED = {
     "values": "10",
     "share": "90",
     "columns": "3",
+    "lists": "2",
+    "options": "5",
+    "features": "3",
+    "asks": "20",
     "full": "no",
     "beta": "",
 }
 WISHES = {"mean": "40", "median": "40", "quantile": "40", "iqr": "40"}
 WISHES |= {"count": "25", "sum": "200000", "histogram": "70", "top_item": "60", "proportion": "4", "variance": "80"}
+LARGER = {"mwem": {"n": "1000000"}, "small_database": {"n": "1000000", "lists": "1"}}  # else they say nothing
 CASES = [(key, relation) for key in sorted(whatif.offered()) for relation in ("add_remove", "replace")]
 
 
 def given(key: str, relation: str, find: str) -> dict[str, str]:
-    asked = TYPED | {"q": key, "relation": relation}
+    asked = TYPED | LARGER.get(key, {}) | {"q": key, "relation": relation}
     return asked | {"find": find, "x": WISHES.get(key) or twice_the_best(asked)}
 
 
 def twice_the_best(asked: dict[str, str]) -> str:
     """A wish for a question of none above: twice what one question promises for the whole allowance."""
-    best = whatif.solve(whatif.read(asked | {"find": "promise", "k": "1"})).promise
-    return best.written(Fraction(ceil(2_000 * best.amount), 1_000))
+    query = whatif.solve(whatif.read(asked | {"find": "promise", "k": "1"})).query
+    return f"{ceil(2_000 * query.promise().figure_for(query)) / 1_000:f}"
 
 
 def solved(key: str, relation: str, find: str) -> tuple[whatif.Setting, whatif.Solved]:
@@ -69,8 +77,10 @@ def test_the_questions_offered_come_from_the_cards() -> None:
     wanted = {"count", "proportion", "mean", "sum", "median", "quantile", "histogram", "top_item"}
     assert wanted <= set(whatif.offered())
     assert not {"find_range", "find_values", "fit_check"} & set(whatif.offered())
-    assert whatif.typed("quantile") == {"range", "share"} and whatif.typed("count") == set()
-    assert whatif.typed("histogram") == {"values"}
+    assert whatif_asked.typed("quantile") == {"range", "share"} and whatif_asked.typed("count") == set()
+    assert whatif_asked.typed("histogram") == {"values"}
+    assert whatif_asked.typed("mwem") == {"lists", "values"} and whatif_asked.typed("adaptive_session") == {"asks"}
+    assert whatif_asked.typed("train_linear") == {"range", "features"} and whatif_asked.sized("train_linear")
 
 
 @pytest.mark.parametrize(("key", "relation"), CASES)
@@ -87,7 +97,8 @@ def test_the_allowance_is_the_least_that_bears_the_questions(key: str, relation:
     assert found.promise.amount <= setting.wish < found.query.at(found.query.epsilon - GRAIN).promise().amount
     below = Budget(found.budget.epsilon - GRAIN, found.budget.delta)
     assert fit(found.budget.rule(), found.query, 10) and not fit(below.rule(), found.query, 10)
-    assert found.budget.epsilon <= 10 * found.query.epsilon  # never dearer than adding up
+    alone = History.of([found.query.loss()]).epsilon
+    assert alone is None or found.budget.epsilon <= 10 * alone  # never dearer than adding up, where that is possible
 
 
 @pytest.mark.parametrize(("key", "relation"), CASES)
@@ -106,12 +117,75 @@ def test_the_people_are_the_fewest_that_keep_the_wish(key: str, relation: str) -
             whatif.solve(replace(setting, wish=Fraction(1)))
         assert refused.value.code.startswith("whatif.people_")
         found = whatif.solve(replace(setting, wish=Fraction(10**9)))
-        fewer = replace(found.query, facts=replace(found.query.facts, about=found.people - 1))
+        fewer = whatif.with_people(found.query, found.people - 1)
         assert found.any_size and found.useful and fewer.promise().amount > fewer.coarse()
         return
     found = whatif.solve(setting)
-    fewer = replace(found.query, facts=replace(found.query.facts, about=found.people - 1))
+    fewer = whatif.with_people(found.query, found.people - 1)
     assert not found.any_size and found.promise.amount <= setting.wish < fewer.promise().amount
+
+
+@pytest.mark.parametrize("key", catalogue)
+def test_every_question_that_promises_anything_says_how_many_people_or_why_not(key: str) -> None:
+    """For each of the catalogue, also those that nobody wrote yet: a number, or one sentence."""
+    if key not in whatif.offered():
+        told = whatif_asked.why_not(key)
+        assert told.endswith(".") and "{" not in told
+        return
+    setting = whatif.read(given(key, "replace", "people") | {"k": "1", "n": "100000"})
+    try:
+        found = whatif.solve(setting)
+        assert found.any_size or found.promise.amount <= setting.wish
+    except AllowanceError as refused:  # the same at any size: then the wish as a share of all people
+        assert refused.code.startswith("whatif.people_") and setting.query.promise().whole
+        found = whatif.solve(whatif.read(given(key, "replace", "people") | {"x": "1 %"}))
+        amounts = [whatif.amount_for(found.query, people) for people in (found.people - 1, found.people)]
+        assert amounts[1] / found.people <= Fraction(1, 100) < amounts[0] / (found.people - 1)  # type: ignore[operator]
+
+
+def test_an_error_in_people_may_be_wished_as_a_share_of_them() -> None:
+    """±3 people at any size: 1 % of them takes 300 people."""
+    found = whatif.solve(whatif.read(TYPED | {"q": "count", "find": "people", "k": "1", "x": "1 %"}))
+    assert (found.people, found.any_size, found.promise.amount) == (300, False, 3)
+    same = whatif.read(TYPED | {"q": "count", "find": "questions", "x": "3 %"})
+    assert same.wish == 30 and whatif.solve(same).questions > 1
+
+
+def test_a_training_needs_the_people_for_whom_its_usual_steps_promise_the_wish() -> None:
+    """Steps and their size follow the number of people, as they do on Train; a wish below what the steps allow is
+    refused with that limit, whatever the number of people."""
+    asked = TYPED | {"q": "train_logistic", "find": "people", "k": "1", "x": "20"}
+    found = whatif.solve(whatif.read(asked))
+    fresh = type(found.query).build(
+        replace(found.query.facts, about=found.people),
+        {"target": "values", "features": ["number 1", "number 2", "number 3"], "epsilon": found.query.epsilon},
+    )
+    assert found.query.promise() == fresh.promise()
+    assert found.promise.figure_for(found.query) <= 20
+    with pytest.raises(AllowanceError) as refused:
+        whatif.solve(whatif.read(asked | {"x": "0.5"}))
+    assert refused.value.code == "whatif.people_limit"
+    steps, people = training_people(found.query, found.budget.delta, found.promise.amount) or (0, 0)
+    one = found.query.setting
+    assert steps == ceil((one.radius * one.clip / float(found.promise.amount)) ** 2) and people > one.width
+
+
+def test_the_theorem_of_small_databases_keeps_its_epsilon() -> None:
+    """n ≥ (4/(αε))·ln(|D|^m/β): half of ε takes twice the people, which the source's last line loses."""
+    query = whatif.solve(whatif.read(TYPED | {"q": "mwem", "k": "1", "n": "100000"})).query
+    rows, people = class_people(query, Fraction(1, 10))
+    assert rows == ceil(2 * log(2 * query.many) * 100) and query.many == 120 and query.domain == 100
+    assert people == ceil(40 / float(query.epsilon) * (rows * log(100) + log(20)))
+    assert class_people(query.at(query.epsilon / 2), Fraction(1, 10))[1] in (2 * people - 1, 2 * people)
+
+
+def test_a_session_says_how_many_people_the_population_takes() -> None:
+    """Rounded answers are the bound for few questions; for one person fewer it does not hold."""
+    query = whatif.solve(whatif.read(TYPED | {"q": "adaptive_session", "k": "1", "asks": "3"})).query
+    found = population_people(query, Fraction(2, 100))
+    assert found is not None and found[1] == "description" and 10_000 < found[0] < 60_000
+    widths = [outward(rounded(query.of_size(people)))[0].width for people in (found[0] - 1, found[0])]
+    assert widths[1] <= Fraction(2, 100) < widths[0]
 
 
 def test_round_and_round_gives_the_same_four_numbers() -> None:
@@ -125,7 +199,7 @@ def test_round_and_round_gives_the_same_four_numbers() -> None:
 
 def test_numbers_are_read_as_people_write_them() -> None:
     told = ["1,000", "1 000", "12,345.5", "0,1", " 5 % ", "1e-6"]
-    assert [whatif.number(text, "n") for text in told] == [
+    assert [whatif_asked.number(text, "n") for text in told] == [
         1000,
         1000,
         Fraction("12345.5"),
@@ -242,7 +316,7 @@ def test_curves_pass_through_the_setting_and_fall() -> None:
     for key, relation in CASES:
         found = solved(key, relation, "promise")[1]
         for curve, place, here in (
-            (whatif_curves.along_epsilon(found.query), found.query.epsilon, found.promise.figure),
+            (whatif_curves.along_epsilon(found.query), found.query.epsilon, found.promise.figure_for(found.query)),
             (whatif_curves.along_people(found.query), Fraction(found.people), whatif_curves.at_people(found.query)),
         ):
             assert dict(curve)[place] == here

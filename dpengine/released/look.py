@@ -64,7 +64,7 @@ class Look(dict[str, int]):
         super().__init__(told or {})
         self.query, self.raw = query, tuple(raw)
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         return [base(ref) for ref in self.query.columns]
 
@@ -232,6 +232,20 @@ class Look(dict[str, int]):
         hubs = tuple(self.place(name) for name in self.query.against)
         return EntropyFit(tuple(axis.size for axis in self.query.axes), hubs, self.marginals)
 
+    @cached_property
+    def held_back(self) -> float | None:
+        """How far off estimates are where it is known: each bought pair estimated without itself, as the share of rows
+        in other cells than measured, noise included; the mean of all pairs, None where there is none."""
+        hubs = self.fit.hubs
+        found = []
+        for hub in hubs:
+            fit = EntropyFit(self.fit.sizes, tuple(other for other in hubs if other != hub), self.marginals)
+            for place in range(len(self.query.axes)):
+                if place not in hubs:
+                    pair = fit.pair(hub, place)
+                    found.append(float(np.abs(pair - self.fit.pair(hub, place)).sum()) / 2)
+        return float(np.mean(found)) if found else None
+
     def to_frame(self) -> pd.DataFrame:
         """Every measured bar and pair, one figure a row."""
         import pandas as pd
@@ -264,8 +278,17 @@ class EntropyFit:
             return np.ones(())
         return self._chances(self.hubs)
 
+    @cached_property
+    def _known(self) -> dict[int, Floats]:
+        return {}
+
     def given(self, place: int) -> Floats:
         """How likely each cell of a column is, given the hubs: their axes first, the column's last."""
+        if place not in self._known:
+            self._known[place] = self._given(place)
+        return self._known[place]
+
+    def _given(self, place: int) -> Floats:
         if place in self.hubs:
             own = np.zeros((*self.hub.shape, self.sizes[place]))
             at = np.indices(self.hub.shape)[self.hubs.index(place)]

@@ -76,6 +76,12 @@ def test_the_board_shows_every_column_and_what_goes_together(table: dp.Table, an
     assert "clear" in text and ("yes: m " in text or "no: f " in text)
     by_town = said(open_page("board", table="people", look=answer.request_id, by="=town", group="t3"))
     assert "Only where =town is “t3”" in by_town and "Estimated, no promise" in by_town
+    [buy] = [
+        one.proto
+        for one in open_page("board", table="people", look=answer.request_id, by="sex").get("page_link")
+        if "Buy all pairs with sex" in one.proto.label
+    ]
+    assert "against=" in buy.query_string and "such estimates put" in by_town
     by_rich = said(open_page("board", table="people", look=answer.request_id, by="rich", group="yes"))
     assert "Only where rich is “yes”" in by_rich and "Estimated" not in by_rich
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -9,20 +10,20 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.exact import text_of
+from dpengine.core.exact import decimal_of, text_of
 from dpengine.core.printed import chance, percent, two_figures
 from dpengine.mechanisms.marginals.overview import MOST_AGAINST, Overview
 from dpengine.messages import say
-from ui.board import board_gains, board_result, board_state
+from ui.board import board_gains, board_result, board_state, board_words
 from ui.board.board_state import NAMES, PLACE
-from ui.parts import addressed, counted, history, job, owner, spend
+from ui.parts import addressed, history, job, owner, spend
 from ui.shell import frame
 
 USUAL = Fraction(1, 5)  # of the allowance
 
 
 def show(table: dp.Table) -> None:
-    request = st.query_params.get("look")
+    request = st.query_params.get("look") or _newest(table)
     if request and addressed.became(table, request, Overview, "board_page.unknown", job.wait, board_result.show):
         _earlier(table, request)
         return
@@ -38,6 +39,14 @@ def show(table: dp.Table) -> None:
         job.hint(say("board_page.no_columns"))
     else:
         _form(table)
+
+
+def _newest(table: dp.Table) -> str | None:
+    """Whoever comes without an address wants to see what was bought, not to buy again."""
+    if "new" in st.query_params or any(name in st.query_params for name in NAMES):
+        return None
+    found = next(iter(table.first_looks(1)), None)
+    return None if found is None else found.request_id
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
@@ -140,13 +149,20 @@ def _usual(table: dp.Table, query: dp.Query | None) -> str:
     if query is None:
         return spend.STEPS[0]
     found = table.at_share(query, min(USUAL, table.meter().unused / 2))
-    return spend.STEPS[0] if found is None else text_of(found.epsilon)
+    return spend.STEPS[0] if found is None else text_of(_cut(found.epsilon))
+
+
+def _cut(epsilon: Fraction) -> Fraction:
+    """To three figures, downwards: it takes no more than it would have."""
+    exact = decimal_of(epsilon)
+    return Fraction(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_FLOOR))
 
 
 def _buy(table: dp.Table, query: Overview) -> None:
     price = table.preview(query)
     frame.show_price(table, price, "_board")
-    st.html(f"<p><b>{escape(worth(query, price))}</b></p>{counted.html(query)}")
+    st.html(f"<p><b>{escape(worth(query, price))}</b></p>")
+    board_words.counted_as(query)
     if not price.useful:
         st.html(f'<p class="warn">{escape(spend.noise_words(table, query, price))}</p>')
     spend.exactly(table, query, PLACE)

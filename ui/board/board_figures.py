@@ -7,17 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+import streamlit as st
+
 import dpengine as dp
 from dpengine.declared.grouped import Grouped
 from dpengine.declared.schema import Number, extra_labels
 from dpengine.mechanisms.telling import leaders
 from dpengine.messages import say
-from dpengine.messages.numbers import day
+from dpengine.messages.language import current
+from dpengine.messages.numbers import day, local
 from dpengine.released import look_groups
 from dpengine.released.look import Figure, Look
 from ui.words.figures import bare, rounded, rounded_range
 
-MOST_BARS = 10  # on a card; all are in the figures
+MOST_BARS, MOST_ORDERED = 10, 36  # on a card; all are in the figures
+
+
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -49,24 +55,43 @@ class Picked:
 class Card:
     column: str
     bars: tuple[Bar, ...]
+    ordered: bool  # a number or days: its bars are told in their order
     aside: str
     estimated: bool
     score: float  # how far from even, or from everyone, beyond the noise
 
     @property
     def shown(self) -> tuple[Bar, ...]:
-        """The bars of a small picture, in the declared order: the largest, without extra ones that may be none."""
-        kept = [bar for bar in self.bars if not (bar.extra and bar.faint)]
+        """The bars of a small picture, in the declared order: of a long list the largest, and none that are extra and
+        cannot be told from none."""
+        kept = self._kept
+        if self.ordered:
+            return tuple(kept[:MOST_ORDERED])
         if len(kept) <= MOST_BARS:
             return tuple(kept)
         largest = set(sorted(range(len(kept)), key=lambda place: -kept[place].value)[:MOST_BARS])
         return tuple(bar for place, bar in enumerate(kept) if place in largest)
 
+    @property
+    def rest(self) -> int:
+        return len(self._kept) - len(self.shown)
 
-def cards(look: Look, picked: Picked) -> list[Card]:
+    @property
+    def _kept(self) -> list[Bar]:
+        return [bar for bar in self.bars if not (bar.extra and bar.faint)]
+
+
+def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
     """All of them, what deviates most first."""
+    return _cards(found.receipt["charge"]["hash"], current(), picked, look)
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _cards(charge: str, lang: str, picked: Picked, _look: Look) -> tuple[Card, ...]:
+    """Worked out once for all visitors: it is what was paid for, in one language, and nothing changes it."""
+    look = _look
     made = [_card(look, column, picked) for column in look.columns]
-    return sorted(made, key=lambda card: -card.score)
+    return tuple(sorted(made, key=lambda card: -card.score))
 
 
 def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
@@ -92,23 +117,33 @@ def _told(look: Look, column: str, picked: Picked) -> list[Figure]:
 def _bar(one: Figure, name: str, extra: bool, times: int) -> Bar:
     value = one.value * times
     if one.low is None or one.high is None:
-        return Bar(one.label, name, value, None, None, _signed(bare(value), times), extra, value < times / 200)
+        return Bar(one.label, name, value, None, None, _short(value, value, value, times), extra, value < times / 200)
     low, high = one.low * times, one.high * times
-    return Bar(one.label, name, value, low, high, _signed(rounded(value, low, high), times), extra, one.low <= 0)
+    faint = one.low <= 0
+    told = _short(value, low, high, times)
+    if faint:  # what is known is how many there are at most
+        told = say("board_page.below", most=_short(high, high, high, times))
+    return Bar(one.label, name, value, low, high, told, extra, faint)
 
 
-def _signed(figure: str, times: int) -> str:
-    return f"{figure} %" if times > 1 else figure
+def _short(value: float, low: float, high: float, times: int) -> str:
+    """As a card has room for it: whole percents, or tenths where they are known; people to two digits of the error."""
+    if times == 1:
+        return rounded(value, low, high) if high > low else bare(value)
+    tenths = high - low < 1 and value < 10
+    return f"{local(f'{value:.1f}' if tenths else f'{value:.0f}')} %"
 
 
 def _card(look: Look, column: str, picked: Picked) -> Card:
     bars = tuple(bars_of(look, column, picked))
+    ref = look.query.columns[look.place(column)]
+    ordered = isinstance(ref, Grouped) and bool(ref.starts)
     estimated = bool(bars) and all(bar.low is None for bar in bars)
     if picked.by and picked.by != column:
         own = look_groups.of_group(look, column, picked.by, picked.group)
         score = look_groups.unlike(own, look_groups.of_everyone(look, column))
-        return Card(column, bars, _most(bars), estimated, score)
-    return Card(column, bars, aside(look, column, bars), estimated, look_groups.uneven(look, column))
+        return Card(column, bars, ordered, "" if ordered else _most(bars), estimated, score)
+    return Card(column, bars, ordered, aside(look, column, bars), estimated, look_groups.uneven(look, column))
 
 
 def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
@@ -137,12 +172,18 @@ def _most(bars: Sequence[Bar]) -> str:
     if len(ends) < 2 or any(low is None for low, _ in ends.values()):
         return ""
     first = leaders(ends)
+    if len(first) > _NAMED:
+        return say("board_page.alike_many", values=len(first))
     if len(first) > 1:
-        return say("board_page.alike", values=len(first))
+        return say("board_page.alike", names=say("answer.or").join(bar.name for bar in bars if bar.label in first))
     return say("board_page.most", name=next(bar.name for bar in bars if bar.label == first[0]))
 
 
-def answer_of(found: dp.Answer) -> Look:
-    look = found.value
-    assert isinstance(look, Look)
-    return look
+def look_of(found: dp.Answer) -> Look:
+    return _kept(found.receipt["charge"]["hash"], found.value)
+
+
+@st.cache_resource(max_entries=20, show_spinner=False)
+def _kept(charge: str, _look: Look) -> Look:
+    """One for all visitors, with what was worked out from it before."""
+    return _look

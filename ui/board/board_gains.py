@@ -35,7 +35,8 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
     """The columns with the most groups in fewer, or left out, and no column of interest: what helps, most first."""
     sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
     longest = sorted(sizes, key=lambda name: -sizes[name])
-    rough = [name for name in longest if name in board_state.can_be_coarser(table) and name not in now["coarse"]]
+    able = board_state.can_be_coarser(table)
+    rough = [name for name in longest if name in able and name not in now["coarse"]]
     options: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
     if rough:
         options.append(("coarse", {"coarse": [*now["coarse"], *rough]}, {"columns": rough[:_OFFERED]}))

@@ -14,29 +14,55 @@ from dpengine.released.look_groups import Apart
 from ui.shell import nav
 from ui.words.figures import rounded, rounded_range
 
+_ORDER = (look_groups.CLEAR, look_groups.PERHAPS, look_groups.UNKNOWN, look_groups.ESTIMATED)
+
 
 def show(table: dp.Table, found: dp.Answer, look: Look) -> None:
     against = look.query.against
     if not against or len(look.columns) < 2:
         return
+    names = [name for name in look.columns if list(against) != [name]]
+    told = _all(found.receipt["charge"]["hash"], look)
+    names.sort(key=lambda name: min(_ORDER.index(one.state) for one in told[name].values()))
+    shown = [name for name in names if any(one.most is not None for one in told[name].values())]
     head = "".join(f"<th>{escape(say('board_page.with', column=name))}</th>" for name in against)
-    rows = "".join(_row(table, found, look, name) for name in look.columns if list(against) != [name])
-    st.html(
-        f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
+    rows = "".join(_row(table, found, look, name, told[name]) for name in shown)
+    matrix = (
         f'<div class="scroll" tabindex="0"><table class="plain pairs"><tr><th>{escape(say("board_page.column"))}</th>'
         f"{head}</tr>{rows}</table></div>"
     )
+    rest = [name for name in names if name not in shown]
+    hidden = say("board_page.rest_unknown", columns=rest, against=list(against)) if rest else ""
+    st.html(
+        f"<h2>{escape(say('board_page.together'))}</h2><p class='muted'>{escape(say('board_page.together_lead'))}</p>"
+        + (matrix if shown else "")
+        + (f"<p>{_pill(look_groups.UNKNOWN)} {escape(hidden)}</p>" if rest else "")
+    )
 
 
-def _row(table: dp.Table, found: dp.Answer, look: Look, name: str) -> str:
+@st.cache_resource(max_entries=50, show_spinner=False)
+def _all(charge: str, _look: Look) -> dict[str, dict[str, Apart]]:
+    """Worked out once for all visitors: it is what was paid for, and nothing changes it."""
+    against = _look.query.against
+    return {
+        name: {other: look_groups.together(_look, name, other) for other in against if other != name}
+        for name in _look.columns
+        if list(against) != [name]
+    }
+
+
+def _pill(state: str) -> str:
+    return f'<span class="state {state}">{escape(say(f"board_page.state.{state}"))}</span>'
+
+
+def _row(table: dp.Table, found: dp.Answer, look: Look, name: str, with_each: dict[str, Apart]) -> str:
     cells = ""
     for other in look.query.against:
         if other == name:
             cells += "<td></td>"
             continue
-        told = look_groups.together(look, name, other)
-        state = f'<span class="state {told.state}">{escape(say(f"board_page.state.{told.state}"))}</span>'
-        cells += f"<td>{state} {_shows(table, found, look, name, other, told)}</td>"
+        told = with_each[other]
+        cells += f"<td>{_pill(told.state)} {_shows(table, found, look, name, other, told)}</td>"
     return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
 
 

@@ -12,7 +12,8 @@ from ui.board.board_figures import Bar
 from ui.pictures.sketch import Sketch
 from ui.shell.style import palette
 
-_LINE, _TOP = 24, 10
+_LINE, _THIN, _TOP = 24, 15, 10
+_MANY = 14  # bars, above which they are thin
 _LONGEST = 18
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 
@@ -41,8 +42,6 @@ def show(
 
 
 def sketch(bars: Sequence[Bar], marked: str = "", full: float = 0) -> Sketch:
-    import plotly.graph_objects as go
-
     colours = palette()
     places = list(range(len(bars)))
     whiskers = {}
@@ -67,9 +66,12 @@ def sketch(bars: Sequence[Bar], marked: str = "", full: float = 0) -> Sketch:
         for bar in bars
     ]
     estimated = all(bar.low is None for bar in bars)
-    figure = Sketch(2 * _TOP + _LINE * len(bars))
+    small = len(bars) > _MANY
+    line, size = (_THIN, 11) if small else (_LINE, 13)
+    figure = Sketch(2 * _TOP + line * len(bars))
     figure.add_trace(
-        go.Bar(
+        dict(
+            type="bar",
             y=places,
             x=[bar.value for bar in bars],
             orientation="h",
@@ -101,14 +103,21 @@ def sketch(bars: Sequence[Bar], marked: str = "", full: float = 0) -> Sketch:
                 "y": place,
                 "text": bar.told,
                 "showarrow": False,
-                "font": {"size": 13, "color": colours.muted if bar.faint else colours.ink},
+                "font": {"size": size, "color": colours.muted if bar.faint else colours.ink},
             }
             for place, bar in enumerate(bars)
         ],
     )
     figure.update_xaxes(visible=False, range=[0, most * 1.02])
     figure.update_yaxes(
-        autorange="reversed", showline=False, ticks="", tickmode="array", tickvals=places, ticktext=names
+        autorange="reversed",
+        showline=False,
+        ticks="outside",
+        ticklen=5,
+        tickcolor="rgba(0,0,0,0)",
+        tickmode="array",
+        tickvals=places,
+        ticktext=names,
     )
-    figure.update_layout(yaxis={"tickfont": {"size": 13, "color": colours.ink}})
+    figure.update_layout(yaxis={"tickfont": {"size": size, "color": colours.ink}})
     return figure

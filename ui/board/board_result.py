@@ -6,6 +6,7 @@ stands in the address.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -16,10 +17,9 @@ import dpengine as dp
 from dpengine.core.printed import chance, percent
 from dpengine.messages import say
 from dpengine.released.look import Look
-from ui.board import board_figures, board_pairs, board_picture, board_take
+from ui.board import board_figures, board_full, board_pairs, board_picture, board_price, board_take, board_words
 from ui.board.board_figures import Card, Picked
 from ui.parts import answer as answers
-from ui.parts import counted
 from ui.shell.state import workspace
 from ui.words.markup import unmarked
 
@@ -29,30 +29,32 @@ _TURN = "board-turn"
 
 
 def show(table: dp.Table, found: dp.Answer) -> None:
-    look = board_figures.answer_of(found)
+    look = board_figures.look_of(found)
     entry = workspace().ledger.find(found.request_id)
     took = percent(table.took(entry)) if entry is not None else ""
     st.html(
         f"{_STYLE}<h1 class='arrived' tabindex='-1'>{escape(say('board_page.board', table=table.name))}</h1>"
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
-        f"{counted.html(found.query)}"
     )
     picked = _controls(table, found, look)
-    made = board_figures.cards(look, picked)
-    _told(look, picked, made)
+    made = board_figures.cards(found, look, picked)
+    _told(table, look, picked, made)
     pages = -(-len(made) // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     with slot:
         _grid(look, made[(page - 1) * PER_PAGE : page * PER_PAGE], picked)
     board_pairs.show(table, found, look)
+    board_full.show(found, look, picked)
+    board_words.counted_as(found.query)
     answers.receipt(found, "board")
     st.button(say("board_page.another"), key="board-another", on_click=_leave)
 
 
 def _leave() -> None:
-    for name in ("look", "by", "group", "as", "page"):
+    for name in ("look", "by", "group", "as", "page", "of"):
         st.query_params.pop(name, None)
+    st.query_params["new"] = "1"
 
 
 def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
@@ -122,7 +124,7 @@ def _pick(column: str, now: Picked, label: str) -> None:
     st.query_params["by"], st.query_params["group"] = column, label
 
 
-def _told(look: Look, picked: Picked, made: list[Card]) -> None:
+def _told(table: dp.Table, look: Look, picked: Picked, made: Sequence[Card]) -> None:
     """Whom the pictures show, and what of them is only estimated."""
     if not picked.by:
         told = say("board_page.showing_all", columns=len(made))
@@ -134,9 +136,11 @@ def _told(look: Look, picked: Picked, made: list[Card]) -> None:
         )
         told = say("board_page.showing", column=picked.by, group=names[picked.group])
     st.html(f'<p class="muted" role="status">{escape(told)}</p>')
+    if any(card.estimated for card in made):
+        board_price.show(table, look, picked.by)
 
 
-def _grid(look: Look, made: list[Card], picked: Picked) -> None:
+def _grid(look: Look, made: Sequence[Card], picked: Picked) -> None:
     for start in range(0, len(made), ACROSS):
         for column, card in zip(st.columns(ACROSS), made[start : start + ACROSS], strict=False):
             with column:
@@ -145,19 +149,18 @@ def _grid(look: Look, made: list[Card], picked: Picked) -> None:
 
 def _draw(look: Look, card: Card, picked: Picked) -> None:
     with st.container(key=f"card-board-{look.place(card.column)}"):
-        rest = len(card.bars) - len(card.shown)
         note = say("board_page.estimated") if card.estimated else ""
         st.html(
             f'<h3 class="board">{escape(card.column)}</h3><p class="muted aside">{escape(card.aside)}</p>'
-            + (f'<p class="warn">{escape(note)}</p>' if note else "")
+            + (f'<p class="aside estimated">{escape(note)}</p>' if note else "")
         )
         own = picked.group if picked.by == card.column else ""
         turn = st.session_state.get(_TURN, 0)
         key = f"board-bars-{look.place(card.column)}-{turn}"
         pick: Any = partial(_pick, card.column, picked)
         board_picture.show(card.shown, alt(card), key, pick, own)
-        if rest:
-            st.html(f'<p class="muted aside">{escape(say("board_page.rest", rest=rest))}</p>')
+        if card.rest:
+            st.html(f'<p class="muted aside">{escape(say("board_page.rest", rest=card.rest))}</p>')
 
 
 def alt(card: Card) -> str:
@@ -168,10 +171,11 @@ def alt(card: Card) -> str:
 _STYLE = """<style>
 h3.board { font-family: var(--serif); font-size: 1.15rem; margin: 0; overflow-wrap: anywhere; }
 p.aside { font-size: .85rem; margin: 0; min-height: 1.2em; }
+p.aside.estimated { color: var(--take); }
 [class*="st-key-card-board-"] [data-testid="stVerticalBlock"] { gap: .3rem; }
 table.pairs td, table.pairs th { padding: .45rem .8rem .45rem 0; }
-table.pairs .state { border-radius: 1rem; padding: .1rem .6rem; white-space: nowrap; font-size: .85rem; }
-table.pairs .clear { background: var(--left-soft); color: var(--left); }
-table.pairs .perhaps, table.pairs .estimated { background: var(--line); }
-table.pairs .unknown { background: var(--take-soft); }
+.state { border-radius: 1rem; padding: .1rem .6rem; white-space: nowrap; font-size: .85rem; }
+.state.clear { background: var(--left-soft); color: var(--left); }
+.state.perhaps { background: var(--line); }
+.state.unknown { background: var(--take-soft); }
 </style>"""

@@ -16,6 +16,7 @@ WANTED = 12  # groups of a number, about
 FEW = 5  # groups, where somebody wants fewer
 MOST_DAYS = {"month": 24, "quarter": 24, "year": 60}  # groups of days, at most
 FEW_DAYS = {"quarter": 8, "year": 24}
+_LONGEST = {"month": 31, "quarter": 92, "year": 366}  # days
 
 
 def coarser(name: str, schema: Schema) -> Ref:
@@ -30,6 +31,8 @@ def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, 
     column = schema[ref]
     if isinstance(column, Number):
         for step in _steps(column):
+            if (column.upper - column.lower) / step > wanted + 2:  # that many groups need not be made to be counted
+                continue
             try:
                 group = read_group({"column": ref, "step": text_of(step)}, schema)
             except AllowanceError:  # all of it in one group, or too many
@@ -38,6 +41,8 @@ def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, 
                 return group
     if isinstance(column, Date):
         for rule, most in days.items():
+            if column.size > (most + 2) * _LONGEST[rule]:
+                continue
             try:
                 group = read_group({"column": ref, "by": rule}, schema)
             except AllowanceError:

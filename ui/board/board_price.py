@@ -1,0 +1,34 @@
+"""Pairs of columns that were not bought: that they are estimated, how such estimates did where it is known, and what
+buying them would take."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.printed import percent
+from dpengine.messages import say
+from dpengine.messages.numbers import local
+from dpengine.released.look import Look
+from ui.board import board_state
+from ui.shell import nav
+from ui.words.markup import unmarked
+
+
+def show(table: dp.Table, look: Look, by: str) -> None:
+    told = say("board_page.not_bought", column=by)
+    if (off := look.held_back) is not None:
+        told += " " + say("board_page.held_back", off=local(f"{100 * off:.1f}"))
+    st.html(f'<p class="warn">{escape(told)}</p>')
+    if table.closed or by not in board_state.offered(table):
+        return
+    now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
+    try:
+        price = table.preview(board_state.query_of(table, now))
+    except dp.AllowanceError:
+        return
+    if price.admissible:
+        label = say("board_page.buy_pairs", column=by, share=percent(price.share))
+        st.page_link(nav.page("board"), label=unmarked(label), query_params=board_state.link(table, now))

@@ -10,7 +10,21 @@ import dpengine as dp
 from dpengine.asking.statement import sentence_of
 from dpengine.core.printed import percent
 from dpengine.messages import say
-from ui.parts import answer, form, history, job, looks, noise, owner, preview, rival, several, spend, suggest
+from ui.parts import (
+    answer,
+    first_look,
+    form,
+    history,
+    job,
+    looks,
+    noise,
+    owner,
+    preview,
+    rival,
+    several,
+    spend,
+    suggest,
+)
 from ui.plan import plan
 from ui.shell import frame
 from ui.shell.state import current_table
@@ -94,4 +108,5 @@ with right, st.container(key="card-preview"):
         several.tell(table, usual, query)
 if asked is None:
     suggest.show(table)
+    first_look.link(table)
 history.show(table)

@@ -29,6 +29,17 @@ if picked:
     print(*(one.part for one in picked), sep=' − ')
     print(float(apart.value), (float(apart.low), float(apart.high)), 1 - float(told.beta))"""
 
+_LOOK = """from dpengine.released.look import Look
+
+answers = [account.answer(number) for number in range(len(account.records))]
+looks = [one.value for one in answers if one is not None and isinstance(one.value, Look)]
+for look in looks:
+    for column in look.columns:
+        print(column)
+        for bar in look.bars(column):
+            print(f'   {bar.label}: {bar.value:.0f} ({bar.low:.0f} – {bar.high:.0f})')
+    figures = look.to_frame()"""
+
 
 def notebook(lines: Iterable[str]) -> JsonObject:
     """`lines` are those of `account.lines_of`."""
@@ -44,6 +55,8 @@ def notebook(lines: Iterable[str]) -> JsonObject:
         _code(_LEDGER),
         _words("notebook.compare"),
         _code(_COMPARE),
+        _words("notebook.look"),
+        _code(_LOOK),
     ]
     return {
         "cells": [{"id": f"allowance-{place}"} | cell for place, cell in enumerate(cells, 1)],

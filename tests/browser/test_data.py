@@ -119,7 +119,7 @@ def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
     bringing.press("Go on", "How careful?", "care").pick("Usual").press("Add the table", "is ready", "done")
     assert "our people" in meter(page) and not list((server.home / "tmp").glob("upload-*"))
 
-    page.get_by_role("link", name="Ask your first question").click()
+    page.get_by_role("link", name="Ask one question").click()
     page.locator(".st-key-ask-go button").wait_for()
     settled(page)
     assert "100 %" in meter(page)

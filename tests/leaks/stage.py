@@ -181,6 +181,15 @@ def make_up(table: dp.Table) -> list[dp.Answer]:
     return [learnt, table.ask(table.query("small_database", size=2, **asked), f"m{table.name}")]
 
 
+def look(table: dp.Table) -> list[dp.Answer]:
+    """A first look."""
+    return [
+        table.ask(
+            table.query("overview", columns=["home", "far", "pay"], against=["home"], epsilon="0.5"), f"l{table.name}"
+        )
+    ]
+
+
 def train(table: dp.Table) -> list[dp.Answer]:
     """A model of a number and one of yes and no."""
     asked = {"epsilon": "0.5", "steps": 2}

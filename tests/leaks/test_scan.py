@@ -37,16 +37,19 @@ def whole_scan(
     held = stage.build(home, source, names)
     scan = Scan(held.canaries)
     for table in held.tables:
-        for name, app in walk.pages(table, pages, answer="-", session="-", published="-", made="-", trained="-"):
+        for name, app in walk.pages(
+            table, pages, answer="-", session="-", published="-", made="-", trained="-", look="-"
+        ):
             exits.page(scan, app, name)
         answers = stage.ask_all(table, every=every) + stage.publish(table) + stage.make_up(table) + stage.train(table)
+        answers += stage.look(table)
         session = table.open_session(table.query("adaptive_session", questions=2, epsilon="0.5"), f"s{table.name}")
         scan.look("answers", repr(session.ask({"average": "pay"}, "one")))
         for answer in answers:
             scan.look("answers", f"{answer!r} {answer.query!r} {answer.receipt}")
             scan.look("addresses", repr(walk.link(table, answer.query)))
         paid = {"answer": answers[0].request_id, "session": f"s{table.name}", "published": f"p{table.name}"}
-        paid |= {"made": f"m{table.name}", "trained": f"t{table.name}"}
+        paid |= {"made": f"m{table.name}", "trained": f"t{table.name}", "look": f"l{table.name}"}
         for name, app in walk.pages(table, pages, **paid):
             exits.page(scan, app, name)
         for name, written in walk.downloads(table, held.workspace, answers):

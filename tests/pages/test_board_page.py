@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,43 @@ def test_the_board_shows_every_column_and_what_goes_together(table: dp.Table, an
     assert "against=" in buy.query_string and "such estimates put" in by_town
     by_rich = said(open_page("board", table="people", look=answer.request_id, by="rich", group="yes"))
     assert "Only where rich is “yes”" in by_rich and "Estimated" not in by_rich
+
+
+def test_nothing_on_the_board_reads_the_table(
+    shared: dp.Workspace, table: dp.Table, answer: dp.Answer, tmp_path: Path
+) -> None:
+    places = {"table": "people", "look": answer.request_id}
+    before = said(open_page("board", **places))
+    kept = tmp_path / "kept"
+    files = [path for path in shared.folder.rglob("*.parquet") if path.is_file()]
+    assert files
+    moved = [(path, kept / str(at)) for at, path in enumerate(files)]
+    kept.mkdir()
+    for path, to in moved:
+        path.rename(to)
+    try:
+        assert said(open_page("board", **places)) == before
+        for given in ({"by": "rich", "group": "yes"}, {"by": "sex", "as": "people"}, {"of": "age"}):
+            assert "Everything on this page is free" in said(open_page("board", **places, **given))
+        with pytest.raises(dp.AllowanceError):
+            table.ask(table.query("count", epsilon="0.01"))  # it is really gone
+    finally:
+        for path, to in moved:
+            to.rename(path)
+
+
+def test_whoever_arrives_is_offered_a_first_look(shared: dp.Workspace, table: dp.Table, answer: dp.Answer) -> None:
+    for page in ("ask", "data"):
+        links = [one.proto.label for one in open_page(page, table="people").get("page_link")]
+        assert "Open the first look" in links, page
+    small = pd.DataFrame({"c": ["a", "b"] * 40})
+    schema = dp.Schema({"c": dp.Category(["a", "b"])})
+    shared.add_table("fresh", small, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+    for page in ("ask", "data", "answers"):
+        links = [one.proto.label for one in open_page(page, table="fresh").get("page_link")]
+        assert "First look (takes 20 %)" in links, page
+    assert html_of(open_page("tables")).count("board?table=") >= 3  # the samples too
+    assert "Open the board" in [one.proto.label for one in open_page("answers", table="people").get("page_link")]
 
 
 @pytest.mark.parametrize("wrong", [{"by": "nobody"}, {"by": "sex", "group": "?"}, {"as": "[]"}, {"page": "99"}])

@@ -9,6 +9,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.messages import say
 from ui.answers import cards, picked, take_away
+from ui.parts import first_look
 from ui.shell import frame, nav
 from ui.shell.state import workspace
 from ui.words import gloss
@@ -25,6 +26,7 @@ def show(table: dp.Table) -> None:
     if not asked:
         st.html(f"<p>{escape(say('ledger.empty', table=table.name))}</p>")
         if not table.closed:
+            first_look.link(table)
             st.page_link(nav.page("ask"), label=say("ledger.first"), query_params={"table": table.name})
         _elsewhere(table)
         return

@@ -16,10 +16,8 @@ from dpengine.mechanisms.marginals.overview import MOST_AGAINST, Overview
 from dpengine.messages import say
 from ui.board import board_gains, board_result, board_state, board_words
 from ui.board.board_state import NAMES, PLACE
-from ui.parts import addressed, history, job, owner, spend
+from ui.parts import addressed, first_look, history, job, owner, spend
 from ui.shell import frame
-
-USUAL = Fraction(1, 5)  # of the allowance
 
 
 def show(table: dp.Table) -> None:
@@ -145,10 +143,10 @@ def _details(table: dp.Table, chosen: list[str], against: list[str], given: dict
 
 
 def _usual(table: dp.Table, query: dp.Query | None) -> str:
-    """A fifth of the allowance, or half of what is left where that is less."""
+    """The ε that takes the usual share."""
     if query is None:
         return spend.STEPS[0]
-    found = table.at_share(query, min(USUAL, table.meter().unused / 2))
+    found = table.at_share(query, first_look.usual_share(table))
     return spend.STEPS[0] if found is None else text_of(_cut(found.epsilon))
 
 

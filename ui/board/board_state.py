@@ -9,9 +9,8 @@ from typing import Any
 import dpengine as dp
 from dpengine.core.exact import text_of
 from dpengine.declared.grouped import base, ref_json
-from dpengine.declared.schema import ItemSet
 from dpengine.mechanisms.marginals.bins import coarser, readable
-from dpengine.mechanisms.marginals.overview import MOST_AGAINST, MOST_COLUMNS, Overview
+from dpengine.mechanisms.marginals.overview import MOST_AGAINST, MOST_COLUMNS, Overview, tellable
 from ui.parts import addressed
 
 PLACE = "board"
@@ -20,7 +19,7 @@ _HEAVY = 4  # the weight of a column that matters most
 
 
 def offered(table: dp.Table) -> list[str]:
-    return [name for name, column in table.schema.columns.items() if not isinstance(column, ItemSet)]
+    return [name for name, column in table.schema.columns.items() if tellable(column)]
 
 
 def can_be_coarser(table: dp.Table) -> list[str]:

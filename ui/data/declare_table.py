@@ -19,7 +19,7 @@ from ui.data import declare_fit as fit
 from ui.data import declare_price as price
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_of
-from ui.parts import answer, job, owner
+from ui.parts import answer, first_look, job, owner
 from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import current_table, open_table, workspace
@@ -98,6 +98,7 @@ def record(table: dp.Table) -> Record:
 def _ways(table: dp.Table, label: str) -> None:
     with st.container(horizontal=True, key="declare-done"):
         if not table.closed:
+            first_look.link(table)
             st.page_link(nav.page("ask"), label=say(label), query_params={"table": table.name})
         if not table.practice and not table.closed:
             st.button(say("data.table.change"), key="declare-change", on_click=change.open_for, args=(table.name,))

@@ -18,7 +18,7 @@ from dpengine.mechanisms.counts.fit_checks import MOSTLY_NOT, SOME_NOT
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.data import declare
-from ui.parts import history
+from ui.parts import first_look, history
 from ui.shell import frame, nav, room
 from ui.shell.state import open_table, table_labels, workspace
 
@@ -64,6 +64,8 @@ def _card(name: str, label: str) -> str:
     shared = f" · {escape(say('tables.shared', tables=plain(others)))}" if others else ""
     about = nav.address("data", name), "tables.about" if table.practice else "tables.about_own"
     ways = [] if table.closed else [(nav.address("ask", name), "tables.ask")]
+    if first_look.label(table):
+        ways.append((nav.address("board", name), "tables.first_look"))
     if meter.charges:
         ways.append((nav.address(nav.PLACES["answers"][0], name), "tables.answers"))
     inner = f"{_left(meter.used, shared)}{_attention(table)}{_latest(table)}{_ways(*ways, about)}"
@@ -74,7 +76,9 @@ def _sample(name: str) -> str:
     """A made-up table; one that nobody opened yet is not read for its card."""
     if workspace().here(name):
         return _card(name, name)
-    ways = (nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")
+    ways = [(nav.address("ask", name), "tables.ask"), (nav.address("data", name), "tables.about")]
+    if first_look.possible(SAMPLES[name].schema):
+        ways.insert(1, (nav.address("board", name), "tables.first_look"))
     return _tile(name, _columns(SAMPLES[name].schema), _left(Fraction(0)) + _ways(*ways))
 
 

@@ -95,7 +95,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given.get("columns") or [name for name, column in facts.schema.columns.items() if _tellable(column)]
+        names = given.get("columns") or [name for name, column in facts.schema.columns.items() if tellable(column)]
         if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= MOST_COLUMNS:
             raise AllowanceError("overview.columns", most=MOST_COLUMNS)
         refs = tuple(readable(read_ref(name, facts.schema), facts.schema) for name in names)
@@ -335,7 +335,7 @@ def labels_of(axis: CellAxis, facts: Facts) -> list[str]:
     return own + [NO_ANSWER] * axis.absent + [DOES_NOT_FIT] * axis.misfit
 
 
-def _tellable(column: object) -> bool:
+def tellable(column: object) -> bool:
     return not isinstance(column, ItemSet)
 
 

@@ -27,6 +27,7 @@ SENTENCES: dict[str, str] = {
     "notebook.read": "## What was answered\n\nThe number on the left is the number of the answer. Ranges hold 95 times in 100, each for its own answer.",
     "notebook.check": "## Does every receipt hold by its own words?\n\nThe loss, the promise and what is cut are worked out anew from the parameters.",
     "notebook.ledger": "## Does the ledger hold it?\n\nPut the path of a copy of `ledger.sqlite`, or of its export, between the quotes.",
+    "notebook.look": "## First looks\n\nEverything that a first look says, with its range: `look.bars(column)`, `look.cross(one, other)`, `look.mean(column)`, `look.percentile(column)`, `look.share(condition)`, and all of it as a table with `look.to_frame()`. What was not bought is estimated and says so.",
     "notebook.compare": "## Figures beside each other\n\nRanges of a comparison are wider than those of single answers: they hold 95 times in 100 all at once, whatever is picked. They are about the table, not about the world.",
     "answers.take.notebook": "Notebook (Jupyter)",
     "registry.curator": "TO FILL IN: who publishes this",

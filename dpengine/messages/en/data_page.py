@@ -268,7 +268,7 @@ SENTENCES: dict[str, str] = {
     "data.done.numbers_like": "written like {example}; a cell that does not fit that counts as missing",
     "data.done.allowance": "Allowance",
     "data.done.protects": "Promise",
-    "data.done.ask": "Ask your first question",
+    "data.done.ask": "Ask one question",
     "data.done.another": "Add another table",
     "data.done.several": "several of: {labels}",
     "data.done.stand_in": "{range}; empty cells count as {value}",

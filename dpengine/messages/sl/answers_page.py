@@ -27,6 +27,7 @@ SENTENCES: dict[str, str] = {
     "notebook.read": "## Kaj je bilo odgovorjeno\n\nŠtevilka na levi je številka odgovora. Razponi držijo v 95 od 100 primerov, vsak za svoj odgovor.",
     "notebook.check": "## Ali vsako potrdilo drži po svojih besedah?\n\nIzguba, obljuba in to, kar je odrezano, se znova izračunajo iz parametrov.",
     "notebook.ledger": "## Ali je tako tudi v knjigi?\n\nMed narekovaja vpišite pot do kopije datoteke `ledger.sqlite` ali njenega izvoza.",
+    "notebook.look": "## Prvi pogledi\n\nVse, kar pove prvi pogled, s svojim razponom: `look.bars(column)`, `look.cross(one, other)`, `look.mean(column)`, `look.percentile(column)`, `look.share(condition)` in vse skupaj kot tabela z `look.to_frame()`. Kar ni bilo kupljeno, je ocenjeno in to tudi pove.",
     "notebook.compare": "## Številke druga ob drugi\n\nRazponi primerjave so širši kot pri posameznih odgovorih: držijo v 95 od 100 primerov, vsi hkrati, ne glede na izbiro. Govorijo o tabeli, ne o svetu.",
     "answers.take.notebook": "Zvezek (Jupyter)",
     "registry.curator": "DOPOLNITE: kdo to objavlja",

@@ -252,7 +252,7 @@ SENTENCES: dict[str, str] = {
     "data.done.numbers_like": "zapisana kot {example}; celica, ki temu ne ustreza, šteje kot manjkajoča",
     "data.done.allowance": "Proračun",
     "data.done.protects": "Obljuba",
-    "data.done.ask": "Postavite prvo vprašanje",
+    "data.done.ask": "Postavite eno vprašanje",
     "data.done.another": "Dodajte še eno tabelo",
     "data.done.several": "več od: {labels}",
     "data.done.stand_in": "{range}; prazne celice štejejo kot {value}",

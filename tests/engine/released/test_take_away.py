@@ -40,6 +40,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.Table]:
     made.ask(made.query("mean", column="wait", epsilon="1"))
     made.ask(made.query("median", column="wait", by="clinic", epsilon="5"))
     made.ask(made.query("top_item", column="clinic", epsilon="1"))
+    made.ask(made.query("overview", against=["clinic"], epsilon="1"))
     made.open_session(made.query("adaptive_session", questions=3, epsilon="1"))
     yield made
     workspace.close()
@@ -72,9 +73,10 @@ def test_the_notebook_runs_with_the_engine_alone(table: dp.Table, tmp_path: Path
         extra = {"execution_count", "outputs"} if cell["cell_type"] == "code" else set()
         assert set(cell) == {"id", "cell_type", "metadata", "source"} | extra
     said = ran(told, tmp_path)
-    assert said.count("verified ") == 5 and "NOT VERIFIED" not in said
+    assert said.count("verified ") == 6 and "NOT VERIFIED" not in said
     assert "heart" in said and "0.95" in said
-    assert table.history(1)[0].charge.history.count == 5  # nothing was asked
+    assert re.search(r"^clinic\n   .*: -?\d+ \(\d+ – \d+\)\n   heart: ", said, re.M), "the first look is not told"
+    assert table.history(1)[0].charge.history.count == 6  # nothing was asked
 
 
 def test_a_receipt_that_was_changed_is_seen_in_the_notebook(table: dp.Table) -> None:
@@ -95,7 +97,7 @@ def test_it_is_held_against_a_ledger(table: dp.Table) -> None:
 
 def test_figures_are_those_of_the_page(table: dp.Table) -> None:
     account = Account.read(table.account_lines())
-    for number, entry in enumerate(reversed(table.history(5))):
+    for number, entry in enumerate(reversed(table.history(6))):
         assert account.figures(number) == table.figures(entry)
 
 

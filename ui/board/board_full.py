@@ -13,7 +13,6 @@ from ui.board import board_figures
 from ui.board.board_figures import Bar, Picked
 from ui.pictures import camera, charts, many
 from ui.words.figures import bare, rounded
-from ui.words.markup import unmarked
 
 
 def show(found: dp.Answer, look: Look, picked: Picked) -> None:
@@ -24,7 +23,7 @@ def show(found: dp.Answer, look: Look, picked: Picked) -> None:
         say("board_page.column"),
         ["", *look.columns],
         look.columns.index(turn) + 1 if turn else 0,
-        format_func=lambda name: unmarked(name) if name else say("board_page.none"),
+        format_func=lambda name: name or say("board_page.none"),
         key=f"board-of-{turn}",
         on_change=_chosen,
         args=(f"board-of-{turn}",),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
+from dpengine.messages.numbers import local
 from dpengine.released import look_groups
 from dpengine.released.look import Figure, Look
 from dpengine.released.look_groups import Apart
 from ui.shell import nav
-from ui.words.figures import rounded, rounded_range
 
+_NARROW = 2  # percentage points
 _ORDER = (look_groups.CLEAR, look_groups.PERHAPS, look_groups.UNKNOWN, look_groups.ESTIMATED)
 
 
@@ -72,13 +74,18 @@ def _shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str,
         return ""
     groups = dict(zip(look.query.cell_labels[look.place(name)], look.query.cell_names(look.place(name)), strict=True))
     values = dict(zip(look.query.cell_labels[look.place(other)], look.query.cell_names(look.place(other)), strict=True))
-    most, least = (f"{groups[one.label]} {_figure(one)}" for one in (told.most, told.least))
+    most, least = (
+        say("board_page.share_of", share=_figure(one), group=groups[one.label]) for one in (told.most, told.least)
+    )
     where = {"look": found.request_id, "by": name, "group": told.most.label}
     link = f'<a href="{nav.address("board", table.name, **where)}" target="_self">{escape(say("board_page.look"))}</a>'
     return f"{escape(say('board_page.shows', value=values[told.value], most=most, least=least))} {link}"
 
 
 def _figure(one: Figure) -> str:
+    """In whole percents, or in tenths where they are known; the range is rounded outwards."""
     low, high = 100 * (one.low or 0.0), 100 * (1.0 if one.high is None else one.high)
-    first, last = rounded_range(low, high)
-    return f"{rounded(100 * one.value, low, high)} % ({first}–{last})"
+    grain = 1 if high - low >= _NARROW else 10
+    ends = math.floor(low * grain) / grain, math.ceil(high * grain) / grain
+    first, middle, last = (local(f"{end:.{grain // 10}f}") for end in (ends[0], 100 * one.value, ends[1]))
+    return f"{middle} % ({first}–{last})"

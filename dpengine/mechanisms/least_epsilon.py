@@ -9,14 +9,18 @@ from dpengine.core.errors import AllowanceError
 from dpengine.mechanisms.query import AnyQuery
 
 
-def least_epsilon(query: AnyQuery, wish: Fraction, most: Fraction = MOST_EPSILON) -> Fraction | None:
-    """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it."""
+def least_epsilon(
+    query: AnyQuery, wish: Fraction, most: Fraction = MOST_EPSILON, anew: bool = False
+) -> Fraction | None:
+    """The least ε (in millionths) whose promise is at most `wish`; None when even `most` does not reach it. `anew`:
+    with whatever its form would choose at each ε."""
     grain = 10**6
+    at = query.asked_at if anew else query.at
     low, high = int(LEAST_EPSILON * grain), int(most * grain)
 
     def enough(epsilon: int) -> bool:
         try:
-            return query.at(Fraction(epsilon, grain)).promise().amount <= wish
+            return at(Fraction(epsilon, grain)).promise().amount <= wish
         except AllowanceError:  # some questions cannot be answered at so small an ε
             return False
 

@@ -304,8 +304,12 @@ class Query(Answered, Generic[Statistic, Raw]):
     def at(self, epsilon: Fraction) -> Self:
         return replace(self, epsilon=epsilon)
 
+    def asked_at(self, epsilon: Fraction) -> Self:
+        """As it would be asked at this ε: what its form chooses from ε is chosen anew."""
+        return self.at(epsilon)
+
     def of_size(self, people: int) -> Self:
-        """The same question of a table of about so many people."""
+        """As it would be asked of a table of about so many people."""
         return replace(self, facts=replace(self.facts, about=people))
 
     def with_noise(self, noise: str) -> Self:

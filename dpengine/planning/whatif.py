@@ -119,26 +119,26 @@ def solve(setting: Setting) -> Solved:
     """The fourth number; refused in one sentence, with what would be needed, where there is none."""
     query, budget, questions = setting.query, setting.budget, setting.questions
     if setting.find == "epsilon":
-        least = least_epsilon(query, setting.wish)
+        least = least_epsilon(query, setting.wish, anew=True)
         if least is None:
-            raise _out_of_reach(query.at(MOST_EPSILON), MOST_EPSILON, setting.wish)
-        allowance = least_allowance(query.at(least), budget.delta, questions)
+            raise _out_of_reach(query.asked_at(MOST_EPSILON), MOST_EPSILON, setting.wish)
+        allowance = least_allowance(query.asked_at(least), budget.delta, questions)
         if allowance is None:
             raise AllowanceError("whatif.beyond", most=MOST_ALLOWANCE)
-        return Solved("epsilon", query.at(least), Budget(allowance, budget.delta), questions)
+        return Solved("epsilon", query.asked_at(least), Budget(allowance, budget.delta), questions)
     rule = budget.rule()
     if setting.find == "questions":
         best = most_each(rule, query, 1) or LEAST_EPSILON
-        least = least_epsilon(query, setting.wish, best)
+        least = least_epsilon(query, setting.wish, best, anew=True)
         if least is None:
-            raise _out_of_reach(query.at(best), budget.epsilon, setting.wish)
-        fitting = how_many_fit.how_many(rule, query.at(least).loss())["filter"]
-        return Solved("questions", query.at(least), budget, fitting)
+            raise _out_of_reach(query.asked_at(best), budget.epsilon, setting.wish)
+        fitting = how_many_fit.how_many(rule, query.asked_at(least).loss())["filter"]
+        return Solved("questions", query.asked_at(least), budget, fitting)
     epsilon = most_each(rule, query, questions)
     if epsilon is None:
-        most = how_many_fit.how_many(rule, query.at(LEAST_EPSILON).loss())["filter"]
+        most = how_many_fit.how_many(rule, query.asked_at(LEAST_EPSILON).loss())["filter"]
         raise AllowanceError("whatif.too_many", epsilon=budget.epsilon, most=most)
-    query = query.at(epsilon)
+    query = query.asked_at(epsilon)
     if setting.find == "promise":
         return Solved("promise", query, budget, questions)
     any_size = not depends_on_people(query)
@@ -157,7 +157,7 @@ def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "fi
     """The largest ε (in millionths) that each of `questions` questions may take; None if even the least is too much."""
 
     def fit(grains: int) -> bool:
-        return how_many_fit.holds(accounting, rule, query.at(Fraction(grains, GRAIN)).loss(), questions)
+        return how_many_fit.holds(accounting, rule, query.asked_at(Fraction(grains, GRAIN)).loss(), questions)
 
     least = int(LEAST_EPSILON * GRAIN)
     return Fraction(how_many_fit.largest(fit, least, int(MOST_EPSILON * GRAIN)), GRAIN) if fit(least) else None
@@ -218,7 +218,7 @@ def with_people(query: AnyQuery, people: int) -> AnyQuery:
 def _unreached(query: AnyQuery, setting: Setting, any_size: bool) -> AllowanceError:
     """The refusal where no number of people is enough: because the promise has a limit of its own, such as a number of
     steps; because it is the same at any size; or because the allowance is too small."""
-    best = with_people(query, MOST_PEOPLE).at(MOST_EPSILON)
+    best = with_people(query, MOST_PEOPLE).asked_at(MOST_EPSILON)
     if not setting.of_all and best.promise().amount > setting.wish:
         return AllowanceError("whatif.people_limit", limit=best.promise().unnamed(UNNAMED).size_for(best))
     return _no_help(query, setting) if any_size else AllowanceError("whatif.people_far")
@@ -226,11 +226,11 @@ def _unreached(query: AnyQuery, setting: Setting, any_size: bool) -> AllowanceEr
 
 def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:
     """The refusal where no number of people is enough: it says which allowance would be, and how many questions fit."""
-    least = least_epsilon(query, setting.wish)
+    least = least_epsilon(query, setting.wish, anew=True)
     if least is None:
         return AllowanceError("whatif.people_no_help")
-    allowance = least_allowance(query.at(least), setting.budget.delta, setting.questions)
-    fit = how_many_fit.how_many(setting.budget.rule(), query.at(least).loss())["filter"]
+    allowance = least_allowance(query.asked_at(least), setting.budget.delta, setting.questions)
+    fit = how_many_fit.how_many(setting.budget.rule(), query.asked_at(least).loss())["filter"]
     if allowance is None:
         return AllowanceError("whatif.people_no_help")
     code = "whatif.people_but_questions" if fit else "whatif.people_but_epsilon"
@@ -240,7 +240,7 @@ def _no_help(query: AnyQuery, setting: Setting) -> AllowanceError:
 def _out_of_reach(best: AnyQuery, epsilon: Fraction, wish: Fraction) -> AllowanceError:
     """The refusal where even the whole allowance for one question is not enough: it says what would be."""
     people = least_people(best, wish) if depends_on_people(best) else None
-    least = least_epsilon(best, wish)
+    least = least_epsilon(best, wish, anew=True)
     facts = {"epsilon": epsilon, "people": best.facts.about}
     if people is not None:
         return AllowanceError("whatif.need_people", needed=round_up_two(Fraction(people)), **facts)

@@ -33,7 +33,7 @@ def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, gra
 def along_epsilon(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
     """(ε of one question, error)."""
     epsilons = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
-    return [(epsilon, _figure(query.at(epsilon))) for epsilon in epsilons]
+    return [(epsilon, _figure(query.asked_at(epsilon))) for epsilon in epsilons]
 
 
 def _figure(query: AnyQuery) -> Fraction:
@@ -58,7 +58,7 @@ def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 10
     """(k, error of each of k answers under one allowance); it ends where no ε is small enough."""
     counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
     epsilons = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
-    return [(count, _figure(query.at(epsilon))) for count, epsilon in epsilons if epsilon is not None]
+    return [(count, _figure(query.asked_at(epsilon))) for count, epsilon in epsilons if epsilon is not None]
 
 
 def suspicion(prior: Fraction, epsilon: Fraction) -> Fraction:

@@ -215,7 +215,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
             self.iterate,
         )
 
-    def at(self, epsilon: Fraction) -> Self:
+    def asked_at(self, epsilon: Fraction) -> Self:
         return self._anew(epsilon=epsilon)
 
     def of_size(self, people: int) -> Self:

@@ -87,14 +87,14 @@ def test_the_questions_offered_come_from_the_cards() -> None:
 def test_the_promise_is_that_of_the_most_each_may_take(key: str, relation: str) -> None:
     setting, found = solved(key, relation, "promise")
     rule = setting.budget.rule()
-    assert fit(rule, found.query, 10) and not fit(rule, found.query.at(found.query.epsilon + GRAIN), 10)
-    assert found.promise == setting.query.at(found.query.epsilon).promise()
+    assert fit(rule, found.query, 10) and not fit(rule, found.query.asked_at(found.query.epsilon + GRAIN), 10)
+    assert found.promise == setting.query.asked_at(found.query.epsilon).promise()
 
 
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_the_allowance_is_the_least_that_bears_the_questions(key: str, relation: str) -> None:
     setting, found = solved(key, relation, "epsilon")
-    assert found.promise.amount <= setting.wish < found.query.at(found.query.epsilon - GRAIN).promise().amount
+    assert found.promise.amount <= setting.wish < found.query.asked_at(found.query.epsilon - GRAIN).promise().amount
     below = Budget(found.budget.epsilon - GRAIN, found.budget.delta)
     assert fit(found.budget.rule(), found.query, 10) and not fit(below.rule(), found.query, 10)
     alone = History.of([found.query.loss()]).epsilon
@@ -104,7 +104,7 @@ def test_the_allowance_is_the_least_that_bears_the_questions(key: str, relation:
 @pytest.mark.parametrize(("key", "relation"), CASES)
 def test_the_questions_are_as_many_as_fit_and_no_more(key: str, relation: str) -> None:
     setting, found = solved(key, relation, "questions")
-    assert found.promise.amount <= setting.wish < found.query.at(found.query.epsilon - GRAIN).promise().amount
+    assert found.promise.amount <= setting.wish < found.query.asked_at(found.query.epsilon - GRAIN).promise().amount
     rule = setting.budget.rule()
     assert fit(rule, found.query, found.questions) and not fit(rule, found.query, found.questions + 1)
 
@@ -176,7 +176,7 @@ def test_the_theorem_of_small_databases_keeps_its_epsilon() -> None:
     rows, people = class_people(query, Fraction(1, 10))
     assert rows == ceil(2 * log(2 * query.many) * 100) and query.many == 120 and query.domain == 100
     assert people == ceil(40 / float(query.epsilon) * (rows * log(100) + log(20)))
-    assert class_people(query.at(query.epsilon / 2), Fraction(1, 10))[1] in (2 * people - 1, 2 * people)
+    assert class_people(query.asked_at(query.epsilon / 2), Fraction(1, 10))[1] in (2 * people - 1, 2 * people)
 
 
 def test_a_session_says_how_many_people_the_population_takes() -> None:
@@ -279,7 +279,7 @@ def test_as_many_fit_as_the_tests_of_each_rule_say() -> None:
 
 
 def test_so_many_entries_at_once_are_so_many_one_by_one() -> None:
-    loss = whatif.read(TYPED | {"q": "median"}).query.at(Fraction(1, 7)).loss()
+    loss = whatif.read(TYPED | {"q": "median"}).query.asked_at(Fraction(1, 7)).loss()
     assert how_many_fit._times(History.of([loss]), 7) == History.of([loss] * 7)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from leaks import bombs, refusal_compared, refusal_grouped, sheets
+from leaks import bombs, refusal_compared, refusal_grouped, refusal_looks, sheets
 from leaks import refusal_acts as acts
 from leaks.refusal_bench import Bench
 from leaks.stage import schema
@@ -393,5 +393,5 @@ CAUSES: dict[str, Cause] = {
     "verify.unreadable": lambda b: _bytes(b.folder),
     "verify.ledger_missing": lambda b: acts.copied(b.folder / "nobody.sqlite"),
     "verify.not_ledger": lambda b: acts.copy(b, b.cell.encode(), f"{b.made}.jsonl"),
-    **(refusal_compared.CAUSES | refusal_grouped.CAUSES),
+    **(refusal_compared.CAUSES | refusal_grouped.CAUSES | refusal_looks.CAUSES),
 }

@@ -125,6 +125,28 @@ def test_whoever_arrives_is_offered_a_first_look(shared: dp.Workspace, table: dp
     assert "Open the board" in [one.proto.label for one in open_page("answers", table="people").get("page_link")]
 
 
+def test_too_many_combinations_says_which(shared: dp.Workspace) -> None:
+    long = [f"v{place}" for place in range(150)]
+    frame = pd.DataFrame({"first": long, "second": long, "c": ["a", "b"] * 75})
+    schema = dp.Schema({"first": dp.Category(long), "second": dp.Category(long), "c": dp.Category(["a", "b"])})
+    made = shared.add_table("long", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+    app = open_page("board", table="long", against='["first"]')
+    assert "Too many combinations: first, second have 23,104 together" in said(app) and not made.history()
+    assert not [one for one in app.button if "Take the first look" in one.label]
+    assert "within ±" in said(open_page("board", table="long", against='["first"]', without='["second"]'))
+
+
+def test_what_matters_most_and_fewer_groups_change_the_promise(table: dp.Table) -> None:
+    def worth(**given: str) -> str:
+        app = open_page("board", table="people", epsilon="0.05", without='["=town", "rich"]', **given)
+        found = re.search(r"within ±([\d.,]+) of 2,000 people", said(app))
+        assert found is not None
+        return found[1]
+
+    usual = worth()
+    assert int(worth(coarse='["age", "since"]')) < int(usual) and worth(most='["age"]') != usual
+
+
 @pytest.mark.parametrize("wrong", [{"by": "nobody"}, {"by": "sex", "group": "?"}, {"as": "[]"}, {"page": "99"}])
 def test_a_wrong_address_still_shows_the_board(answer: dp.Answer, wrong: dict[str, Any]) -> None:
     assert "Everything on this page is free" in said(

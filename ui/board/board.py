@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -10,13 +9,12 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.exact import decimal_of, text_of
 from dpengine.core.printed import chance, percent, two_figures
 from dpengine.mechanisms.marginals.overview import MOST_AGAINST, Overview
 from dpengine.messages import say
 from ui.board import board_gains, board_result, board_state, board_words
 from ui.board.board_state import NAMES, PLACE
-from ui.parts import addressed, first_look, history, job, owner, spend
+from ui.parts import addressed, history, job, owner, spend
 from ui.shell import frame
 
 
@@ -146,14 +144,7 @@ def _usual(table: dp.Table, query: dp.Query | None) -> str:
     """The ε that takes the usual share."""
     if query is None:
         return spend.STEPS[0]
-    found = table.at_share(query, first_look.usual_share(table))
-    return spend.STEPS[0] if found is None else text_of(_cut(found.epsilon))
-
-
-def _cut(epsilon: Fraction) -> Fraction:
-    """To three figures, downwards: it takes no more than it would have."""
-    exact = decimal_of(epsilon)
-    return Fraction(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_FLOOR))
+    return board_state.usual(table, query) or spend.STEPS[0]
 
 
 def _buy(table: dp.Table, query: Overview) -> None:

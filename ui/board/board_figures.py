@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from html import escape
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from dpengine.messages.language import current
 from dpengine.messages.numbers import day, local
 from dpengine.released import look_groups
 from dpengine.released.look import Figure, Look
+from ui.pictures import svg
 from ui.words.figures import bare, rounded, rounded_range
 
 MOST_BARS, MOST_ORDERED = 10, 36  # on a card; all are in the figures
@@ -177,6 +179,20 @@ def _most(bars: Sequence[Bar]) -> str:
     if len(first) > 1:
         return say("board_page.alike", names=say("answer.or").join(bar.name for bar in bars if bar.label in first))
     return say("board_page.most", name=next(bar.name for bar in bars if bar.label == first[0]))
+
+
+def standing(found: dp.Answer) -> str:
+    """A picture for each column that stands by itself, for the report."""
+    look, title = look_of(found), say("chart.percent")
+    drawn = ""
+    for card in cards(found, look, Picked()):
+        shown = {bar.name: bar for bar in card.shown}
+        ranges = {name: (bar.low, bar.high) for name, bar in shown.items()}
+        faint = [name for name, bar in shown.items() if bar.faint]
+        values = {name: bar.value for name, bar in shown.items()}
+        alt = "; ".join(f"{name}: {bar.told}" for name, bar in shown.items())
+        drawn += f"<h3>{escape(card.column)}</h3>{svg.rows(values, ranges, title, alt, True, faint)}"
+    return drawn
 
 
 def look_of(found: dp.Answer) -> Look:

@@ -26,7 +26,10 @@ def show(table: dp.Table, look: Look, by: str) -> None:
         return
     now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
     try:
-        price = table.preview(board_state.query_of(table, now))
+        price = table.preview(query := board_state.query_of(table, now))
+        if not price.admissible and (less := board_state.usual(table, query)):
+            now["epsilon"] = less
+            price = table.preview(board_state.query_of(table, now))
     except dp.AllowanceError:
         return
     if price.admissible:

@@ -22,6 +22,7 @@ from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import current
+from ui.board import board_figures
 from ui.parts import card, counted, curve_answer
 from ui.parts.answer import bars_alt, bars_table, found_html, odds_words, speechless, strips_html
 from ui.parts.grouped_answer import faint_names
@@ -200,6 +201,7 @@ _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "label": _named,
     "declarations": found_html,
     "density": density_svg.standing,
+    "board": board_figures.standing,
     "curve": curve_answer.standing,
     "column": curve_answer.standing,
 }

@@ -251,6 +251,11 @@ def _whole_range(answer: dp.Answer) -> str:
     return say("answer.model_stopped") if stopped else answer.promise.drawn(answer.query)
 
 
+def _board_range(answer: dp.Answer) -> str:
+    promised = answer.promise.words(answer.query)
+    return promised[:1].upper() + promised[1:] + "."
+
+
 def _label_range(answer: dp.Answer) -> str:
     """How far another may be ahead of the names that were drawn."""
     several = isinstance(answer.value, dict)
@@ -269,7 +274,7 @@ _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "density": _density_range,
     "file": _whole_range,
     "model": _whole_range,
-    "board": _whole_range,
+    "board": _board_range,
     "label": _label_range,
 }
 

@@ -1,0 +1,38 @@
+"""What a first look refuses, each caused on a table full of canaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from leaks.refusal_bench import Bench
+
+import dpengine as dp
+from dpengine.mechanisms import catalogue
+from dpengine.released.look import Look
+
+
+def _wide(bench: Bench, columns: int, values: int, against: list[str]) -> Any:
+    listed = dp.Category([str(one) for one in range(values)])
+    facts = replace(bench.table.facts, schema=dp.Schema({f"c{place}": listed for place in range(columns)}))
+    return catalogue["overview"].build(facts, {"against": against, "epsilon": "1"})
+
+
+def _look(bench: Bench) -> Look:
+    found = bench.table.ask(bench.ask("overview", columns=["home"])).value
+    assert isinstance(found, Look)
+    return found
+
+
+CAUSES: dict[str, Callable[[Bench], Any]] = {
+    "overview.columns": lambda b: b.ask("overview", columns=["home", "home"]),
+    "overview.against": lambda b: b.ask("overview", columns=["home"], against=["far"]),
+    "overview.weights": lambda b: b.ask("overview", columns=["home"], weights={"home": 0}),
+    "overview.cells": lambda b: _wide(b, 2, 120, ["c0"]),
+    "overview.numbers": lambda b: _wide(b, 24, 95, ["c0", "c1"]),
+    "look.column": lambda b: _look(b).bars("nobody"),
+    "look.label": lambda b: _look(b).share({"home": ["nobody"]}),
+    "look.mean": lambda b: _look(b).mean("home"),
+    "look.percentile": lambda b: _look(b).percentile("home"),
+}

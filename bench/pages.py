@@ -23,6 +23,7 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("mean", {"column": "hours", "epsilon": "0.05"}),
     ("histogram", {"column": "schooling", "epsilon": "0.05"}),
     ("count", {"where": [["age", ">=", 65]], "epsilon": "0.05"}),
+    ("overview", {"against": ["schooling"], "epsilon": "0.1"}),  # the page of first looks shows its board
 )
 
 

@@ -147,6 +147,20 @@ def test_what_matters_most_and_fewer_groups_change_the_promise(table: dp.Table) 
     assert int(worth(coarse='["age", "since"]')) < int(usual) and worth(most='["age"]') != usual
 
 
+def test_rows_of_people_and_a_table_that_was_declared_anew(shared: dp.Workspace) -> None:
+    frame = pd.DataFrame(
+        {"who": [str(place // 2) for place in range(400)], "a": ["x", "y"] * 200, "b": ["u", "v"] * 200}
+    )
+    lists = {"a": dp.Category(["x", "y"]), "b": dp.Category(["u", "v"])}
+    terms: dict[str, Any] = {"unit": dp.Unit.column("who", 2), "budget": dp.Budget("9", "1e-6")}
+    made = shared.add_table("visits2", frame, schema=dp.Schema(lists), relation="add_remove", about_rows=200, **terms)
+    assert "of 400 rows" in said(open_page("board", table="visits2"))
+    made.ask(made.query("overview", against=["a"], epsilon="1"), "of-rows")
+    made.revise(dp.Schema({"a": lists["a"]}))
+    for given in ({}, {"by": "b", "group": "u", "as": "people"}, {"by": "a"}):
+        assert "Everything on this page is free" in said(open_page("board", table="visits2", look="of-rows", **given))
+
+
 @pytest.mark.parametrize("wrong", [{"by": "nobody"}, {"by": "sex", "group": "?"}, {"as": "[]"}, {"page": "99"}])
 def test_a_wrong_address_still_shows_the_board(answer: dp.Answer, wrong: dict[str, Any]) -> None:
     assert "Everything on this page is free" in said(

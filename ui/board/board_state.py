@@ -79,15 +79,14 @@ def usual(table: dp.Table, query: dp.Query) -> str | None:
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
     """The form as it would have to be filled in for a question that was asked."""
-    names = [base(ref) for ref in query.columns]
-    known = offered(table)
-    rough = [base(ref) for ref in query.columns if not isinstance(ref, str) and ref == coarser(base(ref), table.schema)]
-    usual = [base(ref) for ref in query.columns if ref == readable(base(ref), table.schema)]
+    known = offered(table)  # since then it may have been declared anew
+    told = {base(ref): ref for ref in query.columns if base(ref) in known}
+    able = can_be_coarser(table)
     return {
-        "without": [name for name in known if name not in names],
-        "against": list(query.against),
-        "coarse": [name for name in rough if name not in usual],
-        "most": [name for name, _ in query.weights],
+        "without": [name for name in known if name not in told],
+        "against": [name for name in query.against if name in told],
+        "coarse": [name for name, ref in told.items() if name in able and ref == coarser(name, table.schema)],
+        "most": [name for name, _ in query.weights if name in told],
         "three": "1" if query.three else "",
         "epsilon": text_of(query.epsilon),
     }

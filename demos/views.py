@@ -111,13 +111,16 @@ class View:
 
 
 def of_bells(pairs: Mapping[int, tuple[Any, Any]]) -> View:
-    """Several numbers with wide noise of one variance: all of their evidence lies in the sum of each times what it
-    moves by, which is a bell again, as wide in every direction."""
-    [(first, _), *_] = pairs.values()
-    moves = {at: p.center - q.center for at, (p, q) in pairs.items()}
-    wide = first.variance * sum(move * move for move in moves.values())
-    one, other = (Normal(sum(moves[at] * pair[side].center for at, pair in pairs.items()), wide) for side in (0, 1))
-    found = along_a_line(one, other, lambda raw: sum(move * raw[at] for at, move in moves.items()), runs=MOST_LEVELS)
+    """Several numbers with wide noise: all of their evidence lies in the sum of each times what it moves by, over its
+    variance, which is a bell again. Of several variances these weights are rounded to whole numbers."""
+    variances = {p.variance for p, _ in pairs.values()}
+    scale = max(variances) * (1 if len(variances) == 1 else 1000)
+    weights = {at: round((p.center - q.center) * scale / p.variance) for at, (p, q) in pairs.items()}
+    wide = sum((weight**2 * pairs[at][0].variance for at, weight in weights.items()), Fraction(0))
+    one, other = (Normal(sum(weights[at] * pair[side].center for at, pair in pairs.items()), wide) for side in (0, 1))
+    found = along_a_line(
+        one, other, lambda raw: sum(weight * raw[at] for at, weight in weights.items()), runs=MOST_LEVELS
+    )
     return View("evidence", found.cells, found.place)
 
 

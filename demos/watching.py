@@ -93,7 +93,6 @@ class Watched:
                 pick = (lambda raw: raw[at]) if several else (lambda raw: raw)
                 return by_name(p, q, pick, lambda outcome: self.named((outcome,) if several else outcome))
         if pairs and all(isinstance(p, Normal) and isinstance(q, Normal) for p, q in pairs.values()):
-            assert len({law.variance for pair in pairs.values() for law in pair}) == 1  # type: ignore[union-attr]
             return of_bells(pairs)
         return by_evidence(pairs, (lambda raw: raw) if several else (lambda raw: (raw,)))
 

@@ -1,15 +1,14 @@
 """What can be read off a first look that was paid for: bars, cross tables, averages, shares, each with its range. Free.
 
-Claim       but for β, all at once: every cell of every bought marginal is within its reach (β/2), and so is every sum
-            of cells that is read here (β/2 over a family fixed by the question: `FAMILY` sums for each cell and each
-            two cells of a marginal), whatever is looked at after seeing everything else.
-Sums        Σ a_c·cell_c of a marginal A has subgaussian noise of variance Σ_{B⊆A} σ_B²·‖⊗_{i∈B}(I − J/n_i)·ā_B‖², ā_B
-            the mean of a over the columns of A that are not in B (`residuals`: rebuilding).
+Claim       but for β, all at once: every cell of every bought marginal is within its reach, and so is every average,
+            percentile and share that is read here, whatever is looked at after seeing everything else (`look_ranges`:
+            which sums are meant, and how they share β).
 Averages    of the rows with a value: a value in group b lies between lo_b and hi_b, so Σ(hi_b − μ)·cell_b ≥ 0 ≥
             Σ(lo_b − μ)·cell_b for the true average μ. The range is every μ for which the noisy sums allow both: it
             holds μ whenever these two sums are within their reach.
 Percentiles the same with C_j − q·Σcell, C_j the rows up to the end of group j: it is above the end where that is
             certainly negative, and not above it where that is certainly positive.
+Shares      a sum of cells over another that holds it.
 Estimated   what was not bought follows from what was by maximum entropy: given the columns of interest, the others are
             taken for independent (of two, each column with both is fitted to its pairs by iterative proportional
             fitting). No promise; how far off such estimates are on pairs that were bought is told beside them.
@@ -28,16 +27,16 @@ import numpy as np
 
 from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ln_above
 from dpengine.declared.grouped import Grouped, base
 from dpengine.declared.schema import Number, Ordered
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.mechanisms.marginals.residuals import Columns, parts_of
+from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.released.look_ranges import Ranges
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FAMILY = 12  # sums read off a marginal, for each of its cells; and one for each two of them
+Condition = Mapping[str, Sequence[str]]  # labels of columns
 PERCENTILES = (0.25, 0.5, 0.75)
 _ROUNDS = 200  # of iterative proportional fitting
 
@@ -99,40 +98,32 @@ class Look(dict[str, int]):
             for row in cells
         ]
 
-    def mean(self, column: str) -> Figure:
-        """Of the rows that have a value in a number column."""
-        place = self.place(column)
+    def mean(self, column: str, among: Condition | None = None) -> Figure:
+        """Of the rows that have a value in a number column; or of those `among` them with one of the given labels in
+        one other column."""
+        place, wanted = self.place(column), self._wanted(among or {})
         ref, declared = self.query.columns[place], self.query.facts.schema[column]
-        if not isinstance(ref, Grouped) or not isinstance(declared, Number) or len(ref.starts) != ref.size:
+        if not isinstance(ref, Grouped) or not isinstance(declared, Number) or place in wanted or len(wanted) > 1:
             raise AllowanceError("look.mean", column=column)
+        low, high, listed = np.zeros((3, self.query.axes[place].size))
         ends = [*ref.starts[1:], declared.size]
-        low = np.array([float(declared.value(start)) for start in ref.starts])
-        high = np.array([float(declared.value(end - 1)) for end in ends])
-        cells, part, least, most = self.marginals[(place,)], (place,), float(low[0]), float(high[-1])
-        pad = np.zeros(self.query.axes[place].size - len(low))
-        listed = np.concatenate([np.ones(len(low)), pad])
-        lowest, highest = (np.concatenate([edge, pad]) for edge in (low, high))
-        under = float(listed @ cells)
-        below = self.ratio(part, lowest, listed, float(lowest @ cells), under)
-        above = self.ratio(part, highest, listed, float(highest @ cells), under)
+        low[: len(ends)] = [float(declared.value(start)) for start in ref.starts]
+        high[: len(ends)] = [float(declared.value(end - 1)) for end in ends]
+        listed[: len(ends)] = 1.0
+        part = tuple(sorted({place, *wanted}))
+        if part not in self.marginals:
+            cells = self.fit.pair(place, *wanted) @ wanted[next(iter(wanted))]
+            return Figure(column, _middle(low, high, cells * listed), None, None, "estimated")
+        labels = {other: round(float(cells.sum())) for other, cells in wanted.items()}
+        log = next((self.ranges.of_mean(*one) for one in labels.items() if one[1] > 1), self.log_of_sums)
+        lowest, highest, counted = (self._over(part, {place: a, **wanted}) for a in (low, high, listed))
+        below, above = (self.ranges.ratio(part, a, counted, log) for a in (lowest, highest))
+        least, most = float(low[0]), float(high[len(ends) - 1])
         if below is None or above is None:
             return Figure(column, (least + most) / 2, least, most)
-        counted = np.clip(cells[: len(low)], 0, None)
-        middle = float(((low + high) / 2 * counted).sum() / counted.sum()) if counted.sum() else (least + most) / 2
+        middle = _middle(lowest, highest, counted * self.marginals[part])
         first, last = min(max(below[0], least), most), max(min(above[1], most), least)
         return Figure(column, min(max(middle, first), last), first, last)
-
-    def ratio(self, part: Columns, a: Floats, b: Floats, over: float, under: float) -> tuple[float, float] | None:
-        """All s for which the noise may account for Σ(a − s·b)·cells, which is `over` − s·`under`; None where `under`
-        cannot be told from none, and s may be anything."""
-        wide, both = self.variance_of_sum(part, a), self.variance_of_sum(part, b)
-        shared = (self.variance_of_sum(part, a + b) - self.variance_of_sum(part, a - b)) / 4
-        reach = 2 * self.log_of_sums * (1 + 1e-9) ** 2
-        square, linear, plain = under**2 - reach * both, over * under - reach * shared, over**2 - reach * wide
-        if under <= 0 or square <= 0:
-            return None
-        root = math.sqrt(max(linear**2 - square * plain, 0.0))
-        return (linear - root) / square, (linear + root) / square
 
     def percentile(self, column: str, share: float = 0.5) -> Figure:
         """Between the ends of which groups it lies; `share` is a quarter, a half or three quarters."""
@@ -143,12 +134,16 @@ class Look(dict[str, int]):
         cells, size = self.marginals[(place,)], self.query.axes[place].size
         ends = [*(start - 1 for start in ref.starts[1:]), declared.size - 1]
         low, high, middle = 0, declared.size - 1, None
+        before = -share * float(cells[: len(ref.starts)].sum())
         for group in range(len(ref.starts)):
             a = np.zeros(size)
             a[: len(ref.starts)] = -share
             a[: group + 1] += 1
             found, reach = float(a @ cells), self.reach_of_sum((place,), a)
-            middle = ends[group] if middle is None and found >= 0 else middle
+            if middle is None and found >= 0:  # as if the rows of a group were spread evenly over it
+                wide = ends[group] - ref.starts[group]
+                middle = ref.starts[group] + round(wide * (-before / (found - before) if found > before else 0.5))
+            before = found
             if found + reach < 0:
                 low = min(ends[group] + 1, declared.size - 1)
             if found - reach > 0:
@@ -159,43 +154,62 @@ class Look(dict[str, int]):
         value, first, last = (_number(ordered, code) for code in (min(max(middle, low), high), low, high))
         return Figure(column, value, first, last)
 
-    def share(self, condition: Mapping[str, Sequence[str]]) -> Figure:
-        """Of all rows, those with one of the given labels in each of the given columns."""
-        wanted = {self.place(column): self._cells(column, labels) for column, labels in condition.items()}
-        part = tuple(sorted(wanted))
-        told = ", ".join(condition)
+    def share(self, condition: Condition, among: Condition | None = None) -> Figure:
+        """Of all rows, those with one of the given labels in each of the given columns; or of the rows `among` which
+        they are sought, told in the same way."""
+        wanted, whole = self._wanted(condition), self._wanted(among or {})
+        both = {place: wanted.get(place, 1.0) * whole.get(place, np.ones(1)) for place in sorted(wanted | whole)}
+        part, told = tuple(both), ", ".join(condition)
         if part not in self.marginals:
-            return Figure(told, self.fit.share(wanted), None, None, "estimated")
-        a = np.ones([self.query.axes[place].size for place in part])
+            of = self.fit.share(whole) if whole else 1.0
+            return Figure(told, min(self.fit.share(both) / of, 1.0) if of > 0 else 0.0, None, None, "estimated")
+        if not all(cells.any() for cells in both.values()):
+            return Figure(told, 0.0, 0.0, 0.0)  # labels that no row among them can have
+        a, b = self._over(part, both), self._over(part, whole)
+        found = self.ranges.ratio(part, a, b, self._log_of_share(part, a, b)) or (0.0, 1.0)
+        low, high = (min(max(end, 0.0), 1.0) for end in found)
+        over, under = (float((one * self.marginals[part]).sum()) for one in (a, b))
+        return Figure(told, min(max(over / under if under > 0 else 0.5, low), high), low, high)
+
+    def _log_of_share(self, part: Columns, a: Floats, b: Floats) -> float:
+        """The share of one cell, of all or of its row or column, is listed; others are among all sets of labels."""
+        chosen, of = (self._labels(one) for one in (a, b))
+        narrowed = [many for many, size in zip(of, a.shape, strict=True) if many < size]
+        if set(chosen) == {1} and narrowed in ([], [1]):
+            return self.log_of_sums
+        return self.ranges.of_share(part, chosen, of)
+
+    @staticmethod
+    def _labels(cells: Floats) -> tuple[int, ...]:
+        """How many labels a product of sets of labels has in each column."""
+        others = [tuple(other for other in range(cells.ndim) if other != axis) for axis in range(cells.ndim)]
+        return tuple(int(np.any(cells > 0, axis=rest).sum()) for rest in others)
+
+    def _over(self, part: Columns, factors: Mapping[int, Floats]) -> Floats:
+        """A number for each cell of a marginal: the product of one for each of its columns."""
+        product: Floats = np.ones([self.query.axes[place].size for place in part])
         for axis, place in enumerate(part):
-            a = a * wanted[place].reshape([-1 if at == axis else 1 for at in range(len(part))])
-        count, reach = float((a * self.marginals[part]).sum()), self.reach_of_sum(part, a)
-        least, most = self._total
-        ends = max(count - reach, 0.0) / most, max(count + reach, 0.0) / least
-        value, low, high = (min(max(one, 0.0), 1.0) for one in (count / self.rows, *ends))
-        return Figure(told, value, low, high)
+            if place in factors:
+                product = product * np.reshape(factors[place], [-1 if at == axis else 1 for at in range(len(part))])
+        return product
 
-    def reach_of_sum(self, part: Columns, a: Floats) -> float:
-        """How far a sum of cells may be off: with all other sums of the family, except with probability β/2."""
-        return math.sqrt(2 * self.variance_of_sum(part, a) * self.log_of_sums) * (1 + 1e-9)
-
-    def variance_of_sum(self, part: Columns, a: Floats) -> float:
-        variance = 0.0
-        for base_part in parts_of(part):
-            if base_part not in self.query.noise_of:
-                continue
-            rest = tuple(axis for axis, place in enumerate(part) if place not in base_part)
-            mean = a.mean(axis=rest) if rest else a
-            for axis in range(mean.ndim):
-                mean = mean - mean.mean(axis=axis, keepdims=True)
-            variance += float(self.query.noise_of[base_part]) * float((mean**2).sum())
-        return variance
+    def _wanted(self, condition: Condition) -> dict[int, Floats]:
+        return {self.place(column): self._cells(column, labels) for column, labels in condition.items()}
 
     @cached_property
+    def ranges(self) -> Ranges:
+        return Ranges(self.query, self.marginals)
+
+    def reach_of_sum(self, part: Columns, a: Floats) -> float:
+        """How far a sum of cells that is listed in `look_ranges` may be off, with all others of them."""
+        return self.ranges.reach(part, a, self.log_of_sums)
+
+    def variance_of_sum(self, part: Columns, a: Floats) -> float:
+        return self.ranges.variance(part, a)
+
+    @property
     def log_of_sums(self) -> float:
-        cells = [self.query.layout.cells(part) for part in self.query.sets]
-        family = sum(FAMILY * many + many**2 for many in cells)
-        return float(ln_above(4 * family / self.query.beta))
+        return self.ranges.listed
 
     def _count(self, label: str, value: float, reach: float, how: str = "measured") -> Figure:
         value = max(value, 0.0)
@@ -207,11 +221,6 @@ class Look(dict[str, int]):
     def rows(self) -> float:
         """About how many rows there are: exactly, where that is public."""
         return max(1.0, float(self.marginals[(0,)].sum()))
-
-    @cached_property
-    def _total(self) -> tuple[float, float]:
-        reach = self.reach_of_sum((0,), np.ones(self.query.axes[0].size))
-        return max(1.0, self.rows - reach), self.rows + reach
 
     def place(self, column: str) -> int:
         """Where a column stands among those of the question."""
@@ -261,6 +270,12 @@ class Look(dict[str, int]):
                 for label, figures in zip(self.query.cell_labels[part[0]], self.cross(first, second), strict=True):
                     rows += [(first, label, second, one.label, one.value, one.low, one.high) for one in figures]
         return pd.DataFrame(rows, columns=["column", "label", "second column", "second label", "rows", "low", "high"])
+
+
+def _middle(low: Floats, high: Floats, rows: Floats) -> float:
+    """The average if everyone were in the middle of a group; of nobody, the middle of all."""
+    rows = np.clip(rows, 0, None)
+    return float(((low + high) / 2 * rows).sum() / rows.sum()) if rows.sum() > 0 else float((low + high).mean() / 2)
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,23 @@
-"""Counts of rows over several sets of columns, in one statement."""
+"""Counts of rows over several sets of columns, in one pass over the file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
 
+from dpengine.core.arrays import Integers
 from dpengine.declared.conditions import EVERYONE, Predicate, Row
-from dpengine.declared.grouped import Ref, base, code_of
+from dpengine.declared.grouped import WEEK, Grouped, Ref, base, code_of
 from dpengine.declared.schema import MISSING
 from dpengine.statistics.counts import Counts, flag_name
-from dpengine.statistics.need import Aggregate, Found, placed
-from dpengine.statistics.view import Expression, View, integer
+from dpengine.statistics.need import Streamed
+
+MOST_AT_ONCE = 2**15  # cells that are counted together: few enough for a processor's own memory
+LONGEST_TABLE = 2**20  # codes whose cells are looked up; of more they are searched for
 
 
 @dataclass(frozen=True)
@@ -36,18 +40,40 @@ class CellAxis:
         code = code_of(row, self.ref)
         return self.listed if code == MISSING else int(code)
 
-    def place(self, view: View) -> Expression:
-        place = view[self.ref]
-        if self.absent:
-            place = (view[base(self.ref)] == MISSING).ifelse(integer(self.listed), place)
-        if self.misfit:
-            flag = view.rows[flag_name(view.names[base(self.ref)])]
-            place = (flag == 1).ifelse(integer(self.size - 1), place)
-        return place
+    def stored(self, names: Mapping[str, str]) -> list[str]:
+        name = names[base(self.ref)]
+        return [name, flag_name(name)] if self.misfit else [name]
+
+    def cells(self, rows: Mapping[str, Integers], names: Mapping[str, str]) -> Integers:
+        """The cell of every row, as 64 bits before any arithmetic: codes are stored as narrow as they fit."""
+        code, *flags = (rows[name] for name in self.stored(names))
+        cells = self._grouped(code.astype(np.int64)) if isinstance(self.ref, Grouped) else code.astype(np.int64)
+        for flag in flags:
+            cells = np.where(flag == 1, self.size - 1, cells)
+        return cells
+
+    def _grouped(self, code: Integers) -> Integers:
+        assert isinstance(self.ref, Grouped)
+        starts, places = self.ref.starts, np.array(self.ref.places, dtype=np.int64)
+        if not starts:
+            return np.where(code == MISSING, self.listed, (code - self.ref.monday) % WEEK)
+        if starts[-1] < LONGEST_TABLE:
+            looked_up: Integers = self._table[np.minimum(code, starts[-1]) + 1]
+            return looked_up
+        found = places[np.maximum(np.searchsorted(np.array(starts), code, side="right") - 1, 0)]
+        return np.where(code == MISSING, self.listed, found)
+
+    @cached_property
+    def _table(self) -> Integers:
+        """The cell of each code up to the first of the last run, from that of no value on."""
+        assert isinstance(self.ref, Grouped)
+        starts = np.array(self.ref.starts, dtype=np.int64)
+        runs = np.repeat(np.array(self.ref.places, dtype=np.int64), np.diff(starts, append=starts[-1] + 1))
+        return np.concatenate([np.array([self.listed], dtype=np.int64), runs])
 
 
 @dataclass(frozen=True)
-class Marginals(Aggregate[tuple[Counts, ...]]):
+class Marginals(Streamed[tuple[Counts, ...]]):
     """For each set of columns, rows per combination of their cells; the last column varies fastest."""
 
     axes: tuple[CellAxis, ...]
@@ -55,7 +81,7 @@ class Marginals(Aggregate[tuple[Counts, ...]]):
     where: Predicate = EVERYONE
 
     def of(self, rows: Sequence[Row]) -> tuple[Counts, ...]:
-        met = [[axis.of(row) for axis in self.axes] for row in rows if self.where.holds(row)]
+        met = [[axis.of(row) for axis in self.axes] for row in rows]
         found = []
         for columns in self.sets:
             counts = [0] * self._cells(columns)
@@ -70,28 +96,39 @@ class Marginals(Aggregate[tuple[Counts, ...]]):
     def imagine(self, people: int, shape: str) -> tuple[Counts, ...]:
         return tuple((people // self._cells(columns),) * self._cells(columns) for columns in self.sets)
 
-    def flags(self, names: Mapping[str, str]) -> dict[str, str]:
-        return {flag_name(names[base(axis.ref)]): "int64" for axis in self.axes if axis.misfit}
+    def stored(self, names: Mapping[str, str]) -> list[str]:
+        return list(dict.fromkeys(name for axis in self.axes for name in axis.stored(names)))
 
-    def expression(self, view: View) -> Expression:
-        import ibis
+    @cached_property
+    def together(self) -> list[tuple[int, ...]]:
+        """Sets of columns that are counted at once, so that every wanted set is part of one: as many of them as fit, so
+        that each row is looked at few times."""
+        packs: list[tuple[int, ...]] = []
+        for columns in self.sets:
+            joined = tuple(sorted({*packs[-1], *columns})) if packs else columns
+            if packs and self._cells(joined) <= MOST_AT_ONCE:
+                packs[-1] = joined
+            else:
+                packs.append(columns)
+        return packs
 
-        coded = view.rows.select(**{f"a{place}": axis.place(view) for place, axis in enumerate(self.axes)})
-        parts = []
-        for place, columns in enumerate(self.sets):
-            cell = integer(0)
-            for column in columns:
-                cell = cell * self.axes[column].size + coded[f"a{column}"]
-            grouped = coded.group_by(cell=cell).aggregate(rows=coded.count())
-            parts.append(grouped.select(part=integer(place), cell=grouped.cell, rows=grouped["rows"]))
-        return ibis.union(*parts) if len(parts) > 1 else parts[0]
+    def tally(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> tuple[Counts, ...]:
+        counted = [np.zeros(self._cells(pack), dtype=np.int64) for pack in self.together]
+        for some in rows:
+            codes = [axis.cells(some, names) for axis in self.axes]
+            for pack, counts in zip(self.together, counted, strict=True):
+                cell = codes[pack[0]]
+                for place in pack[1:]:
+                    cell = cell * self.axes[place].size + codes[place]
+                counts += np.bincount(cell, minlength=len(counts))
+        return tuple(self._part(columns, counted) for columns in self.sets)
 
-    def shape(self, columns: Found) -> tuple[Counts, ...]:
-        return tuple(
-            placed(columns["cell"][here], columns["rows"][here], self._cells(wanted))
-            for place, wanted in enumerate(self.sets)
-            for here in [np.asarray(columns["part"]) == place]
-        )
+    def _part(self, columns: tuple[int, ...], counted: list[Integers]) -> Counts:
+        at = next(at for at, pack in enumerate(self.together) if set(columns) <= set(pack))
+        pack = self.together[at]
+        cells = counted[at].reshape([self.axes[place].size for place in pack])
+        rest = tuple(axis for axis, place in enumerate(pack) if place not in columns)
+        return tuple(cells.sum(axis=rest).ravel().tolist())
 
     def _cells(self, columns: tuple[int, ...]) -> int:
         return prod(self.axes[place].size for place in columns)

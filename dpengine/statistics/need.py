@@ -8,12 +8,14 @@ A need holds everything about itself, so that adding one touches one file:
     expression  the grouped aggregate that computes it, over a `View`: every Ibis dialect compiles the same one
     shape       the statistic from the aggregated columns: every declared cell and group, the empty ones too, in the
                 declared order
+
+Instead of the last two, a `Streamed` need tallies the stored codes itself.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
@@ -78,6 +80,19 @@ class Aggregate(Need[Statistic]):
     def tables(self) -> dict[str, pa.Table]:
         """Public tables that the expression looks things up in, by the name it knows them under."""
         return {}
+
+
+class Streamed(Need[Statistic]):
+    """A need that is computed from the stored columns themselves, in one pass over the file, some rows at a time: many
+    counts of few cells, of which a statement would read the file once each."""
+
+    @abstractmethod
+    def stored(self, names: Mapping[str, str]) -> list[str]:
+        """The columns of the coded file that it reads; `names` is what the declared ones are called there."""
+
+    @abstractmethod
+    def tally(self, rows: Iterable[Mapping[str, Integers]], names: Mapping[str, str]) -> Statistic:
+        """The statistic of all rows, by stored column; codes are as narrow as they are stored."""
 
 
 @dataclass(frozen=True)

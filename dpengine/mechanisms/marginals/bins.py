@@ -9,12 +9,12 @@ from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Ref
-from dpengine.declared.read_group import read_group
+from dpengine.declared.read_group import MOST_GROUPS, read_group
 from dpengine.declared.schema import Number, Schema
 
 WANTED = 12  # groups of a number, about
 FEW = 5  # groups, where somebody wants fewer
-MOST_DAYS = {"month": 24, "quarter": 24, "year": 60}  # groups of days, at most
+MOST_DAYS = {"month": 24, "quarter": 24, "year": MOST_GROUPS}  # groups of days, at most
 FEW_DAYS = {"quarter": 8, "year": 24}
 _LONGEST = {"month": 31, "quarter": 92, "year": 366}  # days
 
@@ -25,7 +25,8 @@ def coarser(name: str, schema: Schema) -> Ref:
 
 
 def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, int] = MOST_DAYS) -> Ref:
-    """A list as it is; a number in even steps of 1, 2 or 5 times a power of ten; days by month, quarter or year."""
+    """A list as it is; a number in even steps of 1, 2 or 5 times a power of ten, where that suits; days by month,
+    quarter or year. A range of more than 400 years is left as it is, and so refused."""
     if not isinstance(ref, str):
         return ref
     column = schema[ref]
@@ -39,6 +40,9 @@ def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, 
                 continue
             if group.size <= wanted + 2:
                 return group
+        apart = -(-column.size // wanted)  # no such step suits the declared one: so many of its values in a group
+        edges = [column.text(code) for code in range(apart, column.size, apart)]
+        return read_group({"column": ref, "edges": edges}, schema)
     if isinstance(column, Date):
         for rule, most in days.items():
             if column.size > (most + 2) * _LONGEST[rule]:

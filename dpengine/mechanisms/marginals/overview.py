@@ -5,13 +5,14 @@ Guarantee   ρ-zCDP with ρ = ε²/2, for every ε; no finite ε at δ = 0. Ever
 Theorem     discrete Gaussian noise on the residuals of the marginals (`residuals`: statement and proof).
 Statistic   a column's cells are its listed values, or public groups of its range, and where such rows can be, one for
             rows without a value and one for cells that do not fit the declaration: every row is in exactly one. Wanted
-            are all columns by themselves, every column against each column of interest, and with `three` against both.
-            Counted are the largest sets, in one scan; what stands below them are sums.
+            are all columns by themselves, every column against each column of interest (or all pairs), and with `three`
+            against both. Counted are the largest sets, in one scan; what stands below them are sums.
 Draw        every residual, one integer at a time, + Z of its own variance. Nothing is released without noise, except
             the number of rows where that is public.
 Accuracy    a cell of the marginal A has subgaussian noise of variance V_A, known beforehand: within √(2·V_A·ln(2N/β′))
-            for all N cells at once but for β′ = β/2. The other half is for sums of cells that are read off them
-            (`reach_of_sum`): running sums, averages, and differences of two cells, N′ of them.
+            for all N cells at once but for β′ = β/2. The other half is for what else is read off them: averages,
+            percentiles, shares, differences of two cells (`released.look_ranges`). A bar is told rounded to a whole
+            number, and is one, so that rounding moves its error from at most r to at most ⌈r⌉.
 Cost        one scan; as many integers to draw as there are cells.
 """
 
@@ -30,12 +31,13 @@ import numpy as np
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, ln_above, read_number, text_of
+from dpengine.core.exact import floor, ln_above, read_number, text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.conditions import Row
+from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
-from dpengine.declared.read_group import read_ref
+from dpengine.declared.read_group import MOST_GROUPS, read_ref
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.marginals.bins import readable
@@ -54,6 +56,7 @@ MOST_COLUMNS = 60
 MOST_CELLS = 10_000  # of one marginal
 MOST_NUMBERS = 200_000  # to draw
 MOST_AGAINST = 2
+EVERY_PAIR = "all"  # instead of columns of interest
 NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # as they are stored
 
 
@@ -78,7 +81,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
     trial: ClassVar[Trial] = Trial(
         cases={
             "of two lists": {"columns": ["c", "d"]},
-            "of two lists against each other": {"columns": ["c", "d"], "against": ["c"]},
+            "of two lists against each other": {"columns": ["c", "d"], "against": "all"},
             "of numbers in steps": {"columns": [{"column": "x", "step": 2}, "c"], "against": ["c"]},
             "of three against two": {"columns": ["c", "d", "t"], "against": ["c", "d"], "three": True},
             "with a weight": {"columns": ["c", "t"], "against": ["c"], "weights": {"t": "3"}},
@@ -90,6 +93,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
 
     columns: tuple[Ref, ...]
     against: tuple[str, ...] = ()
+    every: bool = False  # all pairs of columns
     three: bool = False
     weights: tuple[tuple[str, Fraction], ...] = ()
 
@@ -102,12 +106,15 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         plain = [base(ref) for ref in refs]
         if len(set(plain)) != len(plain):
             raise AllowanceError("overview.columns", most=MOST_COLUMNS)
-        against = tuple(str(name) for name in given.get("against") or ())
+        asked = given.get("against") or ()
+        every = asked == EVERY_PAIR
+        against = tuple(map(str, asked)) if isinstance(asked, (list, tuple)) else () if every else (str(asked),)
         if len(against) > MOST_AGAINST or len(set(against)) != len(against) or not set(against) <= set(plain):
             raise AllowanceError("overview.against", most=MOST_AGAINST)
         made = {
             "columns": refs,
             "against": against,
+            "every": every,
             "three": given.get("three") in (True, "true", "1") and len(against) == MOST_AGAINST,
             "weights": _read_weights(given.get("weights"), plain),
         }
@@ -116,8 +123,8 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
 
     def own_json(self) -> JsonObject:
         given: JsonObject = {"columns": [ref_json(ref) for ref in self.columns]}
-        if self.against:
-            given["against"] = list(self.against)
+        if self.against or self.every:
+            given["against"] = EVERY_PAIR if self.every else list(self.against)
         if self.three:
             given["three"] = True
         if self.weights:
@@ -125,6 +132,8 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         return given
 
     def sentence(self) -> str:
+        if self.every:
+            return say("sentence.overview_every", columns=len(self.columns))
         code = "sentence.overview_against" if self.against else "sentence.overview"
         return say(code, columns=len(self.columns), against=list(self.against))
 
@@ -154,7 +163,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
     @cached_property
     def sets(self) -> tuple[Columns, ...]:
         """All wanted marginals: columns by themselves, then pairs, then triples."""
-        return wanted_sets([base(ref) for ref in self.columns], self.against, self.three)
+        return wanted_sets([base(ref) for ref in self.columns], self.against, self.three, self.every)
 
     @cached_property
     def largest(self) -> tuple[Columns, ...]:
@@ -162,7 +171,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         return tuple(one for one in self.sets if not any(set(one) < set(other) for other in self.sets))
 
     def need(self) -> Marginals:
-        return Marginals(self.axes, self.largest, self.where)
+        return Marginals(self.axes, self.largest)
 
     def measured(self, value: Sequence[Sequence[int]]) -> tuple[int, ...]:
         return tuple(int(number) for _, cells in self._residuals(value) for number in cells.ravel())
@@ -196,13 +205,8 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         return Gaussian(self.rho)
 
     def sensitivity(self) -> Sensitivity:
-        weights = {part: float(self.layout.cells(part) ** 2) for part in self.layout.bases}
-        added = sum((self.layout.kept(part) * self.layout.cells(part) ** 2 for part in self.layout.bases), Fraction(0))
-        moved, _ = self.layout.worst(weights)
-        most = moved if self.layout.replaced else 0.0
-        if not (self.layout.replaced and self.layout.known):
-            most = max(most, float(added))
-        return Sensitivity("l2sq", self.layout.rows**2 * ceiling(Fraction(most * (1 + 1e-9))), attained=False)
+        """Of the residuals as they are, whatever noise each gets; a whole number, so what floats add is cut off."""
+        return Sensitivity("l2sq", self.layout.rows**2 * floor(self.layout.moved()), attained=not self.layout.bounded)
 
     def draw(self, value: Sequence[Sequence[int]], coins: Coins) -> tuple[int, ...]:
         drawn: list[int] = []
@@ -246,15 +250,15 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
 
     def marginals(self, raw: Sequence[int]) -> dict[Columns, Floats]:
         """Every wanted marginal, from what was drawn: post-processing."""
-        released: dict[Columns, Integers] = {}
+        released: dict[Columns, Floats | Integers] = {}
         start = 0
         for part in self.layout.bases:
             cells = self.layout.cells(part)
             shape = [self.axes[place].size for place in part]
-            released[part] = np.array(raw[start : start + cells], dtype=np.int64).reshape(shape)
+            released[part] = np.array(raw[start : start + cells], dtype=np.float64).reshape(shape)
             start += cells
         if self.layout.known:
-            released[()] = np.array(self.facts.people, dtype=np.int64)
+            released[()] = np.array(self.facts.people, dtype=np.float64)
         return {part: rebuilt(self.layout, part, released) for part in self.sets}
 
     def labels(self) -> list[str]:
@@ -287,10 +291,8 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         pairs = []
         for place in range(len(self.axes)):
             reach = math.ceil(self.reach((place,)))
-            pairs += [
-                (round(float(cell)), (round(float(cell)) - reach - 1, round(float(cell)) + reach + 1))
-                for cell in told[(place,)]
-            ]
+            bars = [round(float(cell)) for cell in told[(place,)]]
+            pairs += [(bar, (bar - reach, bar + reach)) for bar in bars]
         return self.by_label(pairs)
 
     def stored(self, raw: tuple[int, ...]) -> JsonObject:
@@ -312,14 +314,15 @@ def _reach(variance: float, numbers: int, beta: Fraction) -> float:
     return math.sqrt(2 * variance * float(ln_above(2 * numbers / beta))) * (1 + 1e-9)
 
 
-def wanted_sets(names: Sequence[str], against: Sequence[str], three: bool) -> tuple[Columns, ...]:
+def wanted_sets(
+    names: Sequence[str], against: Sequence[str], three: bool = False, every: bool = False
+) -> tuple[Columns, ...]:
     hubs = [names.index(name) for name in against]
     singles = [(place,) for place in range(len(names))]
-    pairs = sorted({tuple(sorted((hub, place))) for hub in hubs for place in range(len(names)) if place != hub})
-    triples = (
-        sorted({tuple(sorted((*hubs, place))) for place in range(len(names)) if place not in hubs}) if three else []
-    )
-    return (*singles, *pairs, *triples)
+    pairs = {tuple(sorted((hub, place))) for hub in hubs for place in range(len(names)) if place != hub}
+    pairs |= set(combinations(range(len(names)), 2)) if every else set()
+    triples = {tuple(sorted((*hubs, place))) for place in range(len(names)) if place not in hubs} if three else set()
+    return (*singles, *sorted(pairs), *sorted(triples))
 
 
 def axis_of(ref: Ref, facts: Facts) -> CellAxis:
@@ -336,7 +339,11 @@ def labels_of(axis: CellAxis, facts: Facts) -> list[str]:
 
 
 def tellable(column: object) -> bool:
-    return not isinstance(column, ItemSet)
+    """Whether a column has cells that rows can be counted in: no sets, no list and no range of years that is too
+    long."""
+    if isinstance(column, Date):
+        return column.last.year - column.first.year < MOST_GROUPS
+    return not isinstance(column, ItemSet) and not (isinstance(column, Category) and column.size > MOST_CELLS)
 
 
 def _read_weights(given: Json, names: Sequence[str]) -> tuple[tuple[str, Fraction], ...]:
@@ -355,7 +362,7 @@ def _refuse_large(facts: Facts, made: Fields) -> None:
     names = [base(ref) for ref in made["columns"]]
     sizes = [axis_of(ref, facts).size for ref in made["columns"]]
     total = 0
-    for part in wanted_sets(names, made["against"], made["three"]):
+    for part in wanted_sets(names, made["against"], made["three"], made["every"]):
         cells = math.prod(sizes[place] for place in part)
         total += cells
         if cells > MOST_CELLS:
@@ -363,7 +370,3 @@ def _refuse_large(facts: Facts, made: Fields) -> None:
             raise AllowanceError("overview.cells", columns=told, cells=cells, most=MOST_CELLS)
     if total > MOST_NUMBERS:
         raise AllowanceError("overview.numbers", cells=total, most=MOST_NUMBERS)
-
-
-def every_pair(columns: int) -> list[Columns]:
-    return list(combinations(range(columns), 2))

@@ -129,6 +129,21 @@ class ResidualLayout:
             }
         return sum(moves[part] * weights[part] for part in moves), moves
 
+    def moved(self) -> Fraction:
+        """The squared length by which one row moves all residuals together, at most; a little more, as floats go."""
+        squares = {part: self.cells(part) ** 2 for part in self.bases}
+        added = sum((self.kept(part) * square for part, square in squares.items()), Fraction(0))
+        if not self.replaced:
+            return added
+        most, _ = self.worst({part: float(square) for part, square in squares.items()})
+        replaced = Fraction(most * _SPARE)
+        return replaced if self.known else max(replaced, added)
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether too many columns hang together, so that the loss is bounded and not computed."""
+        return self.replaced and _agreement(self.apart) is None
+
     def best(self, rho: Fraction) -> dict[Columns, Fraction]:
         """σ_B² for every base, with a loss of at most ρ and about the least weighted sum of variances."""
         shape = _shape(self)
@@ -198,7 +213,7 @@ def residual(cells: Integers) -> Integers:
     return cells
 
 
-def rebuilt(layout: ResidualLayout, columns: Columns, released: Mapping[Columns, Integers]) -> Floats:
+def rebuilt(layout: ResidualLayout, columns: Columns, released: Mapping[Columns, Floats | Integers]) -> Floats:
     """A marginal from its residuals, as released: in floats, since it is post-processing."""
     shape = [layout.sizes[place] for place in columns]
     total = np.zeros(shape)

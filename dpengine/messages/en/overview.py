@@ -11,6 +11,7 @@ SENTENCES: dict[str, str] = {
     "card.overview.caveat.estimated": "Combinations that were not bought are estimated, without a promise.",
     "sentence.overview": "A first look at {columns} {columns|column|columns}",
     "sentence.overview_against": "A first look at {columns} {columns|column|columns}, each also by {against}",
+    "sentence.overview_every": "A first look at {columns} {columns|column|columns}, every two of them together",
     "param.against.label": "Columns of interest",
     "param.against.help": "One or two columns that every other column is also counted against.",
     "param.three.label": "All three together",

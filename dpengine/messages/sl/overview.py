@@ -11,6 +11,7 @@ SENTENCES: dict[str, str] = {
     "card.overview.caveat.estimated": "Kombinacije, ki niso bile kupljene, so ocenjene, brez obljube.",
     "sentence.overview": "Prvi pogled na {columns} {columns|stolpec|stolpca|stolpce|stolpcev}",
     "sentence.overview_against": "Prvi pogled na {columns} {columns|stolpec|stolpca|stolpce|stolpcev}, vsak tudi po: {against}",
+    "sentence.overview_every": "Prvi pogled na {columns} {columns|stolpec|stolpca|stolpce|stolpcev}, tudi vsaka dva skupaj",
     "param.against.label": "Stolpci, ki vas zanimajo",
     "param.against.help": "Eden ali dva stolpca, po katerih se prešteje tudi vsak drug stolpec.",
     "param.three.label": "Vsi trije skupaj",

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import ItemSet, Schema
-from dpengine.statistics.need import Aggregate, CodedRows, Need, NoData
+from dpengine.statistics.need import Aggregate, CodedRows, Need, NoData, Streamed
 from dpengine.statistics.view import View
 
 Statistic = TypeVar("Statistic")
@@ -39,6 +39,9 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": False,
     "allow_persistent_secrets": False,
 }
+
+
+STREAMED = 2**16  # rows at a time: few enough for a processor's own memory
 
 
 def connect(folder: Path) -> duckdb.DuckDBPyConnection:
@@ -68,6 +71,8 @@ class DuckEngine:
             return cast(Statistic, ())
         if isinstance(need, CodedRows):
             return cast(Statistic, _rows(need, coded, schema))
+        if isinstance(need, Streamed):
+            return cast(Statistic, _streamed(need, coded, schema))
         if not isinstance(need, Aggregate):
             raise TypeError("a need that this engine cannot read")  # decided by its class, before any data are read
         coded = every_row(coded) if need.every_row else coded
@@ -122,6 +127,17 @@ def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
     try:
         stored = [pq.read_table(coded, columns=[f"c{places.index(name)}"]).column(0) for name in need.columns]
         return tuple(_sets(one) if pa.types.is_list(one.type) else one.to_numpy() for one in stored)
+    except (OSError, pa.ArrowException):
+        raise AllowanceError("engine.unreadable") from None
+
+
+def _streamed(need: Streamed[Statistic], coded: Path, schema: Schema) -> Statistic:
+    names = {name: f"c{place}" for place, name in enumerate(schema.columns)}
+    wanted = need.stored(names)
+    try:
+        with pq.ParquetFile(coded) as file:
+            batches = file.iter_batches(batch_size=STREAMED, columns=wanted)
+            return need.tally(({name: batch.column(name).to_numpy() for name in wanted} for batch in batches), names)
     except (OSError, pa.ArrowException):
         raise AllowanceError("engine.unreadable") from None
 

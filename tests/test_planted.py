@@ -95,6 +95,10 @@ NAMED = (  # what the project says it has planted, word for word
     "a fingerprint that depends on the dialect",
     "a seal that is not transitive",
     "a survey that counts",
+    "an un-noised total of a first look",
+    "residuals of noisy cells",
+    "columns that appear where somebody is",
+    "a replaced row at right angles",
 )
 
 

@@ -8,10 +8,12 @@ convolution; coordinates on which the two tables agree drop out.
     Laplace   outside the two centres L is constant: the two sides are one atom each, d − 1 points lie between. Exact.
     Normal    L = (d² − 2dz)/(2σ²), on a window |z| ≤ t with t² ≥ 140σ². Beyond lies less than 2e^-70, since the noise
               is σ²-subgaussian (Canonne, Kamath, Steinke 2020, Lemma 5); it is counted whole into the upper end.
-    Wide      Normals of variances v_i ≥ 1 whose atoms are too many (WIDE): L = Σ (d_i² − 2·d_i·Z_i)/(2v_i). Each Z_i
-              is within 1 of a continuous N(0, v_i) (`tails.gaussian_mix_reach`), so L is within Σ|d_i|/v_i of
-              N(m, 2m), m = Σ d_i²/(2v_i), which is cut into cells; both are told as `fuzz`. What floats round, and
-              what lies beyond seven deviations (less than 10^-11), is lost.
+    Wide      Normals of one large variance v (WIDE): L = (|d|² − 2⟨d, Z⟩)/(2v). Each Z is within 1 of a continuous
+              N(0, v) (`tails.gaussian_mix_reach`), so L is within |d|₁/v of N(m, 2m), m = |d|²/(2v), which
+              is cut into cells; both are told as `fuzz`. What floats round, and what lies beyond seven deviations
+              (less than 10^-11), is lost.
+    Many      More than two Normals of several variances: their atoms, each moved to a grid of _STEP, are summed as
+              floats and told on a grid of _TOLD; what they move by is `fuzz`, what floats round is lost.
 
 **Max-divergence**, the exact ε, is `laws.max_divergence`; the Rényi divergence `laws.renyi` (floats, twelve digits).
 """
@@ -25,6 +27,8 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from dpengine.accountant import zcdp
 from dpengine.accountant.costs import cost
@@ -40,8 +44,9 @@ from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.laws import Finite, Independent, Laplace, Law, Normal, chance, max_divergence, renyi
 
 ORDER = Fraction(11, 2)  # about the order that a budget of ε = 1, δ = 10^-6 freezes
-WIDE = 10**5  # a variance of one coordinate beyond which its atoms are too many; of several, the product of theirs
+WIDE = 10**5  # a variance of one coordinate beyond which its atoms are too many; of k of them together its k-th root
 _CELLS, _SIDES = 100, 7  # cells in a deviation of a bell, and deviations to both sides
+_STEP, _TOLD = 5e-4, 5e-3  # of losses that are summed as floats
 _FARTHEST = Decimal(1000)  # no claim is near e^-1000
 
 SEEN_DELTA = Fraction(1, 1000)  # the δ at which a loss without a finite ε is shown and searched for
@@ -52,9 +57,12 @@ def losses(first: Law, second: Law) -> Losses:
     total = Losses({Decimal(0): Decimal(1)}, fuzz=Decimal(0))
     pairs = [(p, q) for p, q in zip(_parts(first), _parts(second), strict=True) if p != q]
     noise = [(p, q) for p, q in pairs if isinstance(p, Normal) and isinstance(q, Normal) and p.variance == q.variance]
-    if min((p.variance for p, _ in noise), default=0) >= 1 and math.prod(p.variance for p, _ in noise) > WIDE:
-        shifts = tuple((abs(p.center - q.center), p.variance) for p, q in noise)
-        total, pairs = _of_wide(shifts), [pair for pair in pairs if pair not in noise]
+    if noise and len({p.variance for p, _ in noise}) == 1 and noise[0][0].variance > WIDE ** (1 / len(noise)):
+        shifts = tuple(abs(p.center - q.center) for p, q in noise)
+        total, pairs = _of_wide(shifts, noise[0][0].variance), [pair for pair in pairs if pair not in noise]
+    elif len(noise) > 2 and len({p.variance for p, _ in noise}) > 1:
+        bells = tuple(sorted((abs(p.center - q.center), p.variance) for p, q in noise))
+        total, pairs = _of_bells(bells), [pair for pair in pairs if pair not in noise]
     for p, q in pairs:
         total = total.plus(_of_one(p, q))
     return total
@@ -141,8 +149,8 @@ def _of_normal(apart: int, variance: Fraction) -> Losses:
 
 
 @lru_cache(maxsize=64)
-def _of_wide(shifts: tuple[tuple[int, Fraction], ...]) -> Losses:
-    mean = float(sum(shift * shift / (2 * variance) for shift, variance in shifts))
+def _of_wide(shifts: tuple[int, ...], variance: Fraction) -> Losses:
+    mean = float(sum(shift * shift for shift in shifts) / (2 * variance))
     edges = [place / _CELLS for place in range(-_SIDES * _CELLS, _SIDES * _CELLS + 1)]
     below = [math.erfc(-edge / math.sqrt(2)) / 2 for edge in edges]
     root = math.sqrt(2 * mean)
@@ -150,8 +158,32 @@ def _of_wide(shifts: tuple[tuple[int, Fraction], ...]) -> Losses:
     for low, p, more in zip(edges, below, below[1:], strict=False):
         loss = Decimal(mean + root * (low + 0.5 / _CELLS)).quantize(PLACES)
         atoms[loss] = atoms.get(loss, Decimal(0)) + Decimal(max(more - p, 0.0) * (1 - 1e-9))
-    fuzz = Decimal(float(sum(shift / variance for shift, variance in shifts)) * (1 + 1e-9) + root * 0.51 / _CELLS)
+    fuzz = Decimal(float(sum(shifts) / variance) * (1 + 1e-9) + root * 0.51 / _CELLS)
     return Losses(atoms, lost=Decimal("1e-8"), fuzz=fuzz)
+
+
+@lru_cache(maxsize=64)
+def _of_bells(bells: tuple[tuple[int, Fraction], ...]) -> Losses:
+    """Each bell by what it moves by and its variance."""
+    laws, first = [], 0
+    for apart, variance in bells:
+        reach = math.isqrt(int(140 * variance)) + 2
+        z = np.arange(-reach, reach + 1)
+        chances = np.exp(-(z**2) / (2 * float(variance)))
+        places = np.rint((apart**2 - 2 * apart * z) / (2 * float(variance)) / _STEP).astype(np.int64)
+        laws.append(np.bincount(places - places.min(), weights=chances / chances.sum()))
+        first += int(places.min())
+    cells = 1 << (sum(map(len, laws)) - 1).bit_length()
+    summed = np.fft.irfft(math.prod((np.fft.rfft(law, cells) for law in laws), start=np.ones(1)), cells)
+    told = np.rint((first + np.arange(cells)) * (_STEP / _TOLD)).astype(np.int64)
+    chances = np.bincount(told - told[0], weights=np.clip(summed, 0, None))
+    atoms = {
+        (Decimal(int(told[0]) + place) * Decimal(str(_TOLD))).quantize(PLACES): Decimal(float(p) * (1 - 1e-9))
+        for place, p in enumerate(chances)
+        if p > 1e-15
+    }
+    fuzz = Decimal((len(bells) * _STEP + _TOLD) * 0.501)
+    return Losses(atoms, lost=max(Decimal(0), 1 - sum(atoms.values(), Decimal(0))) + Decimal("1e-8"), fuzz=fuzz)
 
 
 def _told(loss: Fraction) -> Decimal:

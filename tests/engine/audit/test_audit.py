@@ -92,6 +92,19 @@ def test_very_many_losses_are_summed_on_one_grid(monkeypatch: pytest.MonkeyPatch
     assert 0 < many.low < many.high < 1 and float(many.high - many.low) < 0.001
 
 
+def test_bells_of_several_widths_are_summed_as_floats() -> None:
+    """The span holds what is exact, and is narrow."""
+    wide = [
+        Independent((Normal(a, Fraction(3)), Normal(b, Fraction(3)), Normal(c, Fraction(7, 2))))
+        for a, b, c in ((0, 0, 0), (1, -1, 2))
+    ]
+    told = hockey_stick(wide[0], wide[1], Fraction(1, 2))
+    one = Independent(wide[0].parts[:2]), Independent(wide[1].parts[:2])
+    last = exact.losses(Independent(wide[0].parts[2:]), Independent(wide[1].parts[2:]))
+    fine = exact.losses(*one).plus(last).delta(Fraction(1, 2))
+    assert told.low < fine.low <= fine.high < told.high and float(told.high - told.low) < 0.01
+
+
 def test_an_outcome_that_the_other_table_lacks_is_counted_whole() -> None:
     assert float(hockey_stick(COINS, LOADED, Fraction(40)).low) == pytest.approx(0.2, abs=1e-12)
     assert float(hockey_stick(LOADED, COINS, Fraction(40)).high) < 1e-12, "the direction matters"

@@ -250,6 +250,11 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
             | ({"noise": rng.choice(["l2_laplace", "gaussian"])} if rng.random() < 0.7 else {})
             | where(),
         ),
+        (
+            "overview",
+            {"columns": rng.sample([*numbers, *lists], 2)}
+            | ({"against": rng.choice(["all", []])} if rng.random() < 0.7 else {}),
+        ),
         ("density", {"columns": [rng.choice(numbers)], "resolution": rng.choice([2, 4])} | where()),
         (
             "train_linear",

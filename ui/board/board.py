@@ -51,7 +51,7 @@ def _earlier(table: dp.Table, but: str = "") -> None:
 
 
 def _form(table: dp.Table) -> None:
-    given = addressed.given(table, PLACE, NAMES, lambda told: board_state.filled(table, told))[0]
+    given, arrived = addressed.given(table, PLACE, NAMES, lambda told: board_state.filled(table, told))
     offered = board_state.offered(table)
     left, right = st.columns([5, 6], gap="medium")
     query = None
@@ -81,7 +81,7 @@ def _form(table: dp.Table) -> None:
             query = board_state.query_of(table, now)
         else:
             now["epsilon"] = st.session_state[f"{PLACE}-epsilon"]
-        addressed.remember(table, PLACE, now)
+        addressed.remember(table, PLACE, now, arrived)
         if query is not None:
             _buy(table, query)
         if refusal := st.session_state.pop("refusal", None):

@@ -43,14 +43,15 @@ def widget(place: str, name: str) -> str:
     return f"{place}-{name}-{st.session_state[_state(place)]['turn']}"
 
 
-def remember(table: dp.Table, place: str, now: dict[str, Any]) -> None:
+def remember(table: dp.Table, place: str, now: dict[str, Any], again: bool = False) -> None:
+    """`again`: a link to the page itself brought this, which a browser does not put into its address."""
     told = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in now.items()
         if value or name == "columns"
     }
     st.session_state[_state(place)] |= {"url": told, "given": now}
-    address({"table": table.name} | told)
+    address({"table": table.name} | told, again)
 
 
 def read(text: str | None) -> Any:

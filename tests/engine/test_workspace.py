@@ -63,6 +63,7 @@ def test_the_line_of_the_contract(workspace: Workspace, people: Path) -> None:
     meter = table.meter()
     assert meter.spent_epsilon == Fraction(2, 10) and 0 < meter.used < Fraction(2, 10)
     assert set(meter.rules) == {"basic", "lecture", "zcdp"}
+    assert meter.rules["basic"] == Fraction(2, 10) and meter.rules["zcdp"] < meter.rules["lecture"]
     assert workspace.verify_ledger().ok
 
 

@@ -16,6 +16,7 @@ from dpengine.accountant import zcdp
 from dpengine.accountant.loss import Gaussian
 from dpengine.declared.facts import Facts
 from dpengine.noise.coins import SystemCoins
+from dpengine.planning import trust_models
 
 # --- 11 whom do you trust ---------------------------------------------------------------------------------------------
 
@@ -127,3 +128,23 @@ def test_the_map_is_the_valley() -> None:
             place = (middle[0] + a * math.cos(t) - b * math.sin(t), middle[1] + a * math.sin(t) + b * math.cos(t))
             assert descent.above(place) == pytest.approx(share * descent.above(descent.START))
     assert view(12, steps="20").picture.count("<s ") == 60
+
+
+def test_a_slope_is_cut_toward_zero() -> None:
+    """So that no row's slope is longer than G."""
+    for place in (descent.START, (1.0, 0.0), (-0.6, 0.8)):
+        features, rent = descent.flats()
+        exact = (features @ np.array(place) - rent)[:, None] * features * descent.LATTICE
+        told = descent.slopes(place)
+        assert (np.abs(told) <= np.abs(exact)).all() and (np.abs(told - exact) < 1).all()
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "2"])
+def test_the_spread_of_local_answers_is_that_of_the_unbiased_count(epsilon: str) -> None:
+    """n coins that flip with chance p, and the count is divided by 1−2p."""
+    facts = Facts("t", dp.Schema({"c": dp.Category(["a", "b"], "b", "b")}), dp.Unit.rows(), "replace", 900)
+    given = {"epsilon": epsilon, "delta": "1e-6", "where": [["c", "in", ["a"]]]}
+    [local] = [way for way in trust_models.ways(facts, "count", given) if way.model == "local"]
+    p = 1 / (1 + math.exp(float(epsilon)))
+    assert local.noise is not None
+    assert local.noise.deviation == pytest.approx(30 * math.sqrt(p * (1 - p)) / (1 - 2 * p))

@@ -135,3 +135,14 @@ def test_the_old_address_leads_to_the_lesson(old: dict[str, str], new: dict[str,
     link = parse_qs(urlsplit(page.code[0].value).query)
     assert {name: values[0] for name, values in link.items()} == {"lesson": "overfitting"} | given
     assert view(**given).one.split(".")[0] in unescape(body).replace("\xa0", " ")
+
+
+def test_every_answer_of_the_private_analyst_is_drawn_with_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that the private analyst sees is exact: every question's sum passes the calibrated noise."""
+    settings, drawn = Settings(200, 7, seed=3), []
+    right = demo.Calibration.draw
+    monkeypatch.setattr(
+        demo.Calibration, "draw", lambda self, coins, sums: drawn.extend(sums) or right(self, coins, sums)
+    )
+    demo.run(settings)
+    assert len(drawn) == settings.questions

@@ -141,6 +141,9 @@ def test_nobody_can_do_better_is_said_of_the_whole_row_at_the_whole_spend(tables
     assert "Each row is published as one of 4 possible rows" in both and "Column by column it would be" in both
     number = said(opened(table="rows", columns='["pay"]', epsilon="1", grid="1"))
     assert "can do better than 26 in the worst case" in number and "Rounding to steps of 100 can add up to 50" in number
+    five = said(opened(table="rows", columns='["pay"]', epsilon="1", grid="4"))
+    assert "two cells 100 apart leave an error of at least 26 to everybody (Theorem 5.3 says 13)" in five
+    assert "5 different cells, no two nearer than κ = 25, leave 14 (Theorem 5.5)" in five
 
 
 def test_the_preview_says_what_a_row_and_all_rows_will_tell(tables: dict[str, dp.Table]) -> None:

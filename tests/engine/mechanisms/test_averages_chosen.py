@@ -14,6 +14,7 @@ from dpengine.declared.schema import MISSING, Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins
+from dpengine.noise.tails import laplace_reach
 from tests.battery import allowed_failures
 from tests.planted.choices import check_a_choice_of_averages_keeps_its_epsilon, right
 
@@ -124,3 +125,8 @@ def test_several_rows_of_a_person_move_it_by_as_many_ranges() -> None:
 
 def test_the_exact_loss_over_every_small_table() -> None:
     check_a_choice_of_averages_keeps_its_epsilon(right)
+
+
+def test_the_promise_is_twice_what_every_noise_stays_within() -> None:
+    query = asked("first", "half", people=400, beta="0.2")
+    assert query.promise().share == Fraction(2 * laplace_reach(query.scale, Fraction(1, 10)), 8 * 400)

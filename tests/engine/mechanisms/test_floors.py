@@ -181,3 +181,12 @@ def test_receipts_hold_amounts_that_are_short() -> None:
     told = promise_as_json(many.promise())
     assert len(told["untrue"]) < 25 and len(told["untrue_floor"]) < 25
     assert prod(many.facts.schema[name].size for name in many.columns) == 720
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "4"])
+def test_every_kind_of_column_has_its_own_distances(epsilon: str) -> None:
+    """Days are a grid of step 1; of h items κ = 1 and the diameter is h."""
+    told = published(epsilon, d=Date("1990-01-01", "1990-01-08"), n=Number(0, 7), s=ItemSet(["p", "q", "r"]))
+    days, numbers, sets = told.promise().floors
+    assert days == numbers and told.grain("d") == told.grain("s") == 1
+    assert sets == set_floor(3, Fraction(epsilon), Fraction(0))

@@ -341,3 +341,11 @@ def test_only_where_the_number_of_people_is_public(key: str) -> None:
         with pytest.raises(AllowanceError) as refused:
             catalogue[key].build(where, given)
         assert refused.value.code in ("query.relation", "query.several")
+
+
+def test_a_sum_of_exactly_n_is_a_zero() -> None:
+    """Nobody holds the value and no coin came up: n ones, told as 0 with its range; one fewer is a count."""
+    query = build("shuffle_histogram", 2_000, column="c", delta="1e-6", solution="second")
+    assert query._told(2_000) == (0.0, (0, query.rare))
+    low, high = query.reach()
+    assert query._told(1_999) == (pytest.approx(1 + 2_000 * float(query.chance)), (1 + low, 1 + high))

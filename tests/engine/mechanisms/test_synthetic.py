@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain, combinations
@@ -25,6 +26,7 @@ from helpers_synthetic import class_of, facts, gap, mwem_law, off_by, small_data
 import dpengine as dp
 from dpengine.declared.unit import RELATIONS, Unit
 from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.synthetic import small_database
 from dpengine.mechanisms.synthetic.multisets import enumerated, how_many
 from dpengine.mechanisms.synthetic.mwem import MOST_ROUNDS, bound
 from dpengine.mechanisms.synthetic.of_class import OfClass, in_rows
@@ -293,3 +295,11 @@ def test_the_exact_statistic_of_a_table_is_its_cells() -> None:
     query = build("small_database", {"columns": ["c", "d"], "size": 1, "where": [["x", ">=", 1]]}, "replace")
     held = [row for row in POSSIBLE_ROWS if row["x"] >= 1]
     assert sum(query.need().of(POSSIBLE_ROWS)) == len(held)
+
+
+def test_without_rounding_the_size_needs_the_probabilistic_method() -> None:
+    """m rows drawn from the table miss one of |C| questions by √(ln(2|C|)/(2m)) at most: with n times that in rows."""
+    for size, many in ((2, 5), (40, 3)):
+        found = small_database.reach(2, many, Fraction(10**6), 1000, Fraction(1, 2), Fraction(1, 20), size)
+        off = math.ceil(1000 * math.sqrt(math.log(2 * many) / (2 * size)))
+        assert found == Fraction(off + choice_gap(Fraction(1, 2), 2**size, Fraction(1, 20)), 1000)

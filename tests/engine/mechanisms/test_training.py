@@ -375,3 +375,11 @@ def test_model_in_the_units_of_its_columns() -> None:
     told = model.coefficients()
     for x in range(4):
         assert told["constant"] + told["x"] * x == pytest.approx(model.predict({"x": x}))
+
+
+def test_which_iterates_are_kept() -> None:
+    """The average is of all but the first, which has learned nothing; the second half, or the last alone."""
+    walk = [(0, 0), (8, -8), (0, 4), (4, 4), (12, -12)]
+    kept = {"average": (6, -3), "tail": (8, -4), "last": (12, -12)}
+    for name, weights in kept.items():
+        assert made("train_linear", iterate=name, steps=4).path(walk).weights == weights

@@ -270,3 +270,34 @@ def test_bad_input_is_one_sentence(asked: dict[str, Any], code: str) -> None:
     with pytest.raises(AllowanceError) as refused:
         query(**asked)
     assert refused.value.code == code and str(refused.value).endswith(".") and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("d", [2, 4, 9, 20])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_many_columns_and_a_count_lose_no_more_than_is_claimed(d: int, rows: int) -> None:
+    """Replace-one where N is drawn, by coordinate: k rows leave and l come, at every coordinate's end."""
+    person = Person(d, F(1), rows, True, True)
+    change = moved(person, "")
+    claimed = cost(loss(person, "", F(1)), F(11, 2)).renyi
+    worst = F(0)
+    for leave, come in product(range(rows + 1), repeat=2):
+        parts = [Pure((leave + come) * person.largest / change.first)] * d + [
+            Pure(abs(leave - come) * change.weight / change.first)
+        ]
+        worst = max(worst, sum((cost(part, F(11, 2)).renyi for part in parts), F(0)))
+    assert worst <= claimed + F(d + 1, 10**12) and worst > claimed / 2
+
+
+@pytest.mark.parametrize("lattice", [0, 1, 8])
+@pytest.mark.parametrize("norm", ["0.3", "0.7"])
+def test_what_cutting_on_the_lattice_moves_is_in_the_range(norm: str, lattice: int) -> None:
+    asked, most, largest = query(columns=["a", "b", "m"], norm=norm, lattice=lattice), float(norm) * math.sqrt(3), 0.0
+    need = asked.need()
+    for codes in product(range(3), range(5), range(4)):
+        away = [2 * code - half for code, half in zip(codes, need.halves, strict=True)]
+        length = math.hypot(*(y / half for y, half in zip(away, need.halves, strict=True)))
+        exact = [y * need.parts * min(1.0, most / (length or 1.0)) for y in away]
+        off = [abs(one - told) for one, told in zip(exact, need.row(codes), strict=True)]
+        assert all(one <= rounded for one, rounded in zip(off, asked._rounded, strict=True))
+        largest = max(largest, *off)
+    assert largest > 0.3, "a range without it would be too narrow"

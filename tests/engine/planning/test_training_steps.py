@@ -9,9 +9,14 @@ import pytest
 from helpers_training import every_kind, made
 
 from dpengine.accountant import zcdp
+from dpengine.core.printed import power_of_ten, three_figures
 from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS
+from dpengine.messages import plain, say
 from dpengine.planning.training_steps import lecture_steps, step_seconds
+from dpengine.planning.whatif_theorems import training_people
+from ui.train import train_steps
+from ui.words import gloss
 
 DELTA = Fraction(1, 10**6)
 
@@ -55,3 +60,45 @@ def test_the_bound_at_the_lecture_s_steps_is_that_of_noise_alone() -> None:
     one = query.setting
     alone = one.radius * math.sqrt(one.each)
     assert alone < lecture.risk < 2 * alone and lecture.risk < excess.limit(one)
+
+
+@every_kind
+def test_the_people_for_a_wished_excess_follow_from_the_same_formula(key: str) -> None:
+    """T = (RG/excess)²; with so many people the lecture makes T steps, and with one fewer it does not."""
+    query, risk = made(key, about=10_000, epsilon="0.5"), Fraction(1, 20)
+    found = training_people(query, DELTA, risk)
+    assert found is not None and found[0] == math.ceil((query.reach * float(query.clip) * 20) ** 2)
+    epsilon = zcdp.epsilon_of([query.loss()], DELTA)
+    assert epsilon is not None
+
+    def most(people: int) -> float:
+        return (float(epsilon) * people / query.width) ** 2 / math.log(10**6)
+
+    assert most(found[1] - 1) < found[0] <= most(found[1])
+
+
+@pytest.mark.parametrize("key", ["train_linear", "train_logistic"])
+def test_the_usual_steps_are_enough_and_one_fewer_is_not(key: str) -> None:
+    """βR²/T falls below R·√(V/T), and V is T times what one step costs."""
+    one = made(key, about=10**4).setting
+    steps = excess.enough_steps(one)
+    left = [one.smooth * one.radius**2 / many for many in (steps, steps - 1)]
+    assert left[0] <= one.radius * math.sqrt(one.each) < left[1]
+
+
+@every_kind
+def test_the_page_tells_the_figures_of_the_formula(key: str) -> None:
+    query = made(key, about=10_000, epsilon="0.5")
+    found, text = lecture_steps(query, DELTA), train_steps.html(query, DELTA)
+    assert found is not None and found.people != found.for_one
+    price = say(
+        "train_page.lecture_price",
+        people=found.people,
+        steps=query.steps,
+        about=10_000,
+        epsilon=three_figures(found.epsilon),
+        delta=power_of_ten(DELTA),
+        width=query.width,
+    )
+    assert gloss.text(price) in text
+    assert all(f'<td class="number">{plain(option.steps)}</td>' in text for option in found.options)

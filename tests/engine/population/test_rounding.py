@@ -16,8 +16,9 @@ from battery import facts
 
 import dpengine as dp
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.mechanisms.session.asks import MOST_OPTIONS
 from dpengine.population.session_validity import noise_of, outward, rounded
-from dpengine.population.validity import description
+from dpengine.population.validity import description, widths
 from tests.planted.populations import (
     attacked,
     check_the_last_question_is_covered,
@@ -120,3 +121,37 @@ def test_a_rounding_that_cannot_be_is_refused(given: str) -> None:
     with pytest.raises(dp.AllowanceError) as refused:
         session(40, 3, rounded=given)
     assert refused.value.code == "session.rounded"
+
+
+@pytest.mark.parametrize(("cells", "outcomes", "question"), [(10, None, 3), (10, 51, 3), (500, 51, 2), (20, None, 1)])
+def test_the_bound_is_its_formula(cells: int, outcomes: int | None, question: int) -> None:
+    """Every earlier answer is a cell or lost, or one of so many outcomes; β is split between noise and table."""
+    noise = noise_of(session(40_000, 3))
+    told, beta = description(noise, cells, Fraction(1, 20), question, outcomes), Fraction(1, 20)
+    b = beta * told.terms["table_share"]
+    known = (question - 1) * math.log(max(cells + 1, outcomes or 0))
+    leap = math.sqrt((known + math.log(2 * 3 / float(b))) / (2 * 40_000))
+    formula = float(noise.alpha_at(beta - b)) + 1 / (2 * cells) + leap
+    assert formula <= float(told.width) <= formula + 2e-6
+
+
+@pytest.mark.parametrize("calibration", ["laplace", "gaussian"])
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_a_session_s_widths_count_what_its_grid_rounding_and_relation_add(relation: str, calibration: str) -> None:
+    """Two people for a finer grid, half a cell for rounding; under add/remove half of the noise, and α once more."""
+    query = session(10**6, 3, relation, calibration=calibration, rounded=20, epsilon="0.01")
+    halved = 1 if relation == "replace" else 2
+    scale = 1 / (query.each * halved)
+    noise = noise_of(query)
+    assert noise.amount == (scale if calibration == "laplace" else scale**2)
+    more = Fraction(2, 10**6) + (0 if relation == "replace" else query.alpha)
+    plain = {one.theorem: one.width for one in widths(noise, query.beta)}
+    assert min(plain.values()) < Fraction(1, 2)
+    for choice in (False, True):
+        found = {one.theorem: one.width for one in outward(query, choice)}
+        assert {name: found[name] for name in plain} == {
+            name: min(width + more + Fraction(1, 40), Fraction(1)) for name, width in plain.items()
+        }
+        if relation == "replace":
+            outcomes = MOST_OPTIONS + 1 if choice else None
+            assert found["description"] == description(noise, 20, query.beta, None, outcomes).width + more

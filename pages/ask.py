@@ -77,6 +77,8 @@ with left, st.container(key="card-spend"):
         just_answered = asked is not None and asked.answer is not None and asked.answer.query == query
         if not just_answered:
             frame.show_price(table, price)
+        if query.counts_rows:
+            st.html(f'<p class="muted">{escape(say("ask.each_row"))}</p>')
         spend.describe(table, query, price)
         noise.tell(query, usual)
         rival.tell(table, usual)

@@ -69,6 +69,7 @@ ASKED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("train_logistic", {"target": "ill", "features": ["amount"], **TRAINED}, (RANGE,)),
     ("train_hinge", {"target": "ill", "features": ["amount"], **TRAINED}, (RANGE,)),
     ("vector_mean", {"columns": ["amount"]}, (RANGE,)),
+    ("overview", {"columns": ["amount", "town"]}, (LISTED,)),
     ("check_model", {}, (RANGE, "errors of more than 150 in amount count as 150")),
 ]
 

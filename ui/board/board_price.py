@@ -18,7 +18,7 @@ from ui.words.markup import unmarked
 
 
 def show(table: dp.Table, look: Look, by: str) -> None:
-    told = say("board_page.not_bought", column=by)
+    told = say("board_page.not_bought" if look.query.against else "board_page.nothing_bought", column=by)
     if (off := look.held_back) is not None:
         told += " " + say("board_page.held_back", off=local(f"{100 * off:.1f}"))
     st.html(f'<p class="warn">{escape(told)}</p>')

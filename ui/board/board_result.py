@@ -149,11 +149,15 @@ def _grid(look: Look, made: Sequence[Card], picked: Picked) -> None:
 
 def _draw(look: Look, card: Card, picked: Picked) -> None:
     with st.container(key=f"card-board-{look.place(card.column)}"):
-        note = say("board_page.estimated") if card.estimated else ""
+        unknown = card.estimated and not look.query.against  # an estimate would be everyone's figures again
+        note = say("board_page.untold" if unknown else "board_page.estimated") if card.estimated else ""
         st.html(
-            f'<h3 class="board">{escape(card.column)}</h3><p class="muted aside">{escape(card.aside)}</p>'
+            f'<h3 class="board">{escape(card.column)}</h3>'
+            f'<p class="muted aside">{escape("" if unknown else card.aside)}</p>'
             + (f'<p class="aside estimated">{escape(note)}</p>' if note else "")
         )
+        if unknown:
+            return
         own = picked.group if picked.by == card.column else ""
         turn = st.session_state.get(_TURN, 0)
         key = f"board-bars-{look.place(card.column)}-{turn}"

@@ -40,11 +40,12 @@ from dpengine.declared.grouped import Grouped, Ref, base, ref_json
 from dpengine.declared.read_group import MOST_GROUPS, read_ref
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.cuts import Cut, of_question
 from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import FEW
+from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import called, say
 from dpengine.messages.language import stored
@@ -139,6 +140,11 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
 
     def valued(self) -> set[str]:
         return {base(ref) for ref in self.columns}
+
+    def cuts(self) -> tuple[Cut, ...]:
+        """Numbers and days outside the range are bars of their own: only lists change what a cell says."""
+        lists = {name for name in self.valued() if isinstance(self.facts.schema[name], Category)}
+        return of_question(self.facts, self.need(), lists, self.conditions())
 
     # What is wanted
 
@@ -241,6 +247,9 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         widest = max(self.reach((place,)) for place in range(len(self.axes)))
         bars = sum(axis.size for axis in self.axes)
         return Within(Fraction(math.ceil(widest)), bars, self.beta, Fraction(0))
+
+    def state(self, value: Json, interval: Json) -> str:
+        return FEW if 2 * self.promise().amount >= NEARLY * self.most else ""
 
     def coarse(self) -> Fraction:
         sizes = sorted(axis.size for axis in self.axes)

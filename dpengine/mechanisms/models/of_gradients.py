@@ -18,8 +18,7 @@ Calibration with ρ = ε²/2 for all T steps of d coordinates:
             coordinate  discrete Laplace noise of scale Δ∞/ε₀, ε₀ ≤ ε/√(Td): Td pure uses by strong composition, the
                         lecture's first way. Loss: Td times Pure(ε₀). The only one with a finite ε.
 Draw        integers; then w ← Π(w − η·(noisy sum)/(n·2^lattice)), cut to the public lattice of weights: that is
-            post-processing, with n the number of rows where it is public and the declared one elsewhere (it only
-            scales η).
+            post-processing; n is the number of rows where that is public, else the declared one (it only scales η).
 Interval    against the same training without noise, for all coefficients at once (noise_carried.py); none where the
             loss has a corner, since two descents can part there.
 Accuracy    excess.py.
@@ -279,6 +278,9 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         if self.calibration == COORDINATE:
             return Repeated(Pure(self.each), self.steps * self.width)
         return Gaussian(self.epsilon**2 / 2)
+
+    def promised_before(self) -> list[JsonObject]:  # the predicted column could not be left unnamed
+        return [{name: part for name, part in vars(self.promise()).items() if name != "named"}]
 
     def promise(self) -> Excess:
         setting = self.setting

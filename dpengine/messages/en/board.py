@@ -54,6 +54,8 @@ SENTENCES: dict[str, str] = {
     "board_page.no_promise": "estimated, no promise",
     "board_page.full": "One column in full",
     "board_page.rest": "{rest} more in the figures",
+    "board_page.nothing_bought": "Pairs with {column} were not bought, so nothing is known of this group in the other columns.",
+    "board_page.untold": "Not known: this pair of columns was not bought",
     "board_page.estimated": "Estimated, no promise",
     "board_page.another": "Take another first look",
     "board_page.together": "What goes together",

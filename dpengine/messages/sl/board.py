@@ -54,6 +54,8 @@ SENTENCES: dict[str, str] = {
     "board_page.no_promise": "ocenjeno, brez obljube",
     "board_page.full": "En stolpec v celoti",
     "board_page.rest": "še {rest} med številkami",
+    "board_page.nothing_bought": "Pari s stolpcem {column} niso bili kupljeni, zato o tej skupini v drugih stolpcih ni znano nič.",
+    "board_page.untold": "Ni znano: ta par stolpcev ni bil kupljen",
     "board_page.estimated": "Ocenjeno, brez obljube",
     "board_page.another": "Še en prvi pogled",
     "board_page.together": "Kaj je povezano",

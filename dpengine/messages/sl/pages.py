@@ -115,6 +115,7 @@ SENTENCES: dict[str, str] = {
     "ask.again_free": "Pokaži plačani odgovor",
     "ask.again_sure": "To je nov žreb s svojo ceno; odgovor, ki ga imate, ostane.",
     "ask.again_pay": "Da, plačam",
+    "ask.each_row": "V tej tabeli ima lahko oseba več vrstic in tu šteje vsaka vrstica, ne vsaka oseba.",
     "ask.running": "Prav to vprašanje ta hip že čaka na odgovor, v drugem zavihku ali od koga drugega. Odgovor si boste lahko ogledali brezplačno.",
     "ask.nothing_left": "Proračun te tabele je porabljen. Prejšnji odgovori so še naprej brezplačno na ogled; vprašati pa je ni mogoče nič več.",
     "ask.too_much": "To stane več kot {left}, kolikor je ostalo. Sprejmite manj natančen odgovor ali vprašajte kaj cenejšega.",

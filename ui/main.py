@@ -36,13 +36,14 @@ page = st.navigation(list(nav.pages().values()), position="hidden")  # the place
 widget_words.speak(lessons=page.url_path == "lessons")
 try:
     job.look_up()
-    table = open_table(FIRST_TABLE) if page.url_path == "" else current_table()  # Start asks of Town, whatever is open
+    own = current_table()
+    table = open_table(FIRST_TABLE) if page.url_path == "" else own  # Start asks of Town, whatever is open
 except dp.AllowanceError as complaint:  # the workspace itself is not as it was left: see docs/operating.md
     frame.complain(str(complaint))
     st.stop()
 frame.complain(st.session_state.pop("complaint", None))
 name = page.url_path or nav.START
-nav.head(name, table)
+nav.head(name, own)
 with st.container(key="head", horizontal=True, width="content"):
     about.show(name)
     language.pick()

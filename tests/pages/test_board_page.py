@@ -166,3 +166,12 @@ def test_a_wrong_address_still_shows_the_board(answer: dp.Answer, wrong: dict[st
     assert "Everything on this page is free" in said(
         open_page("board", table="people", look=answer.request_id, **wrong)
     )
+
+
+def test_nothing_is_shown_of_a_group_where_no_pair_was_bought(table: dp.Table) -> None:
+    """An estimate would be everyone's figures under the name of the group."""
+    bare = table.ask(table.query("overview", epsilon="0.2"), "no pairs")
+    app = open_page("board", table="people", look=bare.request_id, by="sex", group="f")
+    text = said(app)
+    assert "Pairs with sex were not bought, so nothing is known of this group" in text and "Estimated" not in text
+    assert len(app.get("plotly_chart")) == 1  # of the column itself

@@ -13,7 +13,6 @@ from ui.parts import first_look
 from ui.shell import frame, nav
 from ui.shell.state import workspace
 from ui.words import gloss
-from ui.words.markup import unmarked
 
 PER_PAGE = 8
 COLUMNS = 2
@@ -51,7 +50,8 @@ def _elsewhere(table: dp.Table) -> None:
     names = [name for name, _ in workspace().names() if name != table.name]
     for name in names[::-1][:MOST_TABLES]:
         label = say("answers.elsewhere", table=name)
-        st.page_link(nav.page("answers"), label=unmarked(label), query_params={"table": name})
+        link = escape(nav.address("answers", name))  # a page link to the page itself would leave the address as it was
+        st.html(f'<p><a href="{link}" target="_self">{escape(label)}</a></p>')
 
 
 def _title(table: dp.Table) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from dpengine.audit.world import HEADER, POSSIBLE_ROWS, SCHEMA
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import base
 from dpengine.declared.schema import MISSING, Category, Column, ItemSet, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.cuts import EMPTY, FILLED, ITEMS, LOWER, OUTSIDE, UPPER
@@ -64,7 +65,12 @@ def _in_wide(row: Row) -> Row:
 def _pairs(query: Query) -> Iterator[tuple[str, str, list[Row], list[Row]]]:
     """Column, what is cut, a table as the file has it and as it counts."""
     rows = [_in_wide(row) | {"person": place} for place, row in enumerate(POSSIBLE_ROWS)]
+    apart = {
+        base(axis.ref) for axis in getattr(query, "axes", ()) if getattr(axis, "misfit", False)
+    }  # misfits are bars of their own
     for name, column in SCHEMA.columns.items():
+        if name in apart:
+            continue
         last, values = column.size - 1, dict[str, tuple[Any, Any]]()
         if isinstance(column, Category):
             outside, empty = column.size, column.size + 1

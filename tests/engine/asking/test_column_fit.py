@@ -85,7 +85,7 @@ def test_a_single_check_and_one_of_all_rows_count_too(table: dp.Table) -> None:
 
 def test_the_newest_sure_check_counts(table: dp.Table) -> None:
     table.ask(table.query("fit_checks", epsilon="20"))
-    table.ask(table.query("fit_checks", epsilon="0.002"))  # says nothing
+    table.ask(table.query("fit_checks", epsilon="0.002", beta="1e-7"))  # says nothing
     assert table.fit_of("spol").state == MOSTLY_NOT and table.fit_of("age").state == FITS
 
 

@@ -175,3 +175,5 @@ def test_nothing_is_shown_of_a_group_where_no_pair_was_bought(table: dp.Table) -
     text = said(app)
     assert "Pairs with sex were not bought, so nothing is known of this group" in text and "Estimated" not in text
     assert len(app.get("plotly_chart")) == 1  # of the column itself
+    full = open_page("board", table="people", look=bare.request_id, by="sex", group="f", of="age")
+    assert len(full.get("plotly_chart")) == 1 and "no promise" not in said(full)

@@ -136,6 +136,11 @@ def _short(value: float, low: float, high: float, times: int) -> str:
     return f"{local(f'{value:.1f}' if tenths else f'{value:.0f}')} %"
 
 
+def untold(look: Look, bars: Sequence[Bar]) -> bool:
+    """Is nothing known of this group? Without columns of interest an estimate would be everyone's figures again."""
+    return bool(bars) and not look.query.against and all(bar.low is None for bar in bars)
+
+
 def _card(look: Look, column: str, picked: Picked) -> Card:
     bars = tuple(bars_of(look, column, picked))
     ref = look.query.columns[look.place(column)]

@@ -32,6 +32,9 @@ def show(found: dp.Answer, look: Look, picked: Picked) -> None:
     if not column:
         return
     bars = board_figures.bars_of(look, str(column), picked)
+    if board_figures.untold(look, bars):
+        st.html(f'<p class="warn">{escape(say("board_page.untold"))}</p>')
+        return
     short = found.receipt["charge"]["hash"][:8]
     title = say("chart.percent") if picked.shares else say(f"chart.{look.query.counted}")
     group = f" · {picked.by}: {picked.group}" if picked.by else ""

@@ -149,7 +149,7 @@ def _grid(look: Look, made: Sequence[Card], picked: Picked) -> None:
 
 def _draw(look: Look, card: Card, picked: Picked) -> None:
     with st.container(key=f"card-board-{look.place(card.column)}"):
-        unknown = card.estimated and not look.query.against  # an estimate would be everyone's figures again
+        unknown = board_figures.untold(look, card.bars)
         note = say("board_page.untold" if unknown else "board_page.estimated") if card.estimated else ""
         st.html(
             f'<h3 class="board">{escape(card.column)}</h3>'

@@ -204,9 +204,6 @@ class Look(dict[str, int]):
         """How far a sum of cells that is listed in `look_ranges` may be off, with all others of them."""
         return self.ranges.reach(part, a, self.log_of_sums)
 
-    def variance_of_sum(self, part: Columns, a: Floats) -> float:
-        return self.ranges.variance(part, a)
-
     @property
     def log_of_sums(self) -> float:
         return self.ranges.listed

@@ -137,18 +137,8 @@ def _ranges(look: Look, part: Columns, cells: Floats, total: Floats, over: tuple
     one, whole = np.zeros(shape), np.zeros(shape)
     one[(0,) * len(shape)] = 1
     whole[tuple(slice(None) if axis in over else 0 for axis in range(len(shape)))] = 1
-    wide, both = look.variance_of_sum(part, one), look.variance_of_sum(part, whole)
-    shared = (look.variance_of_sum(part, one + whole) - look.variance_of_sum(part, one - whole)) / 4
-    reach = 2 * look.log_of_sums * (1 + 1e-9) ** 2
-    a = total**2 - reach * both
-    b = cells * total - reach * shared
-    c = cells**2 - reach * wide
-    sure = (a > 0) & (total > 0)
-    root = np.sqrt(np.clip(b**2 - a * c, 0.0, None))
-    safe = np.where(sure, a, 1.0)
-    low = np.where(sure, np.clip((b - root) / safe, 0.0, 1.0), 0.0)
-    high = np.where(sure, np.clip((b + root) / safe, 0.0, 1.0), 1.0)
-    return low, high
+    low, high = look.ranges.ratios(part, cells, total, one, whole, look.log_of_sums)
+    return np.nan_to_num(np.clip(low, 0.0, 1.0), nan=0.0), np.nan_to_num(np.clip(high, 0.0, 1.0), nan=1.0)
 
 
 def _figures(labels: Sequence[str], cells: Floats, total: float, low: Floats, high: Floats) -> list[Figure]:

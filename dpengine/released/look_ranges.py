@@ -26,6 +26,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from dpengine.core.arrays import Floats
 from dpengine.core.exact import ln_above
 from dpengine.mechanisms.marginals.overview import Overview
@@ -33,6 +35,23 @@ from dpengine.mechanisms.marginals.residuals import Columns, parts_of
 
 LISTED = 12  # sums of a marginal for each of its cells; and one for each two of them
 _SPARE = 1 + 1e-9
+
+Sums = float | Floats
+Ends = tuple[Floats, Floats]
+
+
+def ratio_ends(over: Sums, under: Sums, off: Sums, shared: Sums, whole: Sums, log: float) -> Ends:
+    """The two roots, told from s₀ = over/under on, so that nothing large is taken from something large: `off` is the
+    variance of Σ(a − s₀·b)·cell, `whole` that of Σb·cell, `shared` their covariance. NaN where Σb·cell cannot be told
+    from none."""
+    over, under = np.asarray(over, dtype=np.float64), np.asarray(under, dtype=np.float64)
+    reach = 2 * log * _SPARE**2
+    square = under**2 - reach * np.asarray(whole)
+    sure = (under > 0) & (square > 0)
+    square, told = np.where(sure, square, np.nan), over / np.where(sure, under, np.nan)
+    shared = reach * np.asarray(shared)
+    root = np.sqrt(shared**2 + square * reach * np.asarray(off))
+    return told - (shared + root) / square, told + (root - shared) / square
 
 
 @dataclass(frozen=True)
@@ -59,15 +78,21 @@ class Ranges:
         """The ends of Σa·cells/Σb·cells; None where the lower sum cannot be told from none, and it may be anything."""
         cells = self.marginals[part]
         over, under = float((a * cells).sum()), float((b * cells).sum())
-        reach = 2 * log * _SPARE**2
-        square = under**2 - reach * self.variance(part, b)
-        if under <= 0 or square <= 0:
+        if under <= 0:
             return None
-        told = over / under
-        off = a - told * b  # measured from there, nothing large is taken from something large
-        shared = reach * (self.variance(part, off + b) - self.variance(part, off - b)) / 4
-        root = math.sqrt(shared**2 + square * reach * self.variance(part, off))
-        return told - (shared + root) / square, told + (root - shared) / square
+        off = a - over / under * b
+        shared = (self.variance(part, off + b) - self.variance(part, off - b)) / 4
+        low, high = ratio_ends(over, under, self.variance(part, off), shared, self.variance(part, b), log)
+        return None if math.isnan(low) else (float(low), float(high))
+
+    def ratios(self, part: Columns, over: Floats, under: Floats, a: Floats, b: Floats, log: float) -> Ends:
+        """The same for many sums at once that are alike but for their place: `a` and `b` are one of them, with the
+        variance of all. NaN where a share may be anything."""
+        wide, whole = self.variance(part, a), self.variance(part, b)
+        both = (self.variance(part, a + b) - self.variance(part, a - b)) / 4
+        told = np.divide(over, under, out=np.zeros(np.broadcast(over, under).shape), where=under > 0)
+        off = np.maximum(wide - 2 * told * both + told**2 * whole, 0.0)
+        return ratio_ends(over, under, off, both - told * whole, whole, log)
 
     # How sure each family of sums is
 

@@ -149,6 +149,20 @@ def test_a_share_may_be_chosen_after_seeing_everything(relation: str) -> None:
     assert missed < most_misses(float(query.beta)) <= fixed
 
 
+def test_shares_of_very_many_rows_have_the_range_of_each_by_itself(query: Overview) -> None:
+    """The ranges of many shares at once and of one are the same figures, of very many rows too."""
+    times, coins = 10**10, SystemCoins()
+    value = [[count * times for count in cells] for cells in counted(query, people(query)[0])]
+    look = Look(query.of_size(PEOPLE * times), query.draw(value, coins))
+    low, high = look_groups.shares(look, "rich", "town")
+    for group, label in enumerate(look.query.cell_labels[look.place("rich")]):
+        for cell, town in enumerate(look.query.cell_labels[look.place("town")]):
+            one = look.share({"town": [town]}, among={"rich": [label]})
+            assert one.low is not None and one.high is not None and one.high > one.low
+            wide = one.high - one.low
+            assert abs(low[group, cell] - one.low) < 0.01 * wide and abs(high[group, cell] - one.high) < 0.01 * wide
+
+
 def test_labels_that_cannot_be_are_no_share_and_others_are_refused(query: Overview) -> None:
     look = next(drawn(query))[0]
     none = look.share({"town": ["v0"]}, among={"town": ["v1"]})

@@ -1,0 +1,68 @@
+"""What every part of the comparison uses: how a question is asked of a made-up column, and how its rows are told.
+
+A part is a module with `rows(draws)`, which yields lines of `bench.accuracy.line`: one for `OURS`, one for `BEFORE`
+(the way in which the question was answered before, where it still can be), and one for each peer's or paper's
+mechanism, all of the same case, relation and guarantee. The table sets ours beside the best of the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dpengine as dp
+from bench.accuracy import ADD_REMOVE, LESS, REPLACE
+from bench.utility.columns import Made
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.query import AnyQuery
+from dpengine.noise.coins import SystemCoins
+
+OURS, BEFORE = "Allowance", "Allowance before"
+COINS = SystemCoins()
+NAMES = {REPLACE: "replace", ADD_REMOVE: "add_remove"}
+DRAWS = 400
+_HEAD = "| case | relation | guarantee | ours | before | best other | ours : best | note |\n" + "|---" * 8 + "|"
+
+
+def ask(relation: str, table: Made, key: str, epsilon: str, **parameters: Any) -> AnyQuery:
+    """A question about a made-up column, called x."""
+    schema = dp.Schema({"x": table.column})
+    facts = Facts("bench", schema, dp.Unit.rows(), NAMES[relation], table.rows)  # type: ignore[arg-type]
+    return dp.catalogue[key].build(facts, {"column": "x", "epsilon": epsilon} | parameters)
+
+
+def pure(epsilon: str) -> str:
+    return f"ε = {epsilon}"
+
+
+def table_of(lines: list[dict[str, Any]]) -> str:
+    """All lines as one table, a row for each case, relation and guarantee."""
+    cases: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for one in lines:
+        cases.setdefault((one["case"], one["relation"], one["guarantee"]), []).append(one)
+    return "\n".join([_HEAD, *(_row(place, told) for place, told in cases.items())])
+
+
+def _row(place: tuple[str, str, str], told: list[dict[str, Any]]) -> str:
+    ours = next((one for one in told if one["who"] == OURS), None)
+    before = next((one for one in told if one["who"] == BEFORE), None)
+    others = [one for one in told if one["who"] not in (OURS, BEFORE)]
+    least = told[0]["better"] == LESS
+    best = min(others, key=lambda one: one["mean"] if least else -one["mean"], default=None)
+    named = "" if best is None else f"{_figure(best)} {best['who']}"
+    notes = "; ".join(dict.fromkeys(one["note"] for one in told if one["note"]))
+    cells = [*place, _figure(ours), _figure(before), named, _ratio(ours, best, least), notes]
+    return f"| {' | '.join(cells)} |"
+
+
+def _figure(one: dict[str, Any] | None) -> str:
+    return "" if one is None else f"{one['mean']:.3g} ± {one['error']:.1g}"
+
+
+def _ratio(ours: dict[str, Any] | None, best: dict[str, Any] | None, least: bool) -> str:
+    """By how much ours is better or worse, and a word where the runs' error (three standard errors) leaves it open."""
+    if ours is None or best is None:
+        return ""
+    apart = abs(ours["mean"] - best["mean"]) <= 3 * (ours["error"] ** 2 + best["error"] ** 2) ** 0.5
+    one, other = (ours, best) if least else (best, ours)
+    ratio = "" if not other["mean"] else f"{one['mean'] / other['mean']:.2f}"
+    return f"{ratio} (within error)".strip() if apart else ratio or "∞"

@@ -1,0 +1,122 @@
+"""Percentiles: the mean rank error of several in one question, and of one median.
+
+Paper       JointExp (Gillenwater, Joseph, Kulesza 2021), in floats, drawn by its dynamic programme on the public grid;
+            and the same with every grid step cut into eight, which shares out the rows of one value.
+OpenDP      `make_private_quantile` over the grid; for several, each at its part of ε.
+Measure     how many rows an answer is away from its place, the mean over the percentiles; 0 where it is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from opendp import measurements as m
+from opendp.domains import atom_domain, vector_domain
+from opendp.measures import max_divergence
+from opendp.metrics import symmetric_distance
+
+from bench.accuracy import ADD_REMOVE, REPLACE, line
+from bench.utility.columns import Made, every
+from bench.utility.frame import BEFORE, COINS, ask, pure
+from dpengine.core.arrays import Floats, Integers
+
+FIVE = ("0.1", "0.25", "0.5", "0.75", "0.9")
+LARGEST_GRID = 1_000  # that the paper's programme, of a square of the grid, is run on
+CUT = 8
+
+
+class Ranks:
+    """How far codes are from their places."""
+
+    def __init__(self, table: Made) -> None:
+        counts = np.bincount(table.codes, minlength=table.column.size)
+        self.upto = np.cumsum(counts)
+        self.below = self.upto - counts
+        self.rows = table.rows
+
+    def off(self, code: int, share: Fraction) -> float:
+        place = share * self.rows
+        return float(max(Fraction(0), int(self.below[code]) - place, place - int(self.upto[code])))
+
+    def mean(self, codes: Any, shares: list[Fraction]) -> float:
+        return sum(self.off(int(code), share) for code, share in zip(codes, shares, strict=True)) / len(shares)
+
+
+def joint_exp(table: Made, shares: list[Fraction], epsilon: float, moves: float, cut: int, draws: int) -> Integers:
+    """The paper's mechanism: rising cuts with chance ∝ exp(−ε·Σ|rows in a gap − wished|/(2Δ))."""
+    counts = np.bincount(table.codes, minlength=table.column.size)
+    fine = np.repeat(counts / cut, cut)
+    below = np.cumsum(fine) - fine
+    rate, n = epsilon / (2 * moves), table.rows
+    edges = [0.0, *map(float, shares), 1.0]
+    wished = [(high - low) * n for low, high in pairwise(edges)]
+    apart = below[None, :] - below[:, None]
+    steps = [np.where(np.tri(len(below)).T > 0, np.exp(-rate * np.abs(apart - wish)), 0.0) for wish in wished[1:-1]]
+    reached: list[Floats] = [_level(-rate * np.abs(below - wished[0]))]
+    for step in steps:
+        reached.append(_level(np.log(np.maximum(reached[-1] @ step, 1e-300))))
+    random = np.random.default_rng()
+    cuts = [_pick(random, np.tile(reached[-1] * np.exp(-rate * np.abs(n - below - wished[-1])), (draws, 1)))]
+    for place in range(len(steps) - 1, -1, -1):
+        cuts.insert(0, _pick(random, reached[place] * steps[place][:, cuts[0]].T))
+    return np.stack(cuts, axis=1) // cut
+
+
+def _level(logarithms: Floats) -> Floats:
+    return np.exp(logarithms - logarithms.max())
+
+
+def _pick(random: np.random.Generator, weights: Floats) -> Integers:
+    sums = np.cumsum(weights, axis=1)
+    return (random.random(len(sums))[:, None] * sums[:, -1:] > sums).sum(axis=1)
+
+
+def opendp(table: Made, share: Fraction, relation: str, epsilon: float) -> Any:
+    """OpenDP's quantile; replace-one is two of its symmetric distance."""
+    integers = vector_domain(atom_domain(T="i64"))
+    rows = 2 if relation == REPLACE else 1
+    grid = list(range(table.column.size))
+    return m.make_private_quantile(integers, symmetric_distance(), max_divergence(), grid, float(share), rows / epsilon)
+
+
+def several(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:
+    shares, ranks = [Fraction(share) for share in FIVE], Ranks(table)
+    case = f"10th, 25th, 50th, 75th, 90th percentile: {table.title}"
+    usual = ask(relation, table, "quantile", epsilon, share=list(FIVE), with_range=False)
+    spread = table.spread
+    before = (ranks.mean(usual.draw(spread, COINS), shares) for _ in range(draws))
+    yield line(case, relation, pure(epsilon), BEFORE, before)
+    if table.column.size <= LARGEST_GRID:
+        gaps = [high - low for low, high in zip([Fraction(0), *shares], [*shares, Fraction(1)], strict=True)]
+        moves = 2.0 if relation == REPLACE else float(2 * (1 - min(gaps)))
+        for cut, who in ((1, "JointExp"), (CUT, "JointExp, steps in eight")):
+            drawn = joint_exp(table, shares, float(epsilon), moves, cut, draws)
+            yield line(case, relation, pure(epsilon), who, (ranks.mean(codes, shares) for codes in drawn))
+    if table.column.size <= LARGEST_GRID:
+        made = [opendp(table, share, relation, float(epsilon) / len(shares)) for share in shares]
+        codes = table.codes.tolist()
+        drawn = ([each(codes) for each in made] for _ in range(draws))
+        yield line(case, relation, pure(epsilon), "OpenDP", (ranks.mean(one, shares) for one in drawn))
+
+
+def median(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:
+    half, ranks, spread = Fraction(1, 2), Ranks(table), table.spread
+    case = f"median alone: {table.title}"
+    alone = ask(relation, table, "median", epsilon, with_range=False)
+    drawn = (ranks.off(alone.draw(spread, COINS)[0], half) for _ in range(draws))
+    yield line(case, relation, pure(epsilon), BEFORE, drawn)
+    if table.column.size <= LARGEST_GRID:
+        their, codes = opendp(table, half, relation, float(epsilon)), table.codes.tolist()
+        yield line(case, relation, pure(epsilon), "OpenDP", (ranks.off(their(codes), half) for _ in range(draws)))
+
+
+def rows(draws: int) -> Iterator[dict[str, Any]]:
+    for table in every():
+        for epsilon in ("0.1", "0.5", "1"):
+            for relation in (REPLACE, ADD_REMOVE):
+                yield from several(table, relation, epsilon, draws)
+                yield from median(table, relation, epsilon, draws)

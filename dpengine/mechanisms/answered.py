@@ -29,6 +29,19 @@ class Answered(ABC):
     @abstractmethod
     def promise(self) -> Promise: ...
 
+    @abstractmethod
+    def promise_of(self, people: int) -> Promise:
+        """What this very question promises if only so many people count."""
+
+    @abstractmethod
+    def coarse(self) -> Fraction:
+        """A promised error above this is called coarse: a quarter of the answer's possible range, from public facts."""
+
+    @property
+    def conditional(self) -> bool:
+        """Do only those count who meet a condition? How many they are is never public."""
+        return False
+
     @property
     def answer_kind(self) -> AnswerKind:
         return self.card.answer
@@ -80,6 +93,10 @@ class Answered(ABC):
     def wanted_places(self) -> tuple[Fraction, ...]:
         """The ranks that are asked for, as shares of people (½ for a median); none for other questions."""
         return ()
+
+    def tells_range(self) -> bool:
+        """Does the answer come with a range of values?"""
+        return True
 
     @property
     def goal(self) -> Goal | None:

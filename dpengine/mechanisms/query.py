@@ -29,6 +29,7 @@ from dpengine.declared.schema import Category, extra_labels
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.answered import Answered
 from dpengine.mechanisms.cuts import Cut, of_question
+from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.trial import Trial
 from dpengine.messages import say, shown
 from dpengine.noise.coins import Coins
@@ -152,10 +153,6 @@ class Query(Answered, Generic[Statistic, Raw]):
 
     def promised_before(self) -> list[JsonObject]:  # as earlier versions stored it, so that their receipts hold
         return []
-
-    @abstractmethod
-    def coarse(self) -> Fraction:
-        """A promised error above this is called coarse: a quarter of the answer's possible range, from public facts."""
 
     @abstractmethod
     def draw(self, value: Statistic, coins: Coins) -> Raw: ...
@@ -311,6 +308,13 @@ class Query(Answered, Generic[Statistic, Raw]):
     def of_size(self, people: int) -> Self:
         """As it would be asked of a table of about so many people."""
         return replace(self, facts=replace(self.facts, about=people))
+
+    @property
+    def conditional(self) -> bool:
+        return not self.where.everyone
+
+    def promise_of(self, people: int) -> Promise:
+        return self.of_size(people).promise()
 
     def with_noise(self, noise: str) -> Self:
         return replace(self, noise=noise)

@@ -203,7 +203,7 @@ def _stays(refusal: dp.AllowanceError, epsilon: str) -> str:
 
 def wish_field(query: dp.Query) -> tuple[str, str]:
     """The label of a field for the accepted error, and what the question promises now."""
-    label, now = query.promise().field(query)
+    label, now = query.promise().wished(query)
     return unmarked(label), now
 
 

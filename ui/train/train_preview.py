@@ -30,7 +30,8 @@ _WITHOUT = ("muted", "longdash")
 def show(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError], delta: Fraction) -> None:
     promise = query.promise()
     told = [f"<p><b>{escape(promise.said('train_page.promise', query))}</b></p>"]
-    nominal = f"{say('train_page.nominal')} " if promise.nominal else ""
+    supposed = "train_page.nominal_where" if query.conditional else "train_page.nominal"
+    nominal = f"{say(supposed)} " if promise.nominal else ""
     told.append(f'<p class="muted">{escape(nominal + say("train_page.worst_case"))}</p>')
     st.html("".join(told) + _noises_html(query, offers))
     one, now = query.setting, float(query.epsilon)

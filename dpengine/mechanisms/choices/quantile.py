@@ -113,6 +113,9 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
     def wanted_places(self) -> tuple[Fraction, ...]:
         return self.shares
 
+    def tells_range(self) -> bool:
+        return self.with_range
+
     def own_json(self) -> JsonObject:
         texts = [text_of(share) for share in self.shares]
         return {"column": self.column, "share": texts[0] if len(texts) == 1 else texts, "with_range": self.with_range}

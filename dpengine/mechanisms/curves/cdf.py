@@ -158,8 +158,11 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return Fraction(min(self.off_of(self.facts.about), self.facts.about))
 
     def promise(self) -> Within:
+        return self.promise_of(self.facts.about)
+
+    def promise_of(self, people: int) -> Within:
         nominal = self.facts.countable(self.where, self.column) is None
-        share = ALL * self.people_off / self.facts.about
+        share = ALL * Fraction(min(self.off_of(people), people), people)  # with as many points as now
         return Within(share, self.size, self.beta, Fraction(0), "percent", nominal)
 
     def limits(self, part: str = "") -> Ends | None:

@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import ClassVar, Self
 
 from dpengine.core.json_types import JsonObject
-from dpengine.core.printed import chance, measured, percent, percent_up, two_figures
+from dpengine.core.printed import chance, measured, percent_up, two_figures
 from dpengine.mechanisms.card import CURVES, ON_COLUMN
 from dpengine.mechanisms.promises.promise import Asked, Promise
 from dpengine.mechanisms.telling import NEARLY
@@ -45,16 +45,16 @@ class Within(Promise):
     def words(self, asked: Asked | None = None) -> str:
         words = {"alpha": self.alpha_words(asked), "of": self.of, "chance": chance(self.beta)}
         if asked is not None and (unseen := asked.unseen()) is not None:
-            return say("promise.found", unseen=unseen, unit=counted_words(asked), **words) + self.guess()
+            return say("promise.found", unseen=unseen, unit=counted_words(asked), **words) + self.guess(asked)
         code = "curve" if asked is not None and asked.answer_kind in CURVES else self.code
         return say(f"promise.{code}", **words) + self.guess(asked)
 
     def short(self, asked: Asked | None = None) -> str:
-        return say("promise.short.within", alpha=self.alpha_words(asked))
+        return self.at_best(say("promise.short.within", alpha=self.alpha_words(asked)), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
         if asked is None or asked.answer_kind not in CURVES:
-            return self.words()
+            return self.words(asked)
         words = {"alpha": self.alpha_words(asked), "chance": chance(self.beta)}
         return say("answer.curve_nominal" if self.nominal else "answer.curve_within", rows=asked.facts.about, **words)
 
@@ -73,6 +73,9 @@ class Within(Promise):
 
     def size(self) -> str:
         return f"±{self.alpha_words()}"
+
+    def size_for(self, asked: Asked) -> str:
+        return f"±{self.alpha_words(asked)}"
 
     def _rounded(self, asked: Asked | None) -> str:
         return plain(self.alpha) if self.told_in(asked) in ("people", "rows") else two_figures(self.alpha)
@@ -103,11 +106,8 @@ class Within(Promise):
     def floor_words(self, people: int) -> str:
         return _floor_words(self.kind, self.floor)
 
-    def guess(self, asked: Asked | None = None) -> str:
-        if not self.nominal:
-            return ""
-        groups = self.of > 1 and self.unit != "people" and (asked is None or asked.by is not None)
-        return say("promise.nominal_groups" if groups else "promise.nominal")
+    def equal_groups(self, asked: Asked | None = None) -> bool:
+        return self.of > 1 and self.unit != "people" and (asked is None or asked.by is not None)
 
     def unnamed(self, column: str) -> Promise:
         return replace(self, nominal=False, unit="" if self.unit == column else self.unit)
@@ -141,9 +141,9 @@ class WithinEach(Promise):
     def words(self, asked: Asked | None = None) -> str:
         words = {"of": len(self.columns), "chance": chance(self.beta)}
         if self.empty:
-            return say("promise.within_each_nothing") + self.guess()
+            return say("promise.within_each_nothing") + self.guess(asked)
         told = self._each(asked) if asked is not None else ""
-        return say("promise.within_each", share=percent_up(self.share), each=told, **words) + self.guess()
+        return say("promise.within_each", share=percent_up(self.share), each=told, **words) + self.guess(asked)
 
     def _each(self, asked: Asked) -> str:
         """“ (age ±1.2, salary ±310 €)”; of many columns the first ones, and nothing of made-up ones."""
@@ -157,13 +157,10 @@ class WithinEach(Promise):
         return f" ({', '.join(told)}{''.join(more)})"
 
     def short(self, asked: Asked | None = None) -> str:
-        return say("promise.short.within_each", share=percent_up(self.share))
+        return self.at_best(say("promise.short.within_each", share=percent_up(self.share)), asked)
 
     def size(self) -> str:
         return f"±{percent_up(self.share)}"
-
-    def guess(self, asked: Asked | None = None) -> str:
-        return say("promise.nominal") if self.nominal else ""
 
     def unnamed(self, column: str) -> Promise:
         return replace(self, nominal=False, columns=("",) * len(self.columns))
@@ -189,23 +186,49 @@ class Rank(Promise):
         return replace(self, share=wish)
 
     def words(self, asked: Asked | None = None) -> str:
-        if (around := self._places(asked)) is not None:
-            return say("promise.places" if around else "promise.anywhere", **around) + self.guess()
-        return say("promise.rank", share=self._percent(), chance=chance(self.beta)) + self.guess()
+        if self._places(asked) == {}:
+            return say("promise.anywhere") + self.guess(asked)
+        return say(f"promise.{self._code(asked)}", **self._told(asked)) + self.guess(asked) + self._values(asked)
 
     def short(self, asked: Asked | None = None) -> str:
-        return say("promise.short.rank", share=self._percent())
+        return self.at_best(say(f"promise.short.{self._code(asked)}", **self._told(asked)), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        if around := self._places(asked):
-            return say("answer.places", **around)
-        return say("answer.rank", alpha=self._percent(), chance=chance(self.beta))
+        around, unit = self._places(asked), counted_words(asked)
+        told = say("answer.places", unit=unit, **around) if around else say("answer.rank", **self._told(asked))
+        return told.removesuffix(".") + self.guess(asked) + "."
 
     def size(self) -> str:
         return f"±{self._percent()}"
 
+    def size_for(self, asked: Asked) -> str:
+        return say("amount.of_all", share=self._percent(), unit=counted_words(asked))
+
     def _percent(self) -> str:
-        return percent(min(self.share, Fraction(1)))
+        return percent_up(min(self.share, Fraction(1)))
+
+    def _code(self, asked: Asked | None) -> str:
+        """Of one place it is told what it is: a half below, or nine tenths."""
+        wanted = () if asked is None else asked.wanted_places
+        return "rank" if len(wanted) != 1 else "half" if wanted[0] == Fraction(1, 2) else "below"
+
+    def _told(self, asked: Asked | None) -> JsonObject:
+        wanted = () if asked is None else asked.wanted_places
+        place = plain(wanted[0] * 100) if wanted else ""
+        return {
+            "share": self._percent(),
+            "place": place,
+            "unit": counted_words(asked),
+            "chance": chance(self.beta),
+        }
+
+    def _values(self, asked: Asked | None) -> str:
+        """How people and values go together: before the draw an error is a share of people, and how far that is in the
+        column's own unit depends on the data."""
+        if asked is None:
+            return ""
+        code = "promise.in_values" if asked.tells_range() else "promise.in_values_not"
+        return say(f"{code}_unit", measure=asked.measure) if asked.measure else say(code)
 
     def _places(self, asked: Asked | None) -> JsonObject | None:
         """The two ranks among all people, sorted, between which the answer lies, rounded outwards; empty if that could
@@ -222,9 +245,6 @@ class Rank(Promise):
 
     def floor_words(self, people: int) -> str:
         return say("floor.rank", share=local(f"{float(self.floor / people) * 100:.2g} %")) if self.floor else ""
-
-    def guess(self, asked: Asked | None = None) -> str:
-        return say("promise.nominal") if self.nominal else ""
 
     def unnamed(self, column: str) -> Promise:
         return replace(self, nominal=False)
@@ -291,20 +311,17 @@ class NearAverage(Promise):
         return replace(self, share=wish)
 
     def words(self, asked: Asked | None = None) -> str:
-        return say("promise.near_average", share=self.size(), chance=chance(self.beta)) + self.guess()
+        return say("promise.near_average", share=self.size(), chance=chance(self.beta)) + self.guess(asked)
 
     def short(self, asked: Asked | None = None) -> str:
-        return say("promise.short.near_average", share=self.size())
+        return self.at_best(say("promise.short.near_average", share=self.size()), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
-        code = "answer.no_average_ahead_nominal" if self.nominal else "answer.no_average_ahead"
-        return say(code, share=self.size(), chance=chance(self.beta))
+        told = say("answer.no_average_ahead", share=self.size(), chance=chance(self.beta))
+        return told.removesuffix(".") + self.guess(asked) + "."
 
     def floor_words(self, people: int) -> str:
         return say("floor.near_average", share=local(f"{float(self.floor) * 100:.2g} %")) if self.floor else ""
-
-    def guess(self, asked: Asked | None = None) -> str:
-        return say("promise.nominal") if self.nominal else ""
 
 
 def counted_words(asked: Asked | None) -> str:

@@ -80,13 +80,17 @@ class Band(Promise):
         return replace(self, alpha=wish * self.even)
 
     def words(self, asked: Asked | None = None) -> str:
-        return say("promise.band", share=percent_up(self.amount), chance=chance(self.beta)) + self.guess()
+        return say("promise.band", share=percent_up(self.amount), chance=chance(self.beta)) + self.guess(asked)
 
     def short(self, asked: Asked | None = None) -> str:
-        return say("promise.short.band", share=percent_up(self.amount))
+        return self.at_best(say("promise.short.band", share=percent_up(self.amount)), asked)
 
-    def guess(self, asked: Asked | None = None) -> str:
-        return say("promise.nominal") if self.nominal else ""
+    def supposes(self, asked: Asked | None = None) -> bool:
+        """An even spread of those who meet a condition is as low as they are few."""
+        return self.nominal or (asked is not None and asked.conditional)
+
+    def size(self) -> str:
+        return f"±{percent_up(self.amount)}"
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class Excess(Promise):
         return self.said("promise.excess", asked)
 
     def short(self, asked: Asked | None = None) -> str:
-        return self.said("promise.short.excess", asked)
+        return self.at_best(self.said("promise.short.excess", asked), asked)
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
         return self.said("answer.excess", asked)

@@ -20,6 +20,8 @@ from dpengine.mechanisms.card import AnswerKind
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 
+_PARTS = (3, 10)  # a third and a tenth of the people: what is told of a condition that fewer of them meet
+
 
 class Asked(Protocol):
     """What a promise uses of its question to word its sentences more plainly."""
@@ -40,8 +42,16 @@ class Asked(Protocol):
     def wanted_places(self) -> tuple[Fraction, ...]: ...
     @property
     def goal(self) -> Goal | None: ...
+    @property
+    def conditional(self) -> bool: ...
+    @property
+    def counts_rows(self) -> bool: ...
     def off(self) -> Fraction: ...
     def unseen(self) -> Fraction | None: ...
+    def tells_range(self) -> bool: ...
+    def coarse(self) -> Fraction: ...
+    def promise(self) -> Promise: ...
+    def promise_of(self, people: int) -> Promise: ...
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,7 @@ class Promise(ABC):
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
         """The same for an answer that was drawn; `several`: it names more than one item."""
-        return self.words()
+        return self.words(asked)
 
     def each(self, asked: Asked, of: int) -> str:
         """How far each of `of` figures may be off."""
@@ -138,13 +148,58 @@ class Promise(ABC):
         """The amount as a number of people."""
         return self.amount * people if self.in_percent else self.amount
 
+    def supposes(self, asked: Asked | None = None) -> bool:
+        """Does it suppose that as many people count as are declared? How many meet a condition is not public, nor is
+        how many there are where membership is secret."""
+        return bool(getattr(self, "nominal", False))
+
+    def equal_groups(self, asked: Asked | None = None) -> bool:
+        """Does it suppose that all groups are of one size?"""
+        return asked is not None and asked.by is not None
+
     def guess(self, asked: Asked | None = None) -> str:
-        """A note on promises that assume the declared size: how many people meet a condition is not public."""
-        return ""
+        """What it supposes, as the end of a sentence. Under a condition also what is promised if fewer people meet it:
+        from public facts, so that nobody takes the promise for everyone as one for a group."""
+        if not self.supposes(asked):
+            return ""
+        groups = "_groups" if self.equal_groups(asked) else ""
+        if asked is None or not asked.conditional:
+            return say(f"promise.nominal{groups}")
+        everyone = _everyone(asked)
+        if asked.promise().amount != self.amount:  # a wish: what it takes at another spend is not said here
+            return say("promise.if_met_less", who=everyone)
+        third, tenth = (self._if_met(asked, part) for part in _PARTS)
+        return say(f"promise.if_met{groups}", who=everyone, third=third, tenth=tenth)
+
+    def _if_met(self, asked: Asked, part: int) -> str:
+        """The size that is promised if one in `part` of the declared people meets the condition."""
+        then = asked.promise_of(max(asked.facts.about // part, 1))
+        return say("promise.if_met.nothing") if then.amount >= 4 * asked.coarse() else then.size_for(asked)
+
+    def at_best(self, told: str, asked: Asked | None = None) -> str:
+        """A few words of promise with what they suppose, for a card or a table cell."""
+        if asked is None or not self.supposes(asked):
+            return told
+        groups = self.equal_groups(asked)
+        if asked.conditional:
+            code = "promise.short.if_met_groups" if groups else "promise.short.if_met"
+            return say(code, promise=told, who=_everyone(asked))
+        return say("promise.short.groups", promise=told) if groups else told
+
+    def wished(self, asked: Asked) -> tuple[str, str]:
+        """`field`, with what a wish supposes."""
+        label, now = self.field(asked)
+        if self.supposes(asked) and asked.conditional:
+            label = say("spend.wish.if_met", label=label, who=_everyone(asked))
+        return label, now
 
     def unnamed(self, column: str) -> Promise:
         """The promise without its column's name, for a made-up table of a stated number of people."""
         return self
+
+
+def _everyone(asked: Asked) -> str:
+    return say("who.everyone.rows" if asked.counts_rows else "who.everyone")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ Cost        one scan, and T passes over D cells times the columns and pairs, or 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -39,6 +39,7 @@ from dpengine.core.exact import ln_above
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.synthetic.of_class import OfClass, in_rows, root_above, whole
 from dpengine.mechanisms.telling import NOISE
@@ -96,6 +97,9 @@ class Mwem(OfClass):
             return self.rounds
         people, bought = self.facts.about, self.known is None
         return best_rounds(self.domain, self.many, people, bought, self.epsilon, self.moved, self.beta)
+
+    def promise_of(self, people: int) -> Promise:
+        return replace(self, rounds=self.turns).of_size(people).promise()  # the rounds are those of the declared size
 
     @property
     def rows(self) -> int:

@@ -23,7 +23,7 @@ Cost        C(m+D−1, m) multisets times D + |C|; bounded below, and refused be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -38,6 +38,7 @@ from dpengine.core.exact import ceiling, exp_decimal, ln_above
 from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.promises import Promise
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.synthetic.multisets import MOST_SEQUENCES, enumerated, how_many
 from dpengine.mechanisms.synthetic.of_class import OfClass, root_above, whole
@@ -110,6 +111,9 @@ class SmallDatabase(OfClass):
     def rows(self) -> int:
         """m."""
         return self.size or best_size(self.domain, self.many, self.widest, self.facts.about, self.rate, self.beta)
+
+    def promise_of(self, people: int) -> Promise:
+        return replace(self, size=self.rows).of_size(people).promise()  # m is that of the declared size
 
     @property
     def rate(self) -> Fraction:

@@ -9,7 +9,6 @@ SENTENCES = {
     "answer.uncertain_order": "Not certain which are first",
     "answer.drawn": "“{names}” was drawn.",
     "answer.drawn_several": "These were drawn, in this order: {names}.",
-    "answer.no_average_ahead_nominal": "No other average is ahead of it by more than {share} of the range, {chance} times in 100, in a table of the declared size.",
     "answer.no_average_ahead": "No other average is ahead of it by more than {share} of the range, {chance} times in 100.",
     "answer.none_ahead": "None is ahead of it by more than {gap} {unit}, {chance} times in 100.",
     "answer.none_ahead_several": "Of those not named before it, none is ahead of any of them by more than {gap} {unit}, {chance} times in 100.",

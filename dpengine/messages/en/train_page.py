@@ -70,6 +70,7 @@ SENTENCES: dict[str, str] = {
     "train_page.promise_loss": "With this spend, its loss would be at most {error} above that of the best model of this kind.",
     "train_page.worst_case": "On average over the noise, whatever the table holds; most tables are kinder than the worst one. How well it fits yours can be measured afterwards, at a price.",
     "train_page.nominal": "For a table of about the declared size.",
+    "train_page.nominal_where": "If everyone met the condition, in a table of about the declared size; the fewer do, the worse it is.",
     "train_page.noises": "Three kinds of noise for the same spend",
     "train_page.column.noise": "Kind of noise",
     "train_page.column.scale": "Noise in a step",

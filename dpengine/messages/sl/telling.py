@@ -9,7 +9,6 @@ SENTENCES = {
     "answer.uncertain_order": "Ni gotovo, kaj je na prvih mestih",
     "answer.drawn": "Izžrebano je bilo „{names}“.",
     "answer.drawn_several": "Izžrebano je bilo po vrsti: {names}.",
-    "answer.no_average_ahead_nominal": "Nobeno drugo povprečje ni višje za več kot {share} razpona, v {chance} od 100 primerov, v tabeli navedene velikosti.",
     "answer.no_average_ahead": "Nobeno drugo povprečje ni višje za več kot {share} razpona, v {chance} od 100 primerov.",
     "answer.none_ahead": "Nobena druga nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.none_ahead_several": "Med tistimi, ki še niso bile naštete, nobena nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",

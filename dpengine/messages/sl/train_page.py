@@ -70,6 +70,7 @@ SENTENCES: dict[str, str] = {
     "train_page.promise_loss": "S to porabo bi bila njegova izguba največ {error} nad izgubo najboljšega modela te vrste.",
     "train_page.worst_case": "V povprečju po šumu, karkoli je v tabeli; večina tabel je prijaznejša od najslabše. Kako dobro se prilega vaši, lahko izmerite pozneje, kar ima svojo ceno.",
     "train_page.nominal": "Za tabelo približno navedene velikosti.",
+    "train_page.nominal_where": "Če bi pogoj izpolnjevale vse osebe v tabeli približno navedene velikosti; čim manj jih je, tem slabše je.",
     "train_page.noises": "Tri vrste šuma za isto porabo",
     "train_page.column.noise": "Vrsta šuma",
     "train_page.column.scale": "Šum v koraku",

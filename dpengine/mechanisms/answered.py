@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.core.amounts import BETA
-from dpengine.core.json_types import Ends, Json
+from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Ref, base
 from dpengine.declared.schema import ItemSet
@@ -64,9 +64,13 @@ class Answered(ABC):
     def counts_rows(self) -> bool:
         """Are rows counted rather than people? Yes where a person may have several rows, unless the question says
         otherwise; for sets, the people who hold an item are counted."""
-        column = self.facts.schema.columns.get(self.answer_column)
-        people = getattr(self, "people", False) or isinstance(column, ItemSet)
-        return self.facts.unit.id_column is not None and not people
+        return self.rows_in_form(self.facts, {"column": self.answer_column, "people": getattr(self, "people", False)})
+
+    @classmethod
+    def rows_in_form(cls, facts: Facts, given: JsonObject) -> bool:
+        """The same of a form that is still being filled in."""
+        sets = isinstance(facts.schema.columns.get(str(given.get("column"))), ItemSet)
+        return facts.unit.id_column is not None and not sets and not given.get("people")
 
     @property
     def counted(self) -> str:

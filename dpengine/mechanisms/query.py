@@ -21,6 +21,7 @@ from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Ends, Figures, Json, JsonObject
+from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import EVERYONE, Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
@@ -137,6 +138,10 @@ class Query(Answered, Generic[Statistic, Raw]):
     @abstractmethod
     def sentence(self) -> str:
         """The question as words, the same in form, answer, history and receipt."""
+
+    def whom(self) -> str:
+        """Who counts, inside `sentence`: everyone, people or rows where conditions hold; by group."""
+        return who(self.where, self.by, self.counts_rows)
 
     @abstractmethod
     def need(self) -> AnyNeed | RawNeed: ...

@@ -85,8 +85,9 @@ def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -
     return built
 
 
-def compare(table: dp.Table, given: Any) -> list[Any]:
-    """Groups of people to compare, each with its own conditions; or columns whose averages are."""
+def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
+    """Groups of people or rows to compare, each with its own conditions; or columns whose averages are. `rows` ends the
+    codes of words that speak of rows."""
     columns = table.schema.of_kind(Number)
     if len(columns) > 1:
         averages = isinstance(given, list) and any(isinstance(one, dict) for one in given)
@@ -97,7 +98,7 @@ def compare(table: dp.Table, given: Any) -> list[Any]:
             default=kinds[averages],
             required=True,
             key=f"ask-compare-{table.name}",
-            format_func=lambda one: say(f"form.compare.{one}"),
+            format_func=lambda one: say(f"form.compare.{one}{rows if one == kinds[0] else ''}"),
         )
         if kind == "averages":
             return _averages(columns, given if averages else [], table.name)
@@ -106,7 +107,7 @@ def compare(table: dp.Table, given: Any) -> list[Any]:
     count = st.session_state.setdefault(counter, min(max(len(known), 2), MOST_GROUPS))
     built = []
     for place in range(count):
-        st.html(f'<p class="muted">{say("form.option", number=place + 1)}</p>')
+        st.html(f'<p class="muted">{say(f"form.option{rows}", number=place + 1)}</p>')
         built.append(conditions(table, known[place] if place < len(known) else [], f"option{place}"))
     with st.container(horizontal=True):
         if count < MOST_GROUPS:

@@ -120,15 +120,16 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             now = now if now in columns else columns[0]
             column = pickers.pick("form.column", columns, now, grouping.words, f"ask-column-{key}")
         choice = "everyone"
+        rows = ".rows" if dp.catalogue[key].rows_in_form(table.facts, given | {"column": column}) else ""
         if "where" in parameters:
             people = parameters["where"]
             st.markdown(people.around("form.for"), width="content")
             known = dp.catalogue[key].known_of_everyone(table.facts) and not given.get("by")
             choice = pickers.pick(
-                "form.who",
+                f"form.who{rows}",
                 ["everyone", "some"],
                 "some" if given.get("where") or known else "everyone",
-                lambda one: people.around(f"form.who.{one}"),
+                lambda one: say(f"form.who.{one}{rows}") if rows else people.around(f"form.who.{one}"),
                 f"ask-who-{key}",
             )
         groups = table.schema.of_kind(Category) + grouping.options(table.schema)
@@ -143,13 +144,13 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     if by:
         chosen["by"] = grouping.chosen(table.schema, by, given.get("by"), f"ask-by-figures-{key}")
     if "of" in parameters:
-        st.html(f'<p class="muted">{say("form.of_title")}</p>')
+        st.html(f'<p class="muted">{say(f"form.of_title{rows}")}</p>')
         chosen["of"] = conditions.conditions(table, given.get("of") or [], "of")
     if "options" in parameters:
-        chosen["options"] = conditions.compare(table, given.get("options"))
+        chosen["options"] = conditions.compare(table, given.get("options"), rows)
     if choice == "some":
         if "of" in parameters or "options" in parameters:
-            st.html(f'<p class="muted">{say("form.where_title")}</p>')
+            st.html(f'<p class="muted">{say(f"form.where_title{rows}")}</p>')
         chosen["where"] = conditions.conditions(table, given.get("where") or [], "where")
     if any(parameter.kind == "columns.curve" for parameter in parameters.values()):
         chosen |= density.pickers(table, given, pickers.turn())

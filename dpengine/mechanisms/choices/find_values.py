@@ -96,7 +96,7 @@ class FindValues(Query[Found, Found]):
         return set()
 
     def sentence(self) -> str:
-        return say("sentence.find_values", column=self.column)
+        return say("sentence.find_values_rows" if self.counts_rows else "sentence.find_values", column=self.column)
 
     def listed(self, value: JsonObject) -> list[str]:
         return sorted(value, key=lambda name: (-value[name], name))

@@ -23,7 +23,6 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING
@@ -73,7 +72,7 @@ class Iqr(Quantile):
         return {"column": self.column}
 
     def sentence(self) -> str:
-        return say("sentence.iqr", column=self.column, who=who(self.where, self.by))
+        return say("sentence.iqr", column=self.column, who=self.whom())
 
     def labels(self) -> list[str]:
         return []  # two quartiles are drawn, but one distance is released

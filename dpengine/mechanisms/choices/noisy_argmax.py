@@ -30,7 +30,7 @@ from typing import ClassVar
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.condition_words import conditions, who
+from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -127,8 +127,9 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
 
     def sentence(self) -> str:
         if self.averages:
-            return say("sentence.noisy_argmax.averages", columns="; ".join(self._ranges()), who=who(self.where))
-        return say("sentence.noisy_argmax", options="; ".join(self._conditions()), who=who(self.where))
+            code = "sentence.noisy_argmax.averages_rows" if self.counts_rows else "sentence.noisy_argmax.averages"
+            return say(code, columns="; ".join(self._ranges()), who=self.whom())
+        return say("sentence.noisy_argmax", options="; ".join(self._conditions()), who=self.whom())
 
     def need(self) -> ConditionCounts | PlaceSums:
         if self.averages:

@@ -31,7 +31,6 @@ from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.core.json_types import Ends, Json, JsonObject
-from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Rank
@@ -123,7 +122,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
     def sentence(self) -> str:
         code = "sentence.quantile" if len(self.shares) == 1 else "sentence.quantiles"
         percents = [plain(share * 100) for share in self.shares]
-        return say(code, shares=percents, share=percents[0], column=self.column, who=who(self.where, self.by))
+        return say(code, shares=percents, share=percents[0], column=self.column, who=self.whom())
 
     def labels(self) -> list[str]:
         if self.by is not None or len(self.shares) == 1:
@@ -351,4 +350,4 @@ class Median(Quantile):
         return {"column": self.column, "with_range": self.with_range}
 
     def sentence(self) -> str:
-        return say("sentence.median", column=self.column, who=who(self.where, self.by))
+        return say("sentence.median", column=self.column, who=self.whom())

@@ -29,7 +29,6 @@ from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
@@ -108,7 +107,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     def sentence(self) -> str:
         code = "sentence.top_item" if self.how_many == 1 else "sentence.top_items"
-        return say(code, many=self.how_many, column=self.column, who=who(self.where))
+        return say(code, many=self.how_many, column=self.column, who=self.whom())
 
     @cached_property
     def candidates(self) -> Integers:

@@ -20,7 +20,7 @@ from typing import ClassVar
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Figures, JsonObject
-from dpengine.declared.condition_words import conditions, who
+from dpengine.declared.condition_words import conditions
 from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
@@ -78,7 +78,8 @@ class Proportion(Averaged[tuple[int, ...]]):
         return {"of": self.of.as_json()}
 
     def sentence(self) -> str:
-        return say("sentence.proportion", of=conditions(self.of), who=who(self.where, self.by))
+        code = "sentence.proportion_rows" if self.counts_rows else "sentence.proportion"
+        return say(code, of=conditions(self.of), who=self.whom())
 
     @property
     def known(self) -> int | None:

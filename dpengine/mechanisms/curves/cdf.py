@@ -35,7 +35,6 @@ from dpengine.accountant.loss import Exponential, Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import exp_decimal, read_number
 from dpengine.core.json_types import Ends, Json, JsonObject
-from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.curves import band_floats, bands
@@ -101,7 +100,7 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return {"column": self.column} | ({} if self.given_points is None else {"points": self.given_points})
 
     def sentence(self) -> str:
-        return say("sentence.cdf", column=self.column, who=who(self.where))
+        return say("sentence.cdf", column=self.column, who=self.whom())
 
     @property
     def size(self) -> int:

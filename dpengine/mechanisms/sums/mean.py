@@ -25,7 +25,6 @@ from typing import ClassVar
 
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.json_types import Ends, Figure, Figures
-from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
@@ -71,7 +70,7 @@ class Mean(OfNumbers[tuple[int, ...]]):
     )
 
     def sentence(self) -> str:
-        return say("sentence.mean", column=self.column, who=who(self.where, self.by))
+        return say("sentence.mean", column=self.column, who=self.whom())
 
     @property
     def known(self) -> int | None:

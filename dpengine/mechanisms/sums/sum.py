@@ -22,7 +22,6 @@ from typing import ClassVar
 from dpengine.accountant.loss import Loss, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Ends, Figures
-from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
@@ -69,7 +68,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
             raise AllowanceError("sum.overflow", column=self.column)
 
     def sentence(self) -> str:
-        return say("sentence.sum", column=self.column, who=who(self.where, self.by))
+        return say("sentence.sum", column=self.column, who=self.whom())
 
     @property
     def grain(self) -> Fraction:

@@ -23,7 +23,6 @@ from typing import ClassVar
 from dpengine.accountant.loss import Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Ends, Figure, Figures
-from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
@@ -65,7 +64,7 @@ class Variance(OfNumbers[tuple[int, ...]]):
             raise AllowanceError("variance.overflow", column=self.column, most=isqrt(MOST_SUM // MOST_ROWS // 2))
 
     def sentence(self) -> str:
-        return say("sentence.variance", column=self.column, who=who(self.where))
+        return say("sentence.variance", column=self.column, who=self.whom())
 
     def need(self) -> Moments:
         return Moments(self.column, self.half + 1, 2, None, 1, self.where)

@@ -36,7 +36,6 @@ from dpengine.accountant.loss import Loss
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, read_number, text_of
 from dpengine.core.json_types import Ends, Figure, Figures, Json, JsonObject
-from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Number, Schema
@@ -119,7 +118,7 @@ class VectorMean(Averaged[tuple[int, ...]]):
         return data | ({"lattice": self.lattice} if self.lattice != LATTICE else {})
 
     def sentence(self) -> str:
-        told = {"columns": list(self.columns), "who": who(self.where)}
+        told = {"columns": list(self.columns), "who": self.whom()}
         if self.norm == 1:
             return say("sentence.vector_mean", **told)
         return say("sentence.vector_mean_cut", percent=self.norm * 100, **told)

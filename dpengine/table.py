@@ -91,7 +91,7 @@ class Table:
         """A question from the catalogue; refuses in one sentence what it cannot use."""
         if key not in catalogue:
             raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
-        return catalogue[key].build(self.facts, parameters)
+        return catalogue[key].build(self.facts, catalogue[key].asked_now(parameters))
 
     def preview(self, query: AnyQuery) -> Preview:
         standing = self._standing()  # read before the cap, which only grows: the meter never shows more than 100 %

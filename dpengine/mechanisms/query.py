@@ -91,6 +91,11 @@ class Query(Answered, Generic[Statistic, Raw]):
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
 
     @classmethod
+    def asked_now(cls, given: JsonObject) -> JsonObject:
+        """What a person gave, with what is chosen for her where rows that earlier versions stored have nothing."""
+        return given
+
+    @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:
         """Make the query from public facts and the JSON of a form; refuses in one sentence what it cannot use."""
         given = dict(parameters)

@@ -7,8 +7,9 @@ Statistic   a column's cells are its listed values, or public groups of its rang
             rows without a value and one for cells that do not fit the declaration: every row is in exactly one. Wanted
             are all columns by themselves, every column against each column of interest (or all pairs), and with `three`
             against both. Counted are the largest sets, in one scan; what stands below them are sums.
-Draw        every residual, one integer at a time, + Z of its own variance. Nothing is released without noise, except
-            the number of rows where that is public.
+Draw        every residual, one integer at a time, + Z of its own variance, spread so that cells are about equally exact
+            (`LEVEL`; with a weight w, 1/w of the variance). Nothing is released without noise, except the number of
+            rows where that is public.
 Accuracy    a cell of the marginal A has subgaussian noise of variance V_A, known beforehand: within √(2·V_A·ln(2N/β′))
             for all N cells at once but for β′ = β/2. The other half is for what else is read off them: averages,
             percentiles, shares, differences of two cells (`released.look_ranges`). A bar is told rounded to a whole
@@ -58,6 +59,7 @@ MOST_CELLS = 10_000  # of one marginal
 MOST_NUMBERS = 200_000  # to draw
 MOST_AGAINST = 2
 EVERY_PAIR = "all"  # instead of columns of interest
+LEVEL = "level"  # noise is spread so that the widest range of a cell is as narrow as the loss allows
 NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # as they are stored
 
 
@@ -76,6 +78,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
             Parameter("against", "columns"),
             Parameter("three", "flag"),
             Parameter("weights", "weights"),
+            Parameter("spread", "spread"),
             Parameter("epsilon", "epsilon", required=True),
         ),
     )
@@ -85,7 +88,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
             "of two lists against each other": {"columns": ["c", "d"], "against": "all"},
             "of numbers in steps": {"columns": [{"column": "x", "step": 2}, "c"], "against": ["c"]},
             "of three against two": {"columns": ["c", "d", "t"], "against": ["c", "d"], "three": True},
-            "with a weight": {"columns": ["c", "t"], "against": ["c"], "weights": {"t": "3"}},
+            "with a weight": {"columns": ["c", "t"], "against": ["c"], "weights": {"t": "3"}, "spread": LEVEL},
         },
         example=Example({"columns": ["town", "member"], "against": ["town"]}),
         twins=("half", "relation", "bare"),
@@ -97,6 +100,11 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
     every: bool = False  # all pairs of columns
     three: bool = False
     weights: tuple[tuple[str, Fraction], ...] = ()
+    spread: str = ""  # how noise is spread over the marginals: LEVEL, or as in rows that earlier versions stored
+
+    @classmethod
+    def asked_now(cls, given: JsonObject) -> JsonObject:
+        return {"spread": LEVEL} | given
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -118,6 +126,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
             "every": every,
             "three": given.get("three") in (True, "true", "1") and len(against) == MOST_AGAINST,
             "weights": _read_weights(given.get("weights"), plain),
+            "spread": LEVEL if given.get("spread") == LEVEL else "",
         }
         _refuse_large(facts, made)
         return made
@@ -130,6 +139,8 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
             given["three"] = True
         if self.weights:
             given["weights"] = {name: text_of(weight) for name, weight in self.weights}
+        if self.spread:
+            given["spread"] = self.spread
         return given
 
     def sentence(self) -> str:
@@ -164,7 +175,8 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         )
         replaced = self.facts.relation == "replace"
         sizes = tuple(axis.size for axis in self.axes)
-        return ResidualLayout(sizes, wanted, replaced and rows, replaced, self.facts.unit.at_most)
+        level = self.spread == LEVEL
+        return ResidualLayout(sizes, wanted, replaced and rows, replaced, self.facts.unit.at_most, level)
 
     @cached_property
     def sets(self) -> tuple[Columns, ...]:

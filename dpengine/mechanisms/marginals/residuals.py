@@ -19,10 +19,13 @@ Loss        one row added (p_B = Π_{i∈B}(1 − 1/n_i)):  ρ = ½·Σ_B p_B/σ
 Rebuilding  M_A = Σ_{B⊆A} ⊗_{i∈B}(I − J/n_i)·(R_B/Πn_i) ⊗_{i∈A∖B} (1/n_i)·1, so the noise of a cell of M_A has variance
                 Σ_{B⊆A} σ_B²·Π_{i∈B}(1−1/n_i)·Π_{i∈A∖B} 1/n_i²,
             the same for all its cells. The noise is subgaussian with that parameter (ibid., Corollary 17).
-Noise       least Σ_A weight_A·variance_A at a given loss. One row added: σ_B² ∝ √(p_B/c_B), c_B what σ_B² costs in the
-            sum. One row replaced: the same with a mixture of the d(E) for p, the mixture that makes the sum largest
-            (Σ√(c_B·p_B) is concave in it: Frank and Wolfe). Any σ is valid; the loss is computed from the σ that is
-            taken, and rounded up.
+Noise       `level`: least max_A weight_A·variance_A at a given loss, so that all cells are equally exact where weights
+            are equal. Else least Σ_A weight_A·variance_A, as first looks of before have it. The sum, one row added:
+            σ_B² ∝ √(p_B/c_B), c_B what σ_B² costs in it. One row replaced: the same with a mixture of the d(E) for p,
+            the mixture that makes the sum largest (Σ√(c_B·p_B) is concave in it: Frank and Wolfe). The maximum is the
+            sum with the weights that make it largest (√(c·p) is concave in both together), found on the way: a
+            marginal's weight grows with its variance. Any σ is valid; the loss is computed from the σ that is taken,
+            and rounded up.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ from dpengine.core.exact import up
 Columns = tuple[int, ...]  # places of columns, rising
 MOST_TOGETHER = 16  # columns whose agreement is tried in all ways at once; beyond, each residual is taken at its worst
 _STEPS = 60  # of Frank and Wolfe: within about one part in a hundred of the least
+_FLOOR = 1e-3  # of what moves most: a residual that nothing moves in one mixture may be moved in another
 _GRAIN = 10**6
 _SPARE = 1 + 1e-9
 
@@ -60,6 +64,7 @@ class ResidualLayout:
     known: bool  # the number of rows
     replaced: bool  # neighbours differ in a row that is replaced; else one is added or left out
     rows: int = 1  # of one person, at most
+    level: bool = False  # the largest weighted variance is to be least, not the sum of all
 
     @cached_property
     def bases(self) -> list[Columns]:
@@ -120,7 +125,7 @@ class ResidualLayout:
         """max over E of Σ_B d_B(E)·weight_B, and the d_B(E) there. Where too many columns hang together each residual
         is taken at its own worst, which is more than can be."""
         tables = {part: table * weights[part] for part, table in self.apart.items()}
-        agrees = _agreement(tables)
+        agrees = _agreement(tables, self._order)
         if agrees is None:
             moves = {part: float(table.max()) for part, table in self.apart.items()}
         else:
@@ -142,11 +147,16 @@ class ResidualLayout:
     @cached_property
     def bounded(self) -> bool:
         """Whether too many columns hang together, so that the loss is bounded and not computed."""
-        return self.replaced and _agreement(self.apart) is None
+        return self.replaced and self._order is None
+
+    @property
+    def _order(self) -> tuple[_Turn, ...] | None:
+        return _order(tuple(self.apart), MOST_TOGETHER)
 
     def best(self, rho: Fraction) -> dict[Columns, Fraction]:
-        """σ_B² for every base, with a loss of at most ρ and about the least weighted sum of variances."""
-        shape = _shape(self)
+        """σ_B² for every base, with a loss of at most ρ and about the least weighted sum of variances, or the least
+        maximum."""
+        shape = _level(self) if self.level else _shape(self)
         unit = self.rho(shape)
         return {part: up(value * unit / rho, _GRAIN) for part, value in shape.items()}
 
@@ -167,6 +177,36 @@ def _shape(layout: ResidualLayout) -> dict[Columns, Fraction]:
     return {part: Fraction(f"{1 / weight:.6g}") for part, weight in weights.items()}
 
 
+@lru_cache(maxsize=256)
+def _level(layout: ResidualLayout) -> dict[Columns, Fraction]:
+    """The same for the least maximum. Of all steps the best is taken: maximum times loss does not change with scale."""
+    bases, wanted = layout.bases, layout.wanted
+    place = {part: at for at, part in enumerate(bases)}
+    found = [
+        (at, place[part], float(weight * layout.share(columns, part)))
+        for at, (columns, weight) in enumerate(wanted)
+        for part in parts_of(columns)
+        if part in place
+    ]
+    told, of, share = (np.array(one) for one in zip(*found, strict=True))
+    added = {part: float(layout.kept(part)) for part in bases}
+    matters, moves = np.ones(len(wanted)), np.array([added[part] for part in bases])
+    mixed, best, least = moves, moves, math.inf
+    for step in range(_STEPS):
+        costs = np.bincount(of, share * matters[told], len(bases))
+        weights = np.sqrt(costs / np.maximum(mixed, _FLOOR * mixed.max()))
+        variances = np.bincount(told, share / weights[of], len(wanted))
+        if layout.replaced:
+            worst = _moves(layout, dict(zip(bases, weights.tolist(), strict=True)), added)
+            moves = np.array([worst[part] for part in bases])
+        if (judged := float(variances.max() * (moves @ weights))) < least:
+            least, best = judged, weights
+        stride = 2 / (step + 2)
+        mixed = (1 - stride) * mixed + stride * moves
+        matters = matters * variances / variances.max()
+    return {part: Fraction(f"{1 / weight:.6g}") for part, weight in zip(bases, best.tolist(), strict=True)}
+
+
 def _moves(
     layout: ResidualLayout, weights: Mapping[Columns, float], added: dict[Columns, float]
 ) -> dict[Columns, float]:
@@ -179,25 +219,45 @@ def _moves(
 
 def _weights(costs: Mapping[Columns, float], moves: Mapping[Columns, float]) -> dict[Columns, float]:
     """1/σ² ∝ √(c/p); a residual that no change moves still needs some noise, because another mixture may move it."""
-    floor = 1e-3 * max(moves.values())
+    floor = _FLOOR * max(moves.values())
     return {part: math.sqrt(costs[part] / max(moves[part], floor)) for part in costs}
 
 
-def _agreement(tables: Mapping[Columns, Floats]) -> dict[int, bool] | None:
-    """Where the sum of one entry of each table is largest, over all ways in which columns agree or not; None where too
-    many columns hang together. Columns are maximised over one after the other, those with the fewest neighbours
-    first."""
-    waiting, undone = dict(tables), []
+_Turn = tuple[int, Columns, tuple[Columns, ...], Columns]  # a column, those around it, the tables with it, the rest
+
+
+@lru_cache(maxsize=256)
+def _order(parts: tuple[Columns, ...], most: int) -> tuple[_Turn, ...] | None:
+    """In which order columns are maximised over, those with the fewest neighbours first; None where too many columns
+    hang together."""
+    waiting, order = list(parts), []
     while columns := {place for part in waiting for place in part}:
-        reach = {place: {other for part in waiting if place in part for other in part} for place in columns}
+        reach: dict[int, set[int]] = {place: set() for place in columns}
+        for part in waiting:
+            for place in part:
+                reach[place].update(part)
         chosen = min(columns, key=lambda place: (len(reach[place]), place))
         around = tuple(sorted(reach[chosen]))
-        if len(around) > MOST_TOGETHER:
+        if len(around) > most:
             return None
+        rest = tuple(place for place in around if place != chosen)
+        order.append((chosen, around, tuple(part for part in waiting if chosen in part), rest))
+        waiting = [part for part in waiting if chosen not in part]
+        waiting += [] if rest in waiting else [rest]
+    return tuple(order)
+
+
+def _agreement(tables: Mapping[Columns, Floats], order: tuple[_Turn, ...] | None) -> dict[int, bool] | None:
+    """Where the sum of one entry of each table is largest, over all ways in which columns agree or not; None where too
+    many columns hang together. Columns are maximised over one after the other."""
+    if order is None:
+        return None
+    waiting, undone = dict(tables), []
+    for chosen, around, with_it, rest in order:
         total = np.zeros((2,) * len(around))
-        for part in [part for part in waiting if chosen in part]:
+        for part in with_it:
             total = total + waiting.pop(part).reshape([2 if place in part else 1 for place in around])
-        axis, rest = around.index(chosen), tuple(place for place in around if place != chosen)
+        axis = around.index(chosen)
         undone.append((chosen, rest, total.argmax(axis=axis)))
         waiting[rest] = waiting.get(rest, 0) + total.max(axis=axis)
     agrees: dict[int, bool] = {}

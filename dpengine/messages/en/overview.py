@@ -18,6 +18,8 @@ SENTENCES: dict[str, str] = {
     "param.three.help": "Every other column against both columns of interest at once.",
     "param.weights.label": "What matters most",
     "param.weights.help": "A column with a larger weight gets less noise, and the others more.",
+    "param.spread.label": "How noise is spread",
+    "param.spread.help": "“level”: all figures about equally exact. Left out: as first looks of earlier versions had it.",
     "overview.columns": "Choose from 1 to {most} different columns; a column of sets cannot be in a first look.",
     "overview.against": "Choose at most {most} columns of interest, from the columns of the first look.",
     "overview.weights": "Give weights above 0 and at most 1,000, to columns of the first look.",

@@ -18,6 +18,8 @@ SENTENCES: dict[str, str] = {
     "param.three.help": "Vsak drug stolpec hkrati po obeh stolpcih, ki vas zanimata.",
     "param.weights.label": "Kaj je najpomembnejše",
     "param.weights.help": "Stolpec z večjo utežjo dobi manj šuma, drugi pa več.",
+    "param.spread.label": "Kako je šum razporejen",
+    "param.spread.help": "»level«: vse številke približno enako natančne. Brez tega: kot pri prvih pogledih prejšnjih različic.",
     "overview.columns": "Izberite od 1 do {most} različnih stolpcev; stolpec z množicami ne more biti v prvem pogledu.",
     "overview.against": "Izberite največ {most} stolpca, ki vas zanimata, izmed stolpcev prvega pogleda.",
     "overview.weights": "Uteži naj bodo večje od 0 in največ 1.000, za stolpce prvega pogleda.",

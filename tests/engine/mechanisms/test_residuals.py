@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import dpengine as dp
 from dpengine.core.arrays import Floats
+from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals import residuals
+from dpengine.mechanisms.marginals.overview import LEVEL, Overview
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
 
 SIZES = {"two lists": (2, 3), "three lists": (2, 3, 2), "one list": (4,), "four lists": (2, 2, 3, 2)}
@@ -54,9 +61,10 @@ def test_the_loss_is_the_worst_of_every_pair_of_rows(name: str, known: bool, rep
     sizes = SIZES[name]
     for sets in ([], pairs_of(len(sizes))[:1], pairs_of(len(sizes))):
         made = layout(sizes, sets, known, replaced)
-        noise = made.best(Fraction(1, 2))
-        assert float(made.rho(noise)) == pytest.approx(float(brute(made, noise)), rel=1e-6)
-        assert brute(made, noise) <= made.rho(noise) <= Fraction(1, 2)
+        for spread in (made, replace(made, level=True)):
+            noise = spread.best(Fraction(1, 2))
+            assert float(spread.rho(noise)) == pytest.approx(float(brute(spread, noise)), rel=1e-6)
+            assert brute(spread, noise) <= spread.rho(noise) <= Fraction(1, 2)
         several = layout(sizes, sets, False, replaced, rows=3)
         assert several.rho(noise | dict.fromkeys([()], Fraction(5))) == pytest.approx(
             9 * float(layout(sizes, sets, False, replaced).rho(noise | dict.fromkeys([()], Fraction(5)))), rel=1e-9
@@ -127,3 +135,58 @@ def test_no_worse_than_plain_noise_and_near_the_least() -> None:
                     scale = made.rho(other) / made.rho(noise)
                     moved = sum(made.variance(wanted, other) for wanted, _ in made.wanted) * scale
                     assert moved >= told * Fraction(97, 100)
+
+
+@pytest.mark.parametrize(("known", "replaced", "plain"), [(False, False, 36), (True, True, 72)])
+def test_level_noise_has_every_cell_at_most_three_quarters_as_far_off_as_plain_noise(
+    known: bool, replaced: bool, plain: int
+) -> None:
+    """The same table: the largest standard deviation of a cell, and so the mean, is 0.72 times that of plain noise."""
+    made = replace(layout(CENSUS, pairs_of(8), known, replaced), level=True)
+    noise = made.best(Fraction(1, 2))
+    off = [made.variance(part, noise) / plain for part, _ in made.wanted]
+    assert made.rho(noise) <= Fraction(1, 2)
+    assert 0.70**2 < float(max(off)) < 0.72**2
+
+
+def test_level_noise_is_level_and_its_maximum_near_the_least() -> None:
+    """No layout has a larger maximum than with noise for the least sum, and shifting noise does not help."""
+    for sizes, sets in (((2, 3, 4), pairs_of(3)), ((5, 2, 2, 3), pairs_of(4)[:3]), ((2, 9, 30), [])):
+        for known, replaced in ((False, False), (True, True), (False, True)):
+            made = layout(sizes, sets, known, replaced)
+            level = replace(made, level=True)
+
+            def most(noise: dict[Columns, Fraction], made: ResidualLayout = made) -> Fraction:
+                return max(made.variance(part, noise) for part, _ in made.wanted) * made.rho(noise)
+
+            noise = level.best(Fraction(1, 2))
+            assert most(noise) <= most(made.best(Fraction(1, 2))) * Fraction(1001, 1000)
+            for part in made.bases:
+                for times in (Fraction(4, 5), Fraction(5, 4)):
+                    assert most(noise | {part: noise[part] * times}) >= most(noise) * Fraction(97, 100)
+
+
+def test_a_weight_makes_a_marginal_as_much_more_exact() -> None:
+    made = ResidualLayout((4, 5), (((0,), Fraction(4)), ((1,), Fraction(1))), False, False, level=True)
+    noise = made.best(Fraction(1, 2))
+    assert float(made.variance((1,), noise) / made.variance((0,), noise)) == pytest.approx(4, rel=0.01)
+
+
+def test_first_looks_of_earlier_versions_keep_their_noise_and_new_ones_are_level(tmp_path: Path) -> None:
+    """A stored question says how its noise is spread, or else it is spread as it was when none said so."""
+    lists = {f"c{size}": dp.Category([f"v{at}" for at in range(size)], "v0", "v0") for size in (2, 5, 9)}
+    facts = Facts("t", dp.Schema(lists), dp.Unit.rows(), "replace", 1000)
+    given = {"columns": list(lists), "against": ["c2"], "epsilon": "1"}
+    before = dp.catalogue["overview"].build(facts, given)
+    assert isinstance(before, Overview) and before.own_json().keys() == {"columns", "against"}
+    found = {part: float(before.variance(part)) for part in before.sets}
+    expected = {(0,): 4.8824, (1,): 5.6666, (2,): 5.9731, (0, 1): 4.0656, (0, 2): 4.4984}
+    assert found == pytest.approx(expected, abs=1e-4)
+    with closing(dp.open_workspace(tmp_path)) as home:
+        frame = pd.DataFrame({name: ["v0", "v1"] for name in lists})
+        table = home.add_table("t", frame, schema=dp.Schema(lists), unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+        now = table.query("overview", **given)
+    assert isinstance(now, Overview) and now.own_json()["spread"] == LEVEL
+    assert dp.catalogue["overview"].build(now.facts, now.parameters()) == now
+    assert now.promise().amount <= before.promise().amount
+    assert max(map(now.variance, now.sets)) < max(map(before.variance, before.sets))

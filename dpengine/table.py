@@ -14,7 +14,15 @@ from dpengine.asking import statement
 from dpengine.asking.account import lines_of
 from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
 from dpengine.asking.column_fit import ColumnFit, Fits, fits_of
-from dpengine.asking.paid_answers import answer_of, answers_of_kinds, answers_to, looks_at, run_of, session_for
+from dpengine.asking.paid_answers import (
+    answer_of,
+    answers_of_kinds,
+    answers_to,
+    entries_of_kinds,
+    looks_at,
+    run_of,
+    session_for,
+)
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.repeated_answers import Reading
@@ -256,9 +264,14 @@ class Table:
         """Synthetic tables that were made from this one under this budget, newest first."""
         return answers_of_kinds(self._asker, KEYS, most)
 
-    def first_looks(self, most: int = 20) -> list[Answer]:
-        """First looks that were bought of this table under this budget, newest first: free to look at."""
-        return answers_of_kinds(self._asker, (Overview.card.key,), most)
+    def first_looks(self, most: int = 20, but: str = "") -> list[Answer]:
+        """First looks that were bought of this table under this budget, newest first, but for one: free to look at."""
+        return answers_of_kinds(self._asker, (Overview.card.key,), most, but)
+
+    def newest_look(self) -> str | None:
+        """The request that bought the newest of them."""
+        found = entries_of_kinds(self._asker, (Overview.card.key,), 1)
+        return found[0].charge.request if found else None
 
     def last_asked(self, query: AnyQuery) -> Entry | None:
         """The last charge for exactly this question, even if it has no answer yet: free."""

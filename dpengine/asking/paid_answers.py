@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from threading import Lock
 
 from dpengine.asking.answers import Answer, claim_of, make_answer
 from dpengine.asking.plan import PlanRun, requests_of
@@ -13,6 +14,7 @@ from dpengine.asking.release import Asker
 from dpengine.asking.repeated_answers import Reading, read_together
 from dpengine.asking.sessions import Session, session_of
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.ledger.ledger import Entry
@@ -23,24 +25,51 @@ from dpengine.mechanisms.query import AnyQuery
 
 def answer_of(facts: Facts, entry: Entry) -> Answer:
     """The answer as it was given: under the bounds in its claim, even if the table was declared anew since."""
-    claim = entry.charge.claim
+    return make_answer(_asked(entry.charge.hash, facts, entry), entry)
+
+
+def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:
+    """The question of a charge. The last few are kept: a page that shows an answer of many columns asks for it at every
+    click, and reading them takes longer than drawing them."""
+    found = _kept.get(charge)
+    if found is None or found[0] != facts:
+        found = facts, _built(facts, entry.charge.claim)
+        with _lock:
+            while len(_kept) >= _MOST_KEPT:
+                del _kept[next(iter(_kept))]
+            _kept[charge] = found
+    return found[1]
+
+
+_MOST_KEPT = 100
+_kept: dict[str, tuple[Facts, AnyQuery]] = {}  # public facts only, by the hash of the charge
+_lock = Lock()
+
+
+def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
     kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), facts.schema.columns
     if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
         query = kind.build(facts, claim["parameters"])
         if not bounds or query.used() == bounds.keys():  # a column declared since may be one that the question uses
-            return make_answer(query, entry)
+            return query
     before = replace(facts, schema=Schema.from_json({"columns": list(bounds.items())}))
-    return make_answer(kind.build(before, claim["parameters"]), entry)
+    return kind.build(before, claim["parameters"])
 
 
-def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Answer]:
-    """Answers to questions of some kinds, asked of this table under this budget, newest first."""
+def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry]:
+    """Answered questions of some kinds, asked of this table under this budget, newest first."""
     ledger, asked = asker.home.ledger, [key for key in catalogue if any(fnmatchcase(key, kind) for kind in keys)]
     entries = [
         entry for key in asked for entry in ledger.charges(asker.budget.id, asker.record.name, key=key, limit=most)
     ]
     entries = sorted(entries, key=lambda entry: entry.charge.seq, reverse=True)[:most]
-    return [answer_of(asker.facts, entry) for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
+    return [entry for entry in entries if entry.outcome and entry.outcome.kind == "answer"]
+
+
+def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int, but: str = "") -> list[Answer]:
+    """Their answers, without that of one request."""
+    entries = entries_of_kinds(asker, keys, most)
+    return [answer_of(asker.facts, entry) for entry in entries if entry.charge.request != but]
 
 
 def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:

@@ -41,13 +41,11 @@ def _newest(table: dp.Table) -> str | None:
     """Whoever comes without an address wants to see what was bought, not to buy again."""
     if "new" in st.query_params or any(name in st.query_params for name in NAMES):
         return None
-    found = next(iter(table.first_looks(1)), None)
-    return None if found is None else found.request_id
+    return table.newest_look()
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:
-    found = [one for one in table.first_looks() if one.request_id != but]
-    history.kept(say("board_page.earlier"), found, history.board_address)
+    history.kept(say("board_page.earlier"), table.first_looks(but=but), history.board_address)
 
 
 def _form(table: dp.Table) -> None:

@@ -36,9 +36,9 @@ def show(
 
     shared: dict[str, Any] = {"config": _CONFIG, "theme": None, "alt": alt, "key": key}
     if pick is None:
-        st.plotly_chart(figure.figure(), **shared)
+        st.plotly_chart(figure.unchecked(), **shared)
     else:
-        st.plotly_chart(figure.figure(), on_select=clicked, selection_mode="points", **shared)
+        st.plotly_chart(figure.unchecked(), on_select=clicked, selection_mode="points", **shared)
 
 
 def sketch(bars: Sequence[Bar], marked: str = "", full: float = 0) -> Sketch:
@@ -78,7 +78,8 @@ def sketch(bars: Sequence[Bar], marked: str = "", full: float = 0) -> Sketch:
             marker={
                 "color": fill,
                 "opacity": [0.45 if bar.faint or estimated else 0.9 for bar in bars],
-                "pattern": {"shape": "/" if estimated else ""},
+                "line": {"width": 0},
+                "pattern": {"shape": "/" if estimated else "", "fillmode": "overlay", "size": 10, "solidity": 0.2},
             },
             unselected={"marker": {"opacity": 0.9}},
             hovertext=[
@@ -94,6 +95,8 @@ def sketch(bars: Sequence[Bar], marked: str = "", full: float = 0) -> Sketch:
     ]
     figure.update_layout(
         margin={"l": 4, "r": 58, "t": 2, "b": 2},
+        hovermode="closest",
+        autotypenumbers="strict",
         annotations=[
             {
                 "x": 1,

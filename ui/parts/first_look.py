@@ -27,7 +27,7 @@ def possible(schema: Schema) -> bool:
 
 def label(table: dp.Table) -> str | None:
     """What a link to it says; None where there is nothing to look at, and nothing can be bought."""
-    if table.first_looks(1):
+    if table.newest_look():
         return say("first_look.open")
     if table.closed or not possible(table.schema) or not table.meter().unused:
         return None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Ref
 from dpengine.declared.read_group import MOST_GROUPS, read_group
-from dpengine.declared.schema import Number, Schema
+from dpengine.declared.schema import Number, Ordered, Schema
 
 WANTED = 12  # groups of a number, about
 FEW = 5  # groups, where somebody wants fewer
@@ -30,6 +30,13 @@ def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, 
     if not isinstance(ref, str):
         return ref
     column = schema[ref]
+    return _groups(ref, column, wanted, tuple(days.items())) if isinstance(column, Ordered) else ref
+
+
+@lru_cache(maxsize=1000)
+def _groups(ref: str, column: Ordered, wanted: int, days: tuple[tuple[str, int], ...]) -> Ref:
+    """Kept, because a form asks for those of every column at every change."""
+    schema = Schema({ref: column})
     if isinstance(column, Number):
         for step in _steps(column):
             if (column.upper - column.lower) / step > wanted + 2:  # that many groups need not be made to be counted
@@ -43,16 +50,15 @@ def readable(ref: Ref, schema: Schema, wanted: int = WANTED, days: Mapping[str, 
         apart = -(-column.size // wanted)  # no such step suits the declared one: so many of its values in a group
         edges = [column.text(code) for code in range(apart, column.size, apart)]
         return read_group({"column": ref, "edges": edges}, schema)
-    if isinstance(column, Date):
-        for rule, most in days.items():
-            if column.size > (most + 2) * _LONGEST[rule]:
-                continue
-            try:
-                group = read_group({"column": ref, "by": rule}, schema)
-            except AllowanceError:
-                continue
-            if group.size <= most:
-                return group
+    for rule, most in days:
+        if column.size > (most + 2) * _LONGEST[rule]:
+            continue
+        try:
+            group = read_group({"column": ref, "by": rule}, schema)
+        except AllowanceError:
+            continue
+        if group.size <= most:
+            return group
     return ref
 
 

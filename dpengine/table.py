@@ -110,6 +110,11 @@ class Table:
         rule, before = self.budget.rule, self._workspace.ledger.before(entry.charge)
         return filter.used(rule, entry.charge.totals_after) - filter.used(rule, before)
 
+    def took_by(self, answer: Answer) -> Fraction:
+        """The same for the charge of an answer."""
+        entry = self._workspace.ledger.find(answer.request_id)
+        return Fraction(0) if entry is None else self.took(entry)
+
     def prices(self, queries: Sequence[AnyQuery]) -> list[Fraction | None]:
         """What each of these would take of the allowance now, with the noise that it would be answered with; None where
         none that is as accurate fits into what is left."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
@@ -22,6 +24,19 @@ def percent(share: Fraction | float) -> str:
     whole = value == int(value) or (value >= 10 and not nearly)
     text = f"{value:.0f}" if whole else f"{value:.1f}".rstrip("0").rstrip(".")
     return f"{local(text)} %"
+
+
+def percents(shares: Sequence[Fraction]) -> list[str]:
+    """Rising shares of the allowance, each as `percent`, or with as many digits as it takes to tell it from its
+    neighbours."""
+    told = [percent(share) for share in shares]
+    for figures in range(2, 9):
+        twice = {text for text, many in Counter(told).items() if many > 1}
+        fine = (f"{float(share) * 100:.{figures}g}" for share in shares)
+        told = [
+            f"{local(f'{Decimal(more):f}')} %" if text in twice else text for text, more in zip(told, fine, strict=True)
+        ]
+    return told
 
 
 def percent_up(share: Fraction) -> str:

@@ -73,10 +73,9 @@ def _each(table: dp.Table, reading: Reading) -> str:
     head = "".join(f"<th>{escape(say(f'looks.column.{name}'))}</th>" for name in names)
     rows = []
     for look in reading.newest:
-        price = Fraction(look.receipt["price"]) / table.budget.rule.epsilon
         link = answer_address(look.receipt["table"], look.request_id)
         receipt = receipt_link(link, look.receipt["charge"]["hash"])
-        cells = (escape(when(look.at)), escape(in_short(look)), escape(percent(price)), receipt)
+        cells = (escape(when(look.at)), escape(in_short(look)), escape(percent(table.took_by(look))), receipt)
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
 

@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import LEAST_EPSILON, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent, percents
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.parts import counted, levers, number_field
@@ -88,7 +88,7 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         except (dp.AllowanceError, ValueError):
             now = options[0]
     st.html(f'<h2>{escape(say("spend.title"))}</h2><p class="muted">{escape(say("spend.ends"))}</p>')
-    slider, labels = f"{place}-slider", _labels(table, make, options)
+    slider, labels = f"{place}-slider", labels_of(table, make, options)
     paid = [step for step in options if step in labels]
     options = sorted({*(paid if len(paid) > 1 else options[:2]), now}, key=Fraction)  # a slider has two ends
     st.session_state[slider] = now
@@ -97,25 +97,23 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         options,
         key=slider,
         label_visibility="collapsed",
-        format_func=lambda step: labels.get(step) or say("spend.step_too_much", epsilon=local(step)),
+        format_func=lambda step: labels.get(step) or say("spend.step_too_much"),
         on_change=_from_slider,
         args=(place,),
     )
     return str(st.session_state[_epsilon(place)])
 
 
-def _labels(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
-    """Of the steps that what is left pays for. Two that take about the same still read differently: a browser knows a
-    step by its words."""
+def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
+    """What each of the steps that what is left pays for takes of the allowance: nothing else is a price to a person who
+    asks. Two that take about the same still read differently: a browser knows a step by its words."""
     try:
         prices = zip(steps, table.prices([make(step) for step in steps]), strict=True)
-        return {
-            step: say("spend.step", share=percent(share), epsilon=local(step))
-            for step, share in prices
-            if share is not None
-        }
     except dp.AllowanceError:  # there is no question yet
-        return {step: say("spend.step_alone", epsilon=local(step)) for step in steps}
+        return {step: say("spend.step_alone", place=place, of=len(steps)) for place, step in enumerate(steps, 1)}
+    paid = {step: share for step, share in prices if share is not None}
+    told = (say("spend.step", share=share) for share in percents(list(paid.values())))
+    return dict(zip(paid, told, strict=True))
 
 
 def _from_slider(place: str) -> None:
@@ -126,9 +124,7 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise."""
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(counted.html(query))
-    told = say("spend.cost", epsilon=query.epsilon, share=percent(price.share))
-    if isinstance(query.loss(), Gaussian):
-        told = say("spend.cost_gaussian", share=percent(price.share))
+    told = say("spend.cost", share=percent(price.share))
     lines.append(f'<p class="muted">{gloss.text(told)} {escape(price.promise.floor_words(query.facts.about))}</p>')
     if not price.useful:
         lines.append(f'<p class="warn">{gloss.text(noise_words(table, query, price))}</p>')

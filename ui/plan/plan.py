@@ -96,11 +96,7 @@ def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     if line.query is None:
         told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
     else:
-        spends = say("plan.spend", epsilon=three_figures(line.query.epsilon))
-        told.append(
-            f'{escape(line.promise.words(line.query))} · <span class="take-words">{escape(takes)}</span>'
-            f' <span class="muted">{escape(spends)}</span>'
-        )
+        told.append(f'{escape(line.promise.words(line.query))} · <span class="take-words">{escape(takes)}</span>')
         if not line.useful:
             words = say("plan.noise_groups" if line.promise.grouped else "plan.noise")
             told.append(f'<span class="noise">{escape(words)}</span>')

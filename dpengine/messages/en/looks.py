@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "looks.then": "The range would go from about ±{now} to about ±{then}.",
     "looks.then_not": "The range would not get narrower by that: about ±{then} for {count} answers together, ±{now} now.",
     "looks.then_all": "The ranges may get a little narrower.",
-    "looks.better": "For comparison, a single new answer at twice the spend: {promise}, takes {share}.",
+    "looks.better": "For comparison, a single new answer that is more exact: {promise}, takes {share}.",
     "looks.title": "Asked {count} times",
     "looks.averaged": "All together",
     "looks.averaged.holds": "However often you look: this range already allows for deciding after each look whether to ask again.",

@@ -15,7 +15,6 @@ SENTENCES: dict[str, str] = {
     "plan.more": "Add another question",
     "plan.row": "{number}. {sentence}",
     "plan.takes": "takes {share}",
-    "plan.spend": "(ε = {epsilon})",
     "plan.noise": "This would be mostly noise.",
     "plan.noise_groups": "In a group of average size this would be mostly noise; larger groups come out better.",
     "plan.unreachable": "No spend can promise that much. Accept a larger error.",

@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "looks.then": "Razpon bi se zožil z okoli ±{now} na okoli ±{then}.",
     "looks.then_not": "Razpon se s tem ne bi zožil: okoli ±{then} za {count} {count|odgovor|odgovora|odgovore|odgovorov} skupaj, zdaj ±{now}.",
     "looks.then_all": "Razponi se lahko malo zožijo.",
-    "looks.better": "Za primerjavo en sam nov odgovor z dvakratno porabo: {promise}, porabi {share}.",
+    "looks.better": "Za primerjavo en sam nov, natančnejši odgovor: {promise}, porabi {share}.",
     "looks.title": "Število postavitev tega vprašanja: {count}",
     "looks.averaged": "Vsi skupaj",
     "looks.averaged.holds": "Kolikorkrat koli pogledate: ta razpon že upošteva, da se po vsakem pogledu odločite, ali boste vprašali znova.",

@@ -15,7 +15,6 @@ SENTENCES: dict[str, str] = {
     "plan.more": "Dodaj še eno vprašanje",
     "plan.row": "{number}. {sentence}",
     "plan.takes": "porabi {share}",
-    "plan.spend": "(ε = {epsilon})",
     "plan.noise": "To bi bil večinoma šum.",
     "plan.noise_groups": "V povprečno veliki skupini bi bil to večinoma šum; pri večjih skupinah je bolje.",
     "plan.unreachable": "Tega ne more obljubiti nobena poraba. Sprejmite večjo napako.",

@@ -1,0 +1,69 @@
+"""A person who asks sees one price: the share of the allowance. ε stands under details, not beside it."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pytest
+from helpers_page import html_of, open_page, plain
+
+import dpengine as dp
+from dpengine.core.printed import percents
+from dpengine.messages.language import speaking
+
+pytestmark = pytest.mark.usefixtures("home")
+
+ASKED = {"table": "town", "q": "median", "column": "monthly_income", "epsilon": "0.1"}
+PLANNED = '[["sum",{"column":"monthly_income","epsilon":"0.1"},"300000",false]]'
+
+
+def words(page: str, **address: str) -> str:
+    """Everything outside the meter, which tells whose allowance it is and its terms, outside the glossary and
+    outside *Set it exactly*."""
+    app = open_page(page, **address)
+    told = [part.proto.body for part in app.get("html") if not re.search('class="meter"|<dl|ρ =', part.proto.body)]
+    sliders = [option for slider in app.select_slider for option in slider.proto.options]
+    return " ".join([*(plain(part) for part in told), *sliders, *(button.label for button in app.button)])
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_no_epsilon_beside_a_price(home: dp.Workspace, lang: str) -> None:
+    table = home.table("town", visitor="local")
+    query = table.query("median", column="monthly_income", epsilon="0.1")
+    for _ in range(2):
+        answer = table.ask(query)
+    with speaking(lang):
+        for page, address in (
+            ("ask", ASKED),
+            ("ask", {"table": "town"}),
+            ("plan", {"table": "town", "plan": PLANNED}),
+            ("board", {"table": "town"}),
+        ):
+            told = words(page, **address, lang=lang)
+            assert " %" in told and "ε" not in told, (page, [part for part in told.split(".") if "ε" in part])
+        again = words("ask", **ASKED, answer=answer.request_id, lang=lang)
+        assert "twice the spend" not in again and "dvakratno porabo" not in again
+
+
+def test_each_look_says_what_it_moved_the_meter_by(home: dp.Workspace) -> None:
+    """A question that was asked twice took the same share of what can ever be asked each time."""
+    table = home.table("town", visitor="local")
+    query = table.query("median", column="monthly_income", epsilon="0.1")
+    answers = [table.ask(query) for _ in range(2)]
+    assert sum(map(table.took_by, answers)) == table.meter().used
+
+
+def test_steps_that_take_nearly_the_same_read_differently() -> None:
+    shares = [Fraction(1, 100_000), Fraction(2, 100_000), Fraction(12, 10_000), Fraction(14, 10_000)]
+    shares += [Fraction(146, 1000), Fraction(154, 1000), Fraction(1, 2)]
+    told = percents(shares)
+    assert told == ["0.001 %", "0.002 %", "0.12 %", "0.14 %", "14.6 %", "15.4 %", "50 %"]
+    assert percents([Fraction(1, 10), Fraction(1, 5)]) == ["10 %", "20 %"]
+    with speaking("sl"):
+        assert percents(shares)[2] == "0,12 %"
+
+
+def test_the_first_page_of_html_has_a_price(home: dp.Workspace) -> None:
+    app = open_page("ask", **ASKED)
+    assert "That takes" in plain(html_of(app)) and "of the allowance" in plain(html_of(app))

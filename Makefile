@@ -38,7 +38,7 @@ test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for py
 
 audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claimed and shown, into docs/audit.md (AUDIT_ARGS=)
 	@rm -rf build/audit
-	@$(PY) -W error -m pytest -p no:playwright -n 2 --dist loadgroup --timeout=600 --durations=10 -q -m long $(TEST_ARGS)
+	@$(PY) -W error -m pytest -p no:playwright -n 4 --dist loadgroup --timeout=600 --durations=10 -q -m long $(TEST_ARGS)
 	@$(PY) -W error -m pytest -p no:playwright -n 2 --timeout=600 -q -m "not long" tests/faults
 	@$(PY) -m dpengine audit --write $(AUDIT_ARGS)
 

@@ -52,17 +52,19 @@ every_public_case = pytest.mark.parametrize("case", PUBLIC_SUPPORT, ids=case_nam
 every_relation = pytest.mark.parametrize("relation", RELATIONS)
 
 
-def in_each_relation(cases: list[tuple[str, dict[str, Any]]], long: tuple[str, ...] = (), first: bool = False) -> Any:
-    """Each case under the relations that its card names; some of them in `make audit` only, with `first` all but the
-    first two cases of a question."""
-    later = [case for case in cases if first and case not in [one for one in cases if one[0] == case[0]][:2]]
+def in_each_relation(
+    cases: list[tuple[str, dict[str, Any]]], long: tuple[str, ...] = (), first: tuple[str, ...] = ()
+) -> Any:
+    """Each case under the relations that its card names; some of them in `make audit` only: all that are under a
+    relation of `long`, and under one of `first` all but the first two cases of a question."""
+    early = [case for case in cases if case in [one for one in cases if one[0] == case[0]][:2]]
     both = [(case, relation) for case in cases for relation in catalogue[case[0]].card.relations]
     each = [
         pytest.param(
             case,
             relation,
             id=f"{case_name(case)}-{relation}",
-            marks=[pytest.mark.long] * (relation in long or case in later),
+            marks=[pytest.mark.long] * (relation in long or (relation in first and case not in early)),
         )
         for case, relation in both
     ]
@@ -72,7 +74,7 @@ def in_each_relation(cases: list[tuple[str, dict[str, Any]]], long: tuple[str, .
 every_case_and_relation = in_each_relation(CASES)
 every_public_case_and_relation = in_each_relation(PUBLIC_SUPPORT)
 of_several_rows = in_each_relation(
-    [case for case in PUBLIC_SUPPORT if catalogue[case[0]].card.several], long=("add_remove",), first=True
+    [case for case in PUBLIC_SUPPORT if catalogue[case[0]].card.several], long=("add_remove",), first=RELATIONS
 )
 
 
@@ -113,7 +115,7 @@ def test_a_person_with_several_rows_is_one_person(case: tuple[str, dict[str, Any
     check_law_against_loss(query)
 
 
-@every_public_case_and_relation
+@in_each_relation(PUBLIC_SUPPORT, first=("add_remove",))
 @pytest.mark.parametrize("epsilon", ["0.1", pytest.param("4", marks=pytest.mark.long)])  # 1: with several rows
 def test_law_keeps_the_claimed_loss(case: tuple[str, dict[str, Any]], relation: str, epsilon: str) -> None:
     check_law_against_loss(build(*case, relation, epsilon))
@@ -129,7 +131,7 @@ def test_the_pure_price_is_the_chosen_epsilon(case: tuple[str, dict[str, Any]], 
         assert told is not None and Fraction(epsilon) <= told <= Fraction(epsilon) + Fraction(3, 10**12)
 
 
-@in_each_relation(PUBLIC_SUPPORT, long=("add_remove",))  # the law itself is held to both
+@in_each_relation(PUBLIC_SUPPORT, long=("add_remove",), first=RELATIONS)  # the law itself is held to both
 def test_samples_follow_the_law(case: tuple[str, dict[str, Any]], relation: str) -> None:
     query = build(*case, relation)
     check_samples_against_law(query, query.need().of(POSSIBLE_ROWS[1:4]), draws=500)
@@ -211,8 +213,7 @@ def test_quantile_keeps_rank_promise_and_range_covers(relation: str, share: str,
 COVERED = [case for case in CASES if not catalogue[case[0]].trial.covered]
 
 
-@pytest.mark.parametrize("case", COVERED, ids=case_name)
-@every_relation
+@in_each_relation(COVERED, first=RELATIONS)
 def test_intervals_cover_the_truth(case: tuple[str, dict[str, Any]], relation: str) -> None:
     """β = 0.2, 400 draws of the answer on a table of a hundred people, all its numbers at once."""
     people = 100
@@ -334,8 +335,7 @@ def test_a_set_may_come_from_more_rows_than_count(relation: str) -> None:
         assert query.sensitivity() == build(key, parameters, relation, unit=SEVERAL).sensitivity()
 
 
-@pytest.mark.parametrize("factor", [Fraction(7, 10), Fraction(13, 10)])
-@every_relation
+@pytest.mark.parametrize(("factor", "relation"), [(Fraction(7, 10), "replace"), (Fraction(13, 10), "add_remove")])
 def test_power_noise_thirty_percent_off_is_rejected(factor: Fraction, relation: str) -> None:
     """The sample check has the power it needs at the size used above; a miss here has chance below 1e-6 too."""
     query = build("histogram", {"column": "x", "bins": 4}, relation, "1")

@@ -176,6 +176,7 @@ PLANTED = [
         "too often",
         repeated_answers.share_of,
         the_same_beta,
+        long=True,
     ),
     Planted(
         "a picked difference at naive β",
@@ -184,5 +185,6 @@ PLANTED = [
         "too often",
         compare.share_of,
         one_by_one,
+        long=True,
     ),
 ]

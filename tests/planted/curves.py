@@ -172,6 +172,7 @@ PLANTED = [
         "do not follow",
         layered_choice.draw_layer,
         last_one_cut,
+        long=True,
     ),
     Planted(
         "layers never thinned",

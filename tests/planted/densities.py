@@ -69,6 +69,7 @@ PLANTED = [
         "do not follow the law",
         made(Density),
         made(Clipped),
+        long=True,
     ),
     Planted(
         "a path of noise that starts at 0",

@@ -63,6 +63,7 @@ PLANTED = [
         "prove a Rényi divergence",
         made(Histogram, BELL),
         made(ThirdOfTheBell, BELL),
+        long=True,
     ),
     Planted(
         "a shuffler with too few coins",

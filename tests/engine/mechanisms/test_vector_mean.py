@@ -93,7 +93,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("unit", [Unit.rows(), THREE], ids=["rows", "three"])
+@pytest.mark.parametrize("unit", [Unit.rows(), pytest.param(THREE, marks=pytest.mark.long)], ids=["rows", "three"])
 @pytest.mark.parametrize("asked", HOSTILE, ids=str)
 def test_no_neighbour_loses_more_than_is_claimed(relation: str, unit: Unit, asked: dict[str, Any]) -> None:
     """Every way of noise, in ε and in Rényi divergence at three orders."""

@@ -49,11 +49,11 @@ _lock = Lock()
 def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
     kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), facts.schema.columns
     if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
-        query = kind.build(facts, claim["parameters"])
+        query = kind.of_claim(facts, claim)
         if not bounds or query.used() == bounds.keys():  # a column declared since may be one that the question uses
             return query
     before = replace(facts, schema=Schema.from_json({"columns": list(bounds.items())}))
-    return kind.build(before, claim["parameters"])
+    return kind.of_claim(before, claim)
 
 
 def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry]:
@@ -73,9 +73,14 @@ def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int, but: str = ""
 
 
 def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
-    """The latest answers to exactly this question, oldest first."""
-    noises = ("", *query.noises)
-    entries = asker.home.ledger.answers_to(asker.budget.id, asker.record.name, claim_of(query), noises)
+    """The latest answers to exactly this question, oldest first, earlier versions of it among them."""
+    ledger, claim, noises = asker.home.ledger, claim_of(query), ("", *query.noises)
+    entries = [
+        entry
+        for version in (query.card.version, *query.reads)
+        for entry in ledger.answers_to(asker.budget.id, asker.record.name, claim | {"version": version}, noises)
+    ]
+    entries.sort(key=lambda entry: entry.outcome.seq if entry.outcome is not None else 0)
     return [answer_of(asker.facts, entry) for entry in entries]
 
 

@@ -230,7 +230,7 @@ def _title(charge: Charge) -> str:
 def _recomputable(claim: JsonObject) -> bool:
     """Does this program know the mechanism in the version the claim names?"""
     kind = catalogue.get(str(claim.get("key")))
-    return kind is not None and kind.card.version == claim.get("version")
+    return kind is not None and claim.get("version") in (kind.card.version, *kind.reads)
 
 
 def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
@@ -241,7 +241,7 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
             return "verify.terms"
         if not _recomputable(claim):
             return None
-        query = catalogue[claim["key"]].build(facts_of(charge), claim["parameters"])
+        query = catalogue[claim["key"]].of_claim(facts_of(charge), claim)
         if loss_as_json(query.loss()) != loss_as_json(charge.loss):
             return "verify.loss"
         same = query.digest() == claim["digest"] and claim["promise"] in _promises(query) and _same_cuts(claim, query)

@@ -263,6 +263,6 @@ def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = M
 
 
 def session_of(facts: Facts, entry: Entry) -> AdaptiveSession:
-    query = catalogue[entry.charge.claim["key"]].build(facts, entry.charge.claim["parameters"])
+    query = catalogue[entry.charge.claim["key"]].of_claim(facts, entry.charge.claim)
     assert isinstance(query, AdaptiveSession)
     return query

@@ -152,7 +152,7 @@ def query_of(charge: Charge) -> AnyQuery | None:
         unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
         header = (*schema.columns, *named_columns(claim["parameters"]))
         facts = Facts(charge.table, schema, unit, relation, claim["about"], header)
-        return catalogue[claim["key"]].build(facts, claim["parameters"])
+        return catalogue[claim["key"]].of_claim(facts, claim)
     except (AllowanceError, KeyError, TypeError, ValueError):
         return None
 

@@ -85,10 +85,12 @@ class Query(Answered, Generic[Statistic, Raw]):
     epsilon: Fraction
     where: Predicate = EVERYONE
     noise: str = ""  # one of `noises`, "" for the usual one
+    older: int = 0  # the earlier version it was asked in, for a row of the ledger; 0 for the card's own
 
     declares: ClassVar[str] = ""  # “range” or “list”, if its answer may be used in a declaration
     row_wise: ClassVar[bool] = False  # True: every row is released by itself, so tables of one row decide about it
     noises: ClassVar[tuple[str, ...]] = ()  # other noise that this question can be answered with
+    reads: ClassVar[tuple[int, ...]] = ()  # earlier versions of the same question, drawn in another way
 
     @classmethod
     def asked_now(cls, given: JsonObject) -> JsonObject:
@@ -125,6 +127,12 @@ class Query(Answered, Generic[Statistic, Raw]):
         if fields["noise"] not in ("", *cls.noises):
             raise AllowanceError("query.noise", noises=list(cls.noises))
         return cls(**fields, **cls.read(facts, given))
+
+    @classmethod
+    def of_claim(cls, facts: Facts, claim: JsonObject) -> Self:
+        """The question of a row of the ledger, as it was meant by the version that asked it."""
+        query = cls.build(facts, claim["parameters"])
+        return replace(query, older=claim["version"]) if claim.get("version") in cls.reads else query
 
     @classmethod
     @abstractmethod
@@ -298,11 +306,13 @@ class Query(Answered, Generic[Statistic, Raw]):
         return given
 
     def describe(self) -> JsonObject:
-        return {"key": self.card.key, "version": self.card.version, "parameters": self.parameters()}
+        version = self.older or self.card.version
+        return {"key": self.card.key, "version": version, "parameters": self.parameters()}
 
     def digest(self, without_epsilon: bool = False) -> str:
-        """A hash that identifies this question, whatever noise it is answered with; from public facts only."""
-        description = self.describe()
+        """A hash that identifies this question, whatever noise it is answered with and however an earlier version drew
+        it; from public facts only."""
+        description = self.describe() | {"version": min((self.card.version, *self.reads))}
         description["parameters"].pop("noise", None)
         if without_epsilon:
             description["parameters"].pop("epsilon")

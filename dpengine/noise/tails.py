@@ -150,6 +150,35 @@ def flip_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
     return choice_gap(rate, candidates, 2 * beta)
 
 
+def choice_behind(rate: Fraction, candidates: int, beta: Fraction) -> int:
+    """`choice_gap` by the worst table itself: the best one, and all the others t below it. With p = exp(−rate·t) they
+    are chosen with probability x/(1+x), x = (|R|−1)·p; any others that are t or more below weigh less, and candidates
+    in between leave them less still. So t is the least integer with x ≤ β/(1−β); the gap is one less.
+    """
+    if candidates * beta >= candidates - 1:
+        return 0
+    return max(ceiling(ln_above((candidates - 1) * (1 - beta) / beta) / rate) - 1, 0)
+
+
+@lru_cache(maxsize=4096)
+def flip_behind(rate: Fraction, candidates: int, beta: Fraction) -> int:
+    """`flip_gap` by the worst table itself. K of the |R|−1 others come up, each with probability p = exp(−rate·t), and
+    one of them is chosen with probability E[K/(K+1)] = 1 − (1 − (1−p)^|R|)/(|R|·p). K/(K+1) rises with K, and K with
+    every p, so no table with others t or more below is worse; it falls with t, so the least t is found by bisection.
+    """
+    if candidates * beta >= candidates - 1:
+        return 0
+    low, high = 1, flip_gap(rate, candidates, beta) + 1  # at `high` even the weaker bound holds
+    while low < high:
+        middle = (low + high) // 2
+        power = exp_decimal(-rate * middle)
+        with localcontext(_DIGITS):
+            missed = 1 - (1 - (1 - power) ** candidates) / (candidates * power)
+            enough = missed * _GUARD <= Decimal(beta.numerator) / Decimal(beta.denominator)
+        low, high = (low, middle) if enough else (middle + 1, high)
+    return low - 1
+
+
 def least_count_error(epsilon: Fraction, beta: Fraction) -> Fraction:
     """No ε-DP count has an error below this with probability 1−β on every table of enough people.
 

@@ -5,9 +5,8 @@ if every noise stays within t, the one taken is at most 2t behind, and t is what
 for β. ε′ is ε/T where costs add up, of the order ε/√T under strong composition (lecture 6, Corollary 5) and under the
 allowance's own rule: so the gap grows like T·ln T or √T·ln T.
 
-Report noisy max (lecture 6, section on NoisyArgmax) releases the name only. The whole ε is paid once, whatever T: noise
-of scale 2/ε (1/ε where adding a row raises every count), gap 2t again, which grows like ln T. What is given up is every
-count.
+Choosing (lecture 6, section on NoisyArgmax; drawn here by permute-and-flip) releases the name only. The whole ε is paid
+once, whatever T, and the gap grows like ln T. What is given up is every count.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from dpengine.accountant.filter import Rule
 from dpengine.core.amounts import BETA, MOST_EPSILON
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Schema
-from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.choices.noisy_argmax import FLIP, NoisyArgmax
 from dpengine.mechanisms.counts.count import Count
 from dpengine.noise.tails import laplace_reach
 from dpengine.planning.whatif import most_each
@@ -35,8 +34,9 @@ def gaps(rule: Rule, facts: Facts) -> dict[str, list[tuple[int, int]]]:
     about = replace(facts, schema=SCHEMA)
     one, other = [["c", "in", ["a"]]], [["c", "in", ["b"]]]
     count = Count.build(about, {"where": one, "epsilon": "1"})
-    choice = NoisyArgmax.build(about, {"options": [one, other], "epsilon": min(rule.epsilon, MOST_EPSILON)})
-    found = {CHOSEN: [(options, _gap(choice.scale, options)) for options in OPTIONS]}
+    spend = min(rule.epsilon, MOST_EPSILON)
+    choice = NoisyArgmax.build(about, {"options": [one, other], "epsilon": spend, "noise": FLIP})
+    found = {CHOSEN: [(options, choice.gap(options)) for options in OPTIONS]}
     for accounting in ALL:
         shares = [(options, most_each(rule, count, options, accounting)) for options in OPTIONS]
         found[accounting] = [

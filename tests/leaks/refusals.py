@@ -358,9 +358,6 @@ CAUSES: dict[str, Cause] = {
     "session.calibration": lambda b: b.ask("adaptive_session", questions=1, calibration="loud"),
     "session.delta_unused": lambda b: b.ask("adaptive_session", questions=1, delta="1e-6"),
     "session.ended": lambda b: acts.ended(b),
-    "session.largest_gaussian": lambda b: b.ask(
-        "adaptive_session", questions=1, calibration="gaussian", ask={"largest": [[["far", ">", 1]], [["far", "<", 1]]]}
-    ),
     "session.no_delta": lambda b: b.small("pure", "1", "0").session_for(3, Fraction(1, 2), "gaussian"),
     "session.no_room": lambda b: b.table.session_for(1000, Fraction(1, 10**18)),
     "session.over": lambda b: acts.over(b),

@@ -1,19 +1,26 @@
-"""Wrong twins of choosing the highest of several averages."""
+"""Wrong twins of choosing the largest of several groups or averages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from itertools import product
+from typing import Any
 
+from battery import check_law_against_loss
+
+from dpengine.accountant.loss import Exponential
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.noise.laws import max_divergence
 from tests.planted.registry import Planted
-from tests.planted.wrong_questions import OneStepEach
+from tests.planted.wrong_questions import OneStepEach, made
 
 SCHEMA = Schema({"x": Number(0, 2), "y": Number(0, 4, step=2)})
 CODES = (MISSING, 0, 1, 2)
@@ -47,7 +54,59 @@ def one_step_each(relation: str) -> NoisyArgmax:
     return averages(OneStepEach, relation)
 
 
+class BothWaysAtOnce(NoisyArgmax):
+    """The rate for scores that all move one way, where one may rise while another falls."""
+
+    @property
+    def rate(self) -> Fraction:
+        return self.epsilon / self.sensitivity().bound
+
+
+class FlipAsBoundedRange(NoisyArgmax):
+    """Permute-and-flip for the Rényi price of the exponential mechanism."""
+
+    def loss(self) -> Exponential:
+        return Exponential(self.epsilon)
+
+
+class TwiceTheChoice(AdaptiveSession):
+    """In a Gaussian session a choice of range 4ε₀ costs four times the ρ of an answer."""
+
+    @property
+    def _choice(self) -> NoisyArgmax:
+        right = super()._choice
+        return right.at(2 * right.epsilon)
+
+
+GROUPS: dict[str, Any] = {"options": [[["c", "in", ["a"]]], [["c", "in", ["b"]]]]}
+FLIPPED = GROUPS | {"noise": "permute_and_flip"}
+LARGEST = made(AdaptiveSession, {"calibration": "gaussian", "questions": 1, "ask": {"largest": GROUPS["options"]}})
+
 PLANTED = [
+    Planted(
+        "groups at the rate for one way",
+        "The largest group saves the factor 2 where one group grows and another shrinks.",
+        check_law_against_loss,
+        "exceeds",
+        made(NoisyArgmax, GROUPS),
+        made(BothWaysAtOnce, GROUPS),
+    ),
+    Planted(
+        "permute-and-flip at the exponential price",
+        "A choice by permute-and-flip is charged as if its range were bounded.",
+        check_law_against_loss,
+        "Rényi",
+        made(NoisyArgmax, FLIPPED),
+        made(FlipAsBoundedRange, FLIPPED),
+    ),
+    Planted(
+        "a choice twice as sharp in a Gaussian session",
+        "The largest group takes four times the loss of an answer.",
+        check_law_against_loss,
+        "Rényi",
+        LARGEST,
+        TwiceTheChoice(**{one.name: getattr(LARGEST, one.name) for one in fields(LARGEST)}),
+    ),
     Planted(
         "averages with noise for groups",
         "A person moves a sum of places by the whole range, and the noise is for one step.",

@@ -204,7 +204,12 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
             | where()
             | noise("permute_and_flip"),
         ),
-        ("noisy_argmax", {"options": [conditions(rng, schema, 1) for _ in range(rng.randint(2, 3))]} | where()),
+        (
+            "noisy_argmax",
+            {"options": [conditions(rng, schema, 1) for _ in range(rng.randint(2, 3))]}
+            | where()
+            | noise("permute_and_flip"),
+        ),
         ("fit_check", ({"column": rng.choice(every)} if rng.random() < 0.7 else {}) | noise()),
         ("fit_checks", ({"columns": rng.sample(every, 2)} if rng.random() < 0.7 else {}) | noise()),
         ("find_range", {"column": rng.choice(["raw", "free", *numbers])}),
@@ -294,9 +299,8 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
 def asks(rng: random.Random, schema: dp.Schema, given: dict[str, Any]) -> list[Any]:
     """What is asked in a session."""
     number, others = rng.choice(schema.of_kind(dp.Number)), [["x", ">=", 0]]
-    found: list[Any] = [{"share": conditions(rng, schema, 1)}, {"average": number}]
-    if given["calibration"] == "laplace":
-        found.append({"largest": [conditions(rng, schema, 1), others]})
+    largest = {"largest": [conditions(rng, schema, 1), others]}
+    found: list[Any] = [{"share": conditions(rng, schema, 1)}, {"average": number}, largest]
     return [rng.choice(found) for _ in range(given["questions"])]
 
 

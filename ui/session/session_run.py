@@ -88,7 +88,7 @@ def _tell_refusal(session: Session, step: str) -> None:
 
 def _builder(table: dp.Table, session: Session) -> None:
     with st.container(key="card-session-ask"):
-        ask = _sentence(table, session)
+        ask = _sentence(table)
         query = None
         try:
             query = session.query.asking(ask)
@@ -110,12 +110,10 @@ def _builder(table: dp.Table, session: Session) -> None:
             )
 
 
-def _sentence(table: dp.Table, session: Session) -> dict[str, Any]:
+def _sentence(table: dp.Table) -> dict[str, Any]:
     """“The [share of people] where …”, “The [average] of [income]”, “The [largest group] of …”."""
     numbers = table.schema.of_kind(Number)
-    kinds = ["share", *(["average"] if numbers else [])]
-    if session.query.calibration != "gaussian":
-        kinds.append("largest")
+    kinds = ["share", *(["average"] if numbers else []), "largest"]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
         kind = pickers.pick("session.kind", kinds, "share", lambda one: say(f"session.kind.{one}"), "session-kind")

@@ -1,19 +1,28 @@
 """Which of several conditions do the most people meet, or which of several columns has the highest average?
 
-Guarantee   ε-DP.
-Theorem     report noisy max: Dwork and Roth 2014, Claim 3.9. With discrete noise and a fixed
-            order for ties the proof is the same: given the others' noise, condition i wins iff its own is at least
-            some threshold, a neighbour moves that threshold by at most 2Δ (Δ where all counts move one way), and
-            Pr[Z ≥ k+1] ≥ e^(−1/b)·Pr[Z ≥ k] for discrete Laplace noise of scale b.
-Statistic   T counts, one per condition, each changing by at most m. A person may meet any number of them.
+Guarantee   ε-DP, and with the usual draw ε-bounded range.
+Theorem     exponential mechanism: McSherry and Talwar 2007, Thm 6; utility Thm 7; bounded range, and so ρ = ε²/8: Cesar
+            and Rogers 2021. Or permute-and-flip: McKenna and Sheldon 2020, Thm 2; never farther from the best, but of
+            its Rényi loss no more is claimed than of any ε-DP mechanism.
+Statistic   T counts, one per condition, each changing by at most Δ = m. A person may meet any number of them.
             Of averages: of each number column the sum of its places above its lowest value, in units in which every
             range is L steps long (L the least common multiple of the numbers of steps), over people who have a value in
             all of them: the same people for every column, so the largest sum is the highest average. Each changes by at
-            most L·m, and adding a row lowers none.
+            most Δ = L·m, and adding a row lowers none.
+One way     under add/remove all scores move one way, so the factor 2 is saved: rate ε/Δ, else ε/(2Δ). Exponential: the
+            weights change by factors between 1 and e^ε, and so does their sum. Permute-and-flip has the law of the
+            largest of score + exponential noise of this rate (Ding et al. 2021). Given the others' noise, option i wins
+            iff its own exceeds a threshold (best of the others − its score), which a neighbour moves by at most Δ, or
+            by 2Δ where scores move both ways; and Pr[E > t + s] ≥ e^(−rate·s)·Pr[E > t].
 Compared    averages as shares of their declared ranges: where ranges are the same, the averages themselves.
-Draw        argmax of count + Laplace(b), b = 2m/ε under replace-one, m/ε under add/remove (all counts move one way);
-            of averages L times that.
-Accuracy    the chosen count is at most 2t below the largest, t what all T noises stay within with probability 1−β.
+Draw        option i with probability ∝ exp(rate·score), exactly. Permute-and-flip: in a random order the first whose
+            coin, with chance exp(−rate·(best − score)), comes up.
+Accuracy    the chosen score is at most g = ⌈ln((T−1)(1−β)/β)/rate⌉ − 1 below the largest, with probability ≥ 1−β, and
+            on the worst table no less; for permute-and-flip as exactly (noise/tails.py). Ten options, ε = 1, β = .05,
+            replace-one: 10 and 8, where report noisy max promised 22.
+Version 1   was report noisy max (Dwork and Roth 2014, Claim 3.9): argmax of score + Laplace(1/rate), at most 2t below,
+            t what all T noises stay within. Its loss is pure ε. Rows of the ledger from then mean that, and sessions
+            opened then go on like that.
 Cost        one scan.
 """
 
@@ -27,7 +36,9 @@ from functools import cached_property
 from math import lcm
 from typing import ClassVar
 
-from dpengine.accountant.loss import Loss, Pure
+import numpy as np
+
+from dpengine.accountant.loss import Exponential, Loss, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import conditions
@@ -41,11 +52,13 @@ from dpengine.mechanisms.trial import IN_A, NORTH, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Finite, Laplace, above
-from dpengine.noise.tails import laplace_reach, least_choice_gap
+from dpengine.noise.laws import Finite, Laplace, above, flipped, weighted
+from dpengine.noise.tails import choice_behind, flip_behind, laplace_reach, least_choice_gap
 from dpengine.statistics.counts import ConditionCounts, PlaceSums
 
 MOST_OPTIONS = 50
+FLIP = "permute_and_flip"
+NOISY_MAX = 1  # the version that drew report noisy max
 MOST_UNITS = 2**24  # L; sums of 10^10 rows stay below 2^62
 
 
@@ -55,7 +68,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         key="noisy_argmax",
         asked_on=("ask", "whatif"),
         order=120,
-        version=1,
+        version=2,
         answer="label",
         states=(APART,),
         caveats=("ties", "averages"),
@@ -70,11 +83,16 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
             "of two groups": {"options": [IN_A, [SOME]]},
             "of two averages": {"options": [{"mean": "x"}, {"mean": "z"}]},
             "of averages of some": {"options": [{"mean": "z"}, {"mean": "x"}], "where": IN_A},
+            "of two groups, permute-and-flip": {"options": [IN_A, [SOME]], "noise": FLIP},
+            "of two averages, permute-and-flip": {"options": [{"mean": "x"}, {"mean": "z"}], "noise": FLIP},
         },
         example=Example({"options": [WEST, NORTH]}, others="even"),
         twins=("quarter",),
         covered="test_a_choice_keeps_its_promise",
     )
+
+    noises: ClassVar[tuple[str, ...]] = (FLIP,)
+    reads: ClassVar[tuple[int, ...]] = (NOISY_MAX,)
 
     options: tuple[Predicate, ...]
     averages: tuple[str, ...] = ()  # number columns, in place of conditions
@@ -145,17 +163,27 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         return Sensitivity("linf", self.facts.unit.at_most * self.steps)
 
     @property
-    def scale(self) -> Fraction:
+    def rate(self) -> Fraction:
         moves = 2 if self.facts.relation == "replace" else 1
-        return moves * self.sensitivity().bound / self.epsilon
+        return self.epsilon / (moves * self.sensitivity().bound)
 
     def loss(self) -> Loss:
-        return Pure(self.epsilon)
+        return Pure(self.epsilon) if self.noise or self.older else Exponential(self.epsilon)
+
+    @property
+    def theorem(self) -> str:
+        return say("noise.noisy_max.theorem") if self.older else super().theorem
+
+    def gap(self, options: int) -> int:
+        """How far below the best of so many options the chosen one is at most, but for β."""
+        if self.older:
+            return 2 * laplace_reach(1 / self.rate, self.beta / options)
+        return (flip_behind if self.noise else choice_behind)(self.rate, options, self.beta)
 
     def promise(self) -> NearBest | NearAverage:
         options = len(self.options or self.averages)
         floor = least_choice_gap(self.epsilon, options, self.beta)
-        gap = 2 * laplace_reach(self.scale, self.beta / options)
+        gap = self.gap(options)
         if not self.averages:
             return NearBest(gap, self.beta, floor)
         known = self.facts.relation == "replace" and self.facts.unit.at_most == 1 and self.where.everyone
@@ -173,12 +201,25 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         return Fraction(1, 4) if self.averages else Fraction(self.facts.about, 4)
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> int:
-        return coins.noisy_max(value, self.scale)
+        if self.older:
+            return coins.noisy_max(value, 1 / self.rate)
+        scores = np.array(value, dtype=np.int64)
+        gaps, people = scores.max() - scores, self.facts.people
+        most = None if people is None else people * self.sensitivity().bound
+        if self.noise:
+            return coins.flip(gaps, self.rate, most)
+        return coins.choose(gaps, np.ones_like(gaps), self.rate, most)[0]
 
     def law(self, value: tuple[int, ...]) -> Finite:
+        if self.older:
+            return self._noisy_max(value)
+        gaps = {place: max(value) - score for place, score in enumerate(value)}
+        return (flipped if self.noise else weighted)(gaps, self.rate)
+
+    def _noisy_max(self, value: tuple[int, ...]) -> Finite:
         """Pr[i wins] = Σ_z Pr[c_i + Z = z]·Π_{j<i} Pr[c_j + Z < z]·Π_{j>i} Pr[c_j + Z ≤ z]; the rest is e^-70."""
-        laws = [Laplace(count, self.scale) for count in value]
-        reach = int(self.scale * 70) + 2
+        laws = [Laplace(count, 1 / self.rate) for count in value]
+        reach = int(70 / self.rate) + 2
         chances: dict[int, Decimal] = {}
         for i, own in enumerate(laws):
             total = Decimal(0)

@@ -9,13 +9,15 @@ Statistic   q(r) = number of rows with value r; Δq = m under both relations. Un
             score by one at most, whatever the size of the sets and the number of rows, so Δq = 1.
 Draw        r with probability ∝ exp(rate·q(r)), exactly, over the public list; rows without an answer do not compete.
             Permute-and-flip: in a random order the first whose coin, with chance exp(−rate·(best − q(r))), comes up.
-Accuracy    q(chosen) ≥ best − g with probability ≥ 1−β, g = ⌈ln(|R|/β)/rate⌉ − 1; permute-and-flip |R|/2 for |R|.
+Accuracy    q(chosen) ≥ best − g with probability ≥ 1−β, g = ⌈ln((|R|−1)(1−β)/β)/rate⌉ − 1, and on the worst table no
+            less; for permute-and-flip as exactly (noise/tails.py).
 Several     k items in order by peeling: each draw costs ε/k and the chosen one no longer competes.
 Cost        one scan and k draws over |R| candidates.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -41,7 +43,7 @@ from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, flipped, weighted
-from dpengine.noise.tails import choice_gap, flip_gap, least_choice_gap
+from dpengine.noise.tails import choice_behind, choice_gap, flip_behind, flip_gap, least_choice_gap
 from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 MOST_ITEMS = 20
@@ -148,10 +150,16 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return Together((part,) * self.how_many) if self.how_many > 1 else part
 
     def promise(self) -> NearBest:
+        return self._near(flip_behind if self.noise else choice_behind)
+
+    def _near(self, gap: Callable[[Fraction, int, Fraction], int]) -> NearBest:
         size = len(self.candidates)
         floor = least_choice_gap(self.epsilon, size, self.beta)
-        gap = flip_gap if self.noise else choice_gap
         return NearBest(gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
+
+    def promised_before(self) -> list[JsonObject]:
+        """By a union over the candidates, before the worst table itself was computed."""
+        return [vars(self._near(flip_gap if self.noise else choice_gap))]
 
     def state(self, value: Json, interval: Json) -> str:
         certain = first_is_certain(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)

@@ -3,8 +3,11 @@
 Guarantee   whatever the questions and however they depend on earlier answers, the k answers together lose no more than
             was charged before the first: under replace-one and under add/remove.
 Theorem     adaptive composition inside the budget's filter (accountant/filter.py), which also allows other questions in
-            between. Each answer alone is the discrete Laplace mechanism (Dwork et al. 2006, Prop. 1), report noisy max
-            (Dwork and Roth 2014, Claim 3.9), or the discrete Gaussian one (Canonne, Kamath, Steinke 2020, Thm 14).
+            between. Each answer alone is the discrete Laplace mechanism (Dwork et al. 2006, Prop. 1) or the discrete
+            Gaussian one (Canonne, Kamath, Steinke 2020, Thm 14).
+Largest     “which is largest” is one answer's worth of choosing (noisy_argmax.py): permute-and-flip at ε₀ where an
+            answer's loss is pure ε₀; where it is ρ = ε₀²/2, the exponential mechanism at 2ε₀, of bounded range and so
+            of ρ = (2ε₀)²/8 (Cesar and Rogers 2021). Sessions of version 1 drew report noisy max at ε₀, and go on so.
 Statistic   one integer per question, asks.py: of it one person changes at most Δ.
 Calibration laplace    each answer ε/k: noise Δk/ε on the integer. Loss: k pure parts of ε/k.
             lecture    γ = ε/√(8k·ln(1/δ)), noise Δ/γ (lecture 6, corollary 5), only where ε ≤ 2·ln(1/δ). Loss: k pure
@@ -43,7 +46,7 @@ from dpengine.declared.conditions import Predicate
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.card import AnswerKind, Card, Parameter
-from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.choices.noisy_argmax import FLIP, NOISY_MAX, NoisyArgmax
 from dpengine.mechanisms.promises import NearAverage, NearBest, Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.session.asks import Ask, Average, Largest, Share, read_ask
@@ -97,7 +100,7 @@ class AdaptiveSession(Query[Any, Any]):
         key="adaptive_session",
         asked_on=("session", "whatif"),
         order=300,
-        version=1,
+        version=2,
         answer="session",
         states=(FEW, APART),
         caveats=("kept", "adaptive"),
@@ -116,6 +119,7 @@ class AdaptiveSession(Query[Any, Any]):
             "a share": {"questions": 2, "ask": {"share": [SOME, ["c", "in", ["b"]]]}},
             "an average": {"questions": 2, "ask": {"average": "x"}},
             "the largest": {"questions": 1, "ask": {"largest": [IN_A, [SOME]]}},
+            "the largest, Gaussian": {"calibration": "gaussian", "questions": 1, "ask": {"largest": [IN_A, [SOME]]}},
             "a share, rounded": {"questions": 2, "rounded": 10, "ask": {"share": [SOME]}},
             "an average, Gaussian": {"calibration": "gaussian", "questions": 2, "ask": {"average": "z"}},
             "a share, the lecture's way": {
@@ -129,6 +133,8 @@ class AdaptiveSession(Query[Any, Any]):
         covered="test_an_adaptive_analyst_gets_answers_within_alpha",
     )
 
+    reads: ClassVar[tuple[int, ...]] = (1,)
+
     questions: int
     calibration: str = "laplace"
     delta: Fraction | None = None  # of the lecture's corollary
@@ -138,8 +144,6 @@ class AdaptiveSession(Query[Any, Any]):
     def __post_init__(self) -> None:
         if self.calibration == "lecture":
             _ = self.each  # raises where the corollary does not hold
-        if self.calibration == "gaussian" and isinstance(self.ask, Largest):
-            raise AllowanceError("session.largest_gaussian")
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -284,10 +288,17 @@ class AdaptiveSession(Query[Any, Any]):
 
     @property
     def _choice(self) -> NoisyArgmax:
-        """“Which is largest” is report noisy max at the privacy loss of one answer."""
+        """“Which is largest” at the privacy loss of one answer."""
         assert isinstance(self.ask, Largest)
+        gaussian = self.calibration == "gaussian"
+        before = self.older and not gaussian
         return NoisyArgmax(
-            facts=self.facts, epsilon=self.each, options=self.ask.options, beta=self.beta / self.questions
+            facts=self.facts,
+            epsilon=2 * self.each if gaussian else self.each,
+            options=self.ask.options,
+            beta=self.beta / self.questions,
+            noise="" if gaussian or before else FLIP,
+            older=NOISY_MAX if before else 0,
         )
 
     @property

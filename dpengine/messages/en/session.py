@@ -23,7 +23,6 @@ SENTENCES: dict[str, str] = {
     "session.questions": "Choose a whole number of questions from 1 to {most}.",
     "session.calibration": "Choose how the noise is set, one of: {calibrations}.",
     "session.delta_unused": "Only the lecture’s setting takes a δ of its own; leave it out.",
-    "session.largest_gaussian": "“Which is largest” cannot be asked in a session with Gaussian noise; ask for the shares instead.",
     "session.ask_unknown": "Inside a session ask for a share of people, for an average of a number, or which of several groups is largest; nothing else stays between 0 and 1.",
     "session.ask_everyone": "Say which people to count: choose a value or a range first.",
     "session.ask.share": "The share of people where {of}",

@@ -23,7 +23,6 @@ SENTENCES: dict[str, str] = {
     "session.questions": "Izberite celo število vprašanj od 1 do {most}.",
     "session.calibration": "Izberite, kako je določen šum; možnosti: {calibrations}.",
     "session.delta_unused": "Svojo δ ima samo nastavitev s predavanj; izpustite jo.",
-    "session.largest_gaussian": "V seji z Gaussovim šumom ni mogoče vprašati „katera je največja“; namesto tega vprašajte po deležih.",
     "session.ask_unknown": "V seji vprašajte po deležu oseb, po povprečju števila ali po tem, katera od več skupin je največja; nič drugega ne ostane med 0 in 1.",
     "session.ask_everyone": "Povejte, katere osebe naj štejejo: najprej izberite vrednost ali razpon.",
     "session.ask.share": "Delež oseb, za katere velja: {of}",

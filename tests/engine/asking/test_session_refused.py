@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from battery import facts
-from helpers_session import LARGEST, TX, X, add, query
+from helpers_session import TX, X, add, query
 
 import dpengine as dp
 from dpengine.accountant import filter
@@ -75,8 +75,6 @@ def test_more_questions_than_the_spend_bears_names_the_most(home: Workspace) -> 
 
 def test_gaussian_and_lecture_say_where_they_do_not_hold(home: Workspace) -> None:
     table = add(home)
-    with raises("session.largest_gaussian"):
-        query(table, calibration="gaussian", ask=LARGEST)
     with raises("lecture.epsilon_range"):
         query(table, 3, "10", calibration="lecture", delta="0.01")  # 10 > 2·ln(100)
     with raises("delta.missing"):

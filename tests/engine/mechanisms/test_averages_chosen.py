@@ -14,7 +14,6 @@ from dpengine.declared.schema import MISSING, Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins
-from dpengine.noise.tails import laplace_reach
 from tests.battery import allowed_failures
 from tests.planted.choices import check_a_choice_of_averages_keeps_its_epsilon, right
 
@@ -68,7 +67,7 @@ def test_one_person_moves_every_sum_by_the_whole_range_at_most(relation: str, cl
         moved = [(of(rest), of([*rest, one])) for one in possible]
         assert all(b >= a for before, after in moved for a, b in zip(before, after, strict=True)), "none falls"
     assert max(abs(b - a) for before, after in moved for a, b in zip(before, after, strict=True)) == claimed
-    assert query.sensitivity().bound == claimed and query.scale == claimed * (2 if relation == "replace" else 1)
+    assert query.sensitivity().bound == claimed and 1 / query.rate == claimed * (2 if relation == "replace" else 1)
 
 
 def test_the_promise_is_a_share_of_the_range_and_kept() -> None:
@@ -120,13 +119,13 @@ def test_steps_that_do_not_fit_together_are_refused() -> None:
 
 def test_several_rows_of_a_person_move_it_by_as_many_ranges() -> None:
     query = asked("first", "second", unit=Unit.column("who", at_most=3))
-    assert query.sensitivity().bound == 3 * query.steps == 12 and query.scale == Fraction(24)
+    assert query.sensitivity().bound == 3 * query.steps == 12 and query.rate == Fraction(1, 24)
 
 
 def test_the_exact_loss_over_every_small_table() -> None:
     check_a_choice_of_averages_keeps_its_epsilon(right)
 
 
-def test_the_promise_is_twice_what_every_noise_stays_within() -> None:
+def test_the_promise_is_how_far_a_choice_stays_behind() -> None:
     query = asked("first", "half", people=400, beta="0.2")
-    assert query.promise().share == Fraction(2 * laplace_reach(query.scale, Fraction(1, 10)), 8 * 400)
+    assert query.promise().share == Fraction(22, 8 * 400), "⌈16·ln 4⌉ − 1"

@@ -29,12 +29,14 @@ CLOSED = Totals.NOTHING.plus(cost(Gaussian(Fraction(1, 10**4)), RULE.alpha))
 
 def ask(key: str, epsilon: str, relation: str = "replace", **more: Any) -> Query:
     facts = Facts("t", SCHEMA, Unit.rows(), relation, 10_000)  # type: ignore[arg-type]
-    return catalogue[key].build(facts, {"column": "state", "epsilon": epsilon} | more)
+    options = [[["state", "in", [f"s{place}"]]] for place in range(10)]
+    about: dict[str, Any] = {"options": options} if key == "noisy_argmax" else {"column": "state"}
+    return catalogue[key].build(facts, {"epsilon": epsilon} | about | more)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("totals", [Totals.NOTHING, LONG_AGO, MANY, CLOSED], ids=["new", "used", "many", "closed"])
-@pytest.mark.parametrize("key", ["histogram", "top_item"])
+@pytest.mark.parametrize("key", ["histogram", "top_item", "noisy_argmax"])
 @pytest.mark.parametrize("epsilon", ["0.01", "0.1", "0.5", "2"])
 def test_it_costs_no_more_and_promises_no_less(key: str, epsilon: str, totals: Totals, relation: str) -> None:
     usual = ask(key, epsilon, relation)
@@ -50,6 +52,14 @@ def test_permute_and_flip_where_the_pure_clause_binds() -> None:
     assert cheapest(ask("top_item", "0.3"), RULE, Totals.NOTHING).noise == "permute_and_flip"
     assert cheapest(ask("top_item", "0.1"), RULE, Totals.NOTHING).noise == ""
     assert cheapest(ask("top_item", "0.1"), NO_DELTA, Totals.NOTHING).noise == "permute_and_flip"
+
+
+def test_the_largest_of_ten_groups_is_nearer_by_whichever_way_takes_less_now() -> None:
+    """Report noisy max promised 22 people behind. After a Gaussian answer only Rényi loss counts."""
+    usual = ask("noisy_argmax", "1")
+    assert usual.promise().amount == 10
+    assert cheapest(usual, RULE, Totals.NOTHING).promise().amount == 8
+    assert cheapest(ask("noisy_argmax", "0.1"), RULE, CLOSED).noise == ""
 
 
 def test_gaussian_wherever_it_promises_more_for_the_same_share() -> None:

@@ -59,6 +59,9 @@ def main() -> None:
     results["selection"] = _part("selection", startup.selection)
     results["imports"] = _part("imports", lambda: startup.imports(PEERS))
     results["page"] = _part("page", page.measure)
+    _say("a first look")
+    most = str(sizes[-1])
+    results["look"] = _part("look", lambda: _json(Path(sys.executable), "bench.marginals", "--json", "--rows", most))
     _say("a large CSV")
     results["bigfile"] = _part("bigfile", lambda: _json(Path(sys.executable), "bench.bigfile"))
     results |= {"machine": _machine([*load, os.getloadavg()[0]]), "versions": _versions(results["times"], sizes)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from bench.marginals import section
 from bench.publishing import WHO
 from bench.targets import OURS, is_worse, medians, verdicts
 from bench.tasks import CONTENDERS, EPSILON, LONGEST, SEED, TASKS
@@ -46,7 +47,7 @@ MET = {True: "yes", False: "**no**", None: "not measured"}
 
 
 def render(results: dict[str, Any]) -> str:
-    parts = (_head, _targets, _speed, _memory, _publishing, _selection, _start, _accuracy)
+    parts = (_head, _targets, _speed, _memory, _publishing, _selection, _start, _accuracy, _look)
     return "\n".join(line for part in parts for line in part(results)) + "\n"
 
 
@@ -200,6 +201,10 @@ def _accuracy(results: dict[str, Any]) -> Iterator[str]:
                 number = f"{one['mean']:.4g} ± {one['error']:.2g}"
                 rows.append([relation, guarantee, one["who"], number, f"{one['times']:,}", "; ".join(notes)])
         yield from _table(["relation", "guarantee", "tool", "error", "draws", ""], rows)
+
+
+def _look(results: dict[str, Any]) -> Iterator[str]:
+    yield section(results["look"])
 
 
 def _table(head: list[str], rows: Any) -> Iterator[str]:

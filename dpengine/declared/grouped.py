@@ -10,11 +10,13 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.spelling import normal
 from dpengine.messages import plain, say
+from dpengine.messages.language import current
 
 ABSENT = -1  # the code of a missing value, which is in no group
 WEEK = 7
@@ -71,8 +73,7 @@ class Grouped:
 
     def __str__(self) -> str:
         """“month of visited”, in the reader's language."""
-        figures = "" if isinstance(self.by, str) else ", ".join(map(_figure, self.by[1]))
-        return say(f"group.of.{self.rule}", column=self.column, figures=figures)
+        return _called(self.column, self.by, current())
 
     def where(self) -> str:
         """What a condition is on: “weekday of visited”, or the column where its groups say the rest."""
@@ -112,6 +113,13 @@ def code_of(row: Mapping[str, Any], ref: Ref) -> Any:
 
 def ref_json(ref: Ref) -> Json:
     return ref.as_json() if isinstance(ref, Grouped) else ref
+
+
+@lru_cache(maxsize=1000)
+def _called(column: str, by: str | tuple[str, tuple[str, ...]], lang: str) -> str:
+    """Kept, because it stands in the name of every bar. `lang` is the current language."""
+    rule, ends = (by, ()) if isinstance(by, str) else by
+    return say(f"group.of.{rule}", column=column, figures=", ".join(map(_figure, ends)))
 
 
 def _figure(text: str) -> str:

@@ -72,7 +72,7 @@ def _unchecked() -> Any:
     """A figure to Streamlit, which asks for its dictionary alone."""
     from plotly.basedatatypes import BaseFigure
 
-    class Unchecked(BaseFigure):  # type: ignore[misc, no-any-unimported]
+    class Unchecked(BaseFigure):  # type: ignore[misc]
         def __init__(self, **parts: Any) -> None:
             self._parts = parts
 

@@ -31,7 +31,7 @@ Noise       `level`: least max_A weight_A·variance_A at a given loss, so that a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -77,12 +77,12 @@ class ResidualLayout:
 
     def kept(self, columns: Columns) -> Fraction:
         """p_B: what of a row's own cell is left once the mean is taken out."""
-        return _product(1 - Fraction(1, self.sizes[place]) for place in columns)
+        return _share(tuple(self.sizes[place] for place in columns), ())
 
     def share(self, columns: Columns, part: Columns) -> Fraction:
         """Of σ_part² in the variance of a cell of the marginal `columns`."""
-        rest = (place for place in columns if place not in part)
-        return self.kept(part) * _product(Fraction(1, self.sizes[place] ** 2) for place in rest)
+        rest = tuple(self.sizes[place] for place in columns if place not in part)
+        return _share(tuple(self.sizes[place] for place in part), rest)
 
     @cached_property
     def costs(self) -> dict[Columns, Fraction]:
@@ -288,5 +288,8 @@ def rebuilt(layout: ResidualLayout, columns: Columns, released: Mapping[Columns,
     return total
 
 
-def _product(factors: Iterable[Fraction]) -> Fraction:
-    return math.prod(factors, start=Fraction(1))
+@lru_cache(maxsize=10_000)
+def _share(part: tuple[int, ...], rest: tuple[int, ...]) -> Fraction:
+    """Π(1 − 1/n) over the sizes of a part, times Π 1/n² over those of the rest."""
+    kept = math.prod((1 - Fraction(1, size) for size in part), start=Fraction(1))
+    return kept / math.prod(size**2 for size in rest)

@@ -36,7 +36,7 @@ def test_several_rows_each_with_days_and_sets(page: Any, server: Any) -> None:
     page.locator(".st-key-declare-who input").fill("who")
     page.get_by_role("option", name="who", exact=True).click()
     settled(page)
-    bringing.fill("How many rows of one person count?", "2").look("unit-more")
+    bringing.fill("Or another number", "2").look("unit-more")
     bringing.pick("only what it says about them").fill("About how many people", "4000")
     bringing.press("Go on", "What can be in the columns?", "cards")
     assert "about 4,000 people" in page.locator(".so-far").inner_text()

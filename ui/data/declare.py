@@ -19,7 +19,7 @@ from dpengine.messages import say
 from ui.data import declare_draft as drafts
 from ui.data.declare_draft import STEPS, Draft
 from ui.data.declare_task import Task, Work
-from ui.shell import frame, uploads
+from ui.shell import frame, steer, uploads
 from ui.shell.incoming import here
 from ui.shell.state import NOBODY, choose_table, visitor, workspace
 from ui.words import gloss
@@ -107,6 +107,7 @@ def show(screens: dict[str, Callable[[Draft], None]]) -> None:
         waiting(draft.task)
         return
     screens[draft.step](draft)
+    steer.step(draft.step)
     if on_the_way:
         with said:  # on top, and drawn last: a click on this screen counts at once
             _so_far(draft)
@@ -121,7 +122,7 @@ def look() -> None:
 
 def heading(code: str, **facts: Any) -> None:
     st.html(
-        f'<h1 class="ask-heading">{escape(say(f"{code}.title", **facts))}</h1>'
+        f'<h1 class="ask-heading" tabindex="-1">{escape(say(f"{code}.title", **facts))}</h1>'
         f'<p class="lead">{gloss.text(say(f"{code}.lead", **facts))}</p>'
     )
 
@@ -229,7 +230,7 @@ def _settle(draft: Draft) -> None:
 
 
 _RULES = """
-[data-testid="stHtml"] h1.ask-heading { font-size: 2.1rem; max-width: 54rem; }
+[data-testid="stHtml"] h1.ask-heading { font-size: 2.1rem; max-width: 54rem; outline: none; }
 [data-testid="stHtml"] h2.ask-second { margin-top: 0.6rem; }
 [data-testid="stRadio"] label p { font-size: 1.02rem; }
 [data-testid="stRadio"] [role="radiogroup"] { row-gap: 0.7rem; }

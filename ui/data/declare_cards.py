@@ -12,20 +12,46 @@ from ui.data import declare_codebook as codebook
 from ui.data import declare_draft as drafts
 from ui.data import declare_lines as lines
 from ui.data.declare import complain, heading, onwards, reconsider
+from ui.data.declare_column import OUT
 from ui.data.declare_draft import Draft
 
 MOST_LINES = 40  # on one screen
+MOST_NAMED = 8  # columns in a sentence
 
 
 def describe(draft: Draft) -> None:
     heading("data.cards")
     cards(draft)
-    st.html(f'<p class="muted">{escape(say("data.cards.unknown"))}</p>')
+    _unnamed(draft)
     waits = len(draft.waiting)
     if onwards(draft, lambda: settled(draft), "data.cards.next" if waits else "data.next", waits=waits):
         draft.opened = None
         draft.forth()
         st.rerun()
+
+
+def _unnamed(draft: Draft) -> None:
+    """Columns that are left out, and those that still wait: each kind is dealt with in one click."""
+    out = [name for name in draft.offered if draft.state(name) == OUT]
+    waits = draft.waiting
+    if out:
+        told = say("data.cards.left_out", many=len(out), columns=some(out))
+        with st.container(key="lines-out", horizontal=True, vertical_alignment="center"):
+            st.html(f'<p class="muted">{escape(told)}</p>')
+            label = say("data.cards.find", many=len(out))
+            st.button(label, key=f"{draft.mark}-find", on_click=lines.find, args=(draft, out))
+    elif draft.unknown:
+        st.html(f'<p class="muted">{escape(say("data.cards.to_find", many=len(draft.unknown)))}</p>')
+    if waits and len(waits) < len(draft.chosen):
+        with st.container(key="lines-wait", horizontal=True, vertical_alignment="center"):
+            st.html(f'<p class="muted">{escape(say("data.cards.waiting", many=len(waits), columns=some(waits)))}</p>')
+            label = say("data.cards.leave", many=len(waits))
+            st.button(label, key=f"{draft.mark}-leave", on_click=lines.leave, args=(draft, waits))
+
+
+def some(names: list[str]) -> str:
+    """The first of them."""
+    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
 
 
 def settled(draft: Draft) -> None:

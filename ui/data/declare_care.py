@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from html import escape
 
@@ -20,18 +21,23 @@ from ui.data import declare_draft as drafts
 from ui.data import declare_price as price
 from ui.data.declare import begin, complain, heading, kept, onwards, problem, reconsider
 from ui.data.declare_draft import CARE, Draft
+from ui.data.declare_people import USUAL_EACH
 from ui.parts import number_field, odds
 from ui.shell.incoming import here
 from ui.shell.state import table_names, workspace
 
 PRIOR = 10  # percent: a suspicion before any answer
+USUAL = "usual"  # chosen until somebody chooses otherwise
+ENOUGH = 8  # good answers: a table that holds fewer says so
+MOST_TOLD = 100  # a figure beyond this says no more
 
 
 def budget(draft: Draft) -> None:
     heading("data.care")
     asked, people = _typical(draft), draft.people
+    draft.care = draft.care or USUAL
     with st.container(key="card-care"):
-        many = {care: _many(dp.Budget(epsilon, draft.usual_delta), asked) for care, epsilon in CARE.items()}
+        many = {care: _many(dp.Budget(epsilon, draft.usual_delta), asked, people) for care, epsilon in CARE.items()}
         draft.care = st.radio(
             say("data.care.title"),
             list(CARE),
@@ -44,6 +50,7 @@ def budget(draft: Draft) -> None:
             ],
         )
         st.html(f'<p class="price">{escape(price.of_good_question(asked, people))}</p>')
+        _scarce(draft, asked)
         with st.expander(say("data.care.odds_title")):
             _explained(draft)
         with st.expander(say("data.care.more"), expanded=bool(draft.epsilon or draft.delta)):
@@ -91,9 +98,43 @@ def _typical(draft: Draft) -> price.Typical:
     return price.typical(drafts.schema(draft), read_relation(draft.relation), draft.people, drafts.unit(draft))
 
 
-def _many(allowance: dp.Budget, asked: price.Typical) -> str:
+def _many(allowance: dp.Budget, asked: price.Typical, people: int) -> str:
     many = price.good_questions(allowance, asked)
-    return say("data.care.many" if many > 1 else "data.care.one" if many else "data.care.none", many=many)
+    if many > MOST_TOLD:
+        return say("data.care.most", many=MOST_TOLD, people=people)
+    code = "data.care.many" if many > 1 else "data.care.one" if many else "data.care.none"
+    return say(code, many=many, people=people)
+
+
+def _scarce(draft: Draft, asked: price.Typical) -> None:
+    """A table that holds few answers says so before it is added, with what would make them more."""
+    try:
+        given = drafts.budget(draft)
+    except AllowanceError:
+        return  # told below
+    if draft.about is None:
+        st.html(f'<p class="price">{escape(say("data.care.usual_people", people=draft.people))}</p>')
+        return
+    if price.good_questions(given, asked) >= ENOUGH:
+        return
+    told = [say("data.care.scarce", many=_many(given, asked, draft.people))]
+    if (each := draft.each if draft.many == "more" else None) is not None:
+        told += _fewer_rows(draft, given, each)
+    for care, epsilon in CARE.items():
+        if Fraction(epsilon) > given.epsilon:
+            many = price.good_questions(dp.Budget(epsilon, given.delta), asked)
+            told.append(say("data.care.scarce_looser", care=say(f"data.care.{care}_label"), many=min(many, MOST_TOLD)))
+    st.html(f'<p class="warn" role="status">{escape(" ".join(told))}</p>')
+
+
+def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
+    """How many answers there would be if fewer rows of a person counted: the most rows that leave enough, else one."""
+    for fewer in sorted({1, *USUAL_EACH}, reverse=True):
+        if fewer < each:
+            many = price.good_questions(given, _typical(replace(draft, each=fewer)))
+            if many >= ENOUGH or fewer == 1:
+                return [say("data.care.scarce_each", each=fewer, now=each, many=min(many, MOST_TOLD))]
+    return []
 
 
 def _odds(draft: Draft, epsilon: str) -> str:
@@ -121,7 +162,7 @@ def _typed(draft: Draft) -> bool:
         problem(str(complaint))
         return True
     terms = say("meter.terms", epsilon=given.epsilon, delta=power_of_ten(given.delta))
-    told = say("data.care.typed", terms=terms, many=_many(given, _typical(draft)))
+    told = say("data.care.typed", terms=terms, many=_many(given, _typical(draft), draft.people))
     st.html(f'<p class="price">{escape(told)}</p>')
     return False
 

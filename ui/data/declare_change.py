@@ -56,7 +56,7 @@ def _card(table: dp.Table, name: str, dialect: Dialect) -> Card:
     """What is declared, or a column that is left out, whose name may say what it is."""
     if name in table.schema.columns:
         return Card.of(table.schema[name], dialect, name)
-    return replace(Card.for_name(name), kind=OUT, guess=None)
+    return replace(Card.for_name(name, table.facts.header), kind=OUT, guess=None)
 
 
 def open_for(name: str) -> None:

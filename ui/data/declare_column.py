@@ -6,6 +6,7 @@ Plain and complete without Streamlit. What cannot be used is refused in the engi
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from fractions import Fraction
@@ -63,11 +64,11 @@ class Card:
     usual: str | None = None  # the usual range it was taken from, or that its name suggests
 
     @staticmethod
-    def for_name(name: str) -> Card:
-        """Prefilled from the column's name, and from nothing else. It waits for a yes; without an idea it is left
-        out."""
+    def for_name(name: str, beside: Sequence[str] = ()) -> Card:
+        """Prefilled from the column's name and the names `beside` it, and from nothing else. It waits for a yes;
+        without an idea it is left out."""
         idea = presets.suggest(name)
-        card = Card(kind=idea.kind or OUT, candidates=presets.candidates(name), spellings=MISSING)
+        card = Card(kind=idea.kind or OUT, candidates=presets.candidates(name, beside), spellings=MISSING)
         card.measure = presets.measure(name, idea.preset)
         if card.candidates:
             card._filled(card.candidates[0])

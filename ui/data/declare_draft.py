@@ -81,7 +81,9 @@ class Draft:
         return usual_delta(self.people)
 
     def card(self, name: str) -> Card:
-        return self.cards.setdefault(name, Card.for_name(name))
+        if name not in self.cards:
+            self.cards[name] = Card.for_name(name, self.names)
+        return self.cards[name]
 
     @property
     def unknown(self) -> list[str]:

@@ -6,6 +6,7 @@ here has seen the file. What is clicked goes through a callback, and a card that
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -20,7 +21,7 @@ from ui.data import declare_draft as drafts
 from ui.data import declare_kinds as kinds
 from ui.data import declare_price as price
 from ui.data.declare import kept, problem
-from ui.data.declare_column import KEPT, KINDS, OUT, UNKNOWN, column_of
+from ui.data.declare_column import KEPT, KINDS, OUT, UNKNOWN, Card, column_of
 from ui.data.declare_draft import Draft
 from ui.data.presets import Candidate
 from ui.words.markup import unmarked
@@ -81,6 +82,23 @@ def agree(draft: Draft, names: list[str]) -> None:
         fresh(draft, name)
 
 
+def find(draft: Draft, names: list[str]) -> None:
+    """Nobody knows what these hold: they are found together once the table is added."""
+    for name in names:
+        draft.remember(name)
+        draft.card(name).kind = UNKNOWN
+        fresh(draft, name)
+
+
+def leave(draft: Draft, names: list[str]) -> None:
+    """These can wait: what was guessed of them stands ready for later."""
+    for name in names:
+        draft.remember(name)
+        draft.card(name).kind = OUT
+        draft.card(name).agree()
+        fresh(draft, name)
+
+
 def undo(draft: Draft, name: str) -> None:
     draft.undo(name)
     fresh(draft, name)
@@ -128,6 +146,8 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
     if asks and len(card.candidates) == 1:
         like = plain(cells(card.candidates[0], draft.dialect))
         shown = f"{_marked('data.line.like', like)} · {escape(words)}"
+    elif asks and card.kind == "date":
+        shown = escape(say("data.line.which_day", days=price.short_words(column_of(_dated(card), draft.dialect))))
     elif asks:
         shown = escape(say("data.line.which"))
     kind = say(f"data.kind.{card.kind}") if state in ("settled", "guess", "waits") else ""
@@ -135,6 +155,11 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
     parts += "" if asks else f'<span class="off">{escape(off)}</span>'
     tag = escape(say(f"data.state.{state}"))
     return f'<div class="line {state}{" asks" if asks else ""}">{parts}<span class="tag">{tag}</span></div>'
+
+
+def _dated(card: Card) -> Card:
+    """As if its writing were known: which days it may hold does not depend on it."""
+    return replace(card, order=card.candidates[0].order)
 
 
 def _marked(code: str, like: str) -> str:

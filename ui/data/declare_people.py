@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
+from ui.data import presets
 from ui.data.declare import complain, heading, kept, onwards, reconsider
 from ui.data.declare_draft import Draft
 from ui.words import gloss
+from ui.words.markup import unmarked
 
 MOST_PEOPLE = 10**10
+USUAL_EACH = [1, 2, 3, 5, 10]  # rows of one person, each one click away
 
 
 def rows(draft: Draft) -> None:
@@ -30,25 +34,29 @@ def rows(draft: Draft) -> None:
             label_visibility="collapsed",
         )
         if draft.many == "more":
+            _likely(draft)
             draft.who = st.selectbox(
-                say("data.unit.who"),
+                say("data.unit.who_other" if presets.whose(draft.names) else "data.unit.who"),
                 draft.names,
                 index=None,
                 key=kept("declare-who", draft.who),
                 placeholder=say("data.unit.who_none"),
-                help=say("data.unit.who_help"),
+                help=f"{say('data.unit.who_help')} {say('data.unit.who_same')}",
+                on_change=_follows,
+                args=("declare-who-likely", "declare-who", presets.whose(draft.names)),
                 width=420,
             )
-            st.html(f'<p class="muted">{escape(say("data.unit.who_same"))}</p>')
+            _usual_each(draft)
             given = st.number_input(
-                say("data.unit.each"),
+                say("data.unit.each_typed"),
                 1,
                 MOST_ROWS_EACH,
                 None,
                 1,
                 key=kept("declare-each", draft.each),
                 placeholder=say("data.unit.each_none"),
-                help=say("data.unit.each_help"),
+                on_change=_follows,
+                args=("declare-each-usual", "declare-each", USUAL_EACH),
                 width=420,
             )
             draft.each = None if given is None else int(given)
@@ -61,6 +69,46 @@ def rows(draft: Draft) -> None:
     if onwards(draft, lambda: _said(draft)):
         draft.forth()
         st.rerun()
+
+
+def _likely(draft: Draft) -> None:
+    """Columns whose names say whose a row is, each one click away; none is chosen before."""
+    found = presets.whose(draft.names)
+    if found:
+        key = kept("declare-who-likely", draft.who if draft.who in found else None)
+        st.pills(
+            say("data.unit.who"),
+            found,
+            key=key,
+            format_func=unmarked,
+            on_change=_takes,
+            args=(key, "declare-who"),
+            help=say("data.unit.who_help"),
+        )
+
+
+def _usual_each(draft: Draft) -> None:
+    key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
+    st.pills(
+        say("data.unit.each"),
+        USUAL_EACH,
+        key=key,
+        format_func=plain,
+        on_change=_takes,
+        args=(key, "declare-each"),
+        help=say("data.unit.each_help"),
+    )
+
+
+def _takes(one: str, other: str) -> None:
+    """What was clicked stands in the field, too."""
+    st.session_state[other] = st.session_state[one]
+
+
+def _follows(one: str, other: str, options: list[Any]) -> None:
+    """What was typed or picked in the field is marked among the usual ones, if it is one of them."""
+    now = st.session_state[other]
+    st.session_state[one] = now if now in options else None
 
 
 def _said(draft: Draft) -> None:

@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import dpengine as dp
-from dpengine.accountant.budget import questions
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Totals, fits
 from dpengine.core.exact import up
 from dpengine.core.printed import measured, percent, two_figures
 from dpengine.declared.facts import Facts
@@ -16,10 +17,12 @@ from dpengine.declared.unit import Relation
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
-from dpengine.messages.numbers import ungrouped
+from dpengine.messages.numbers import day, ungrouped
+from dpengine.planning.best_noise import least_priced
 from ui.data.preset_lists import LISTS
 
 USUAL_SPEND = "0.1"
+LEAST_SPEND = Fraction(2, 100)  # nobody counts on a question that takes less
 MOST_SPEND, TOO_DEAR = Fraction(50), Fraction(10**6)
 FEW = Fraction(1, 2)  # what a good question takes where there are few people to hide among
 WIDER = 2
@@ -130,7 +133,11 @@ def of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit = RO
 
 
 def day_words(column: dp.Date) -> str:
-    return say("data.done.ends", first=column.value(0), last=column.value(column.size - 1))
+    return say("data.done.ends", first=_day(column, 0), last=_day(column, -1))
+
+
+def _day(column: dp.Date, place: int) -> str:
+    return day(str(column.value(place % column.size)))
 
 
 # --- how much an allowance is worth
@@ -147,7 +154,7 @@ class Typical:
 def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = ROWS) -> Typical:
     """A small table, a long list or many rows each make a good answer dear, and this says so."""
     found = sorted(
-        min((_good(key, column, relation, people, unit), place, key) for key in _asked(column))
+        min((_good(key, column, relation, people, unit), place, key) for key in first_asked(column))
         for place, column in enumerate(schema.columns.values())
     )
     spend, place, key = found[len(found) // 2]
@@ -156,7 +163,7 @@ def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = 
     return Typical(query.at(min(spend, MOST_SPEND)), spend if spend <= MOST_SPEND else None)
 
 
-def _asked(column: Column) -> tuple[str, ...]:
+def first_asked(column: Column) -> tuple[str, ...]:
     """What a column is asked about first."""
     if isinstance(column, Number):
         return "mean", "median"
@@ -165,17 +172,21 @@ def _asked(column: Column) -> tuple[str, ...]:
     return ("histogram",) if isinstance(column, Category) and column.size <= MOST_LISTED else ("top_item",)
 
 
+@lru_cache(maxsize=2_000)
 def _good(key: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> Fraction:
-    """The least spend at which a question about a column is more than noise, and at least the usual one."""
-    _, useful, spend = _worth(key, column, relation, people, unit)
-    if useful:
-        return Fraction(USUAL_SPEND)
-    return TOO_DEAR if spend is None else max(up(spend, 100), Fraction(USUAL_SPEND))
+    """The least spend at which a question about a column is more than noise, and at least a small one."""
+    query = _query(key, "column", column, relation, people, unit)
+    spend = least_epsilon(query, query.coarse())
+    return TOO_DEAR if spend is None else max(up(spend, 100), LEAST_SPEND)
 
 
 def good_questions(budget: dp.Budget, asked: Typical) -> int:
-    """About how many a budget holds."""
-    return 0 if asked.spend is None else questions(budget, asked.spend)
+    """About how many a budget holds, each with the noise that takes least for the same accuracy, as Ask offers it."""
+    if asked.spend is None:
+        return 0
+    rule = budget.rule()
+    best = least_priced(asked.query, asked.query.promise().amount, rule, Totals.NOTHING)
+    return 0 if best is None else fits(rule, Totals.NOTHING, cost(best.loss(), rule.alpha))
 
 
 def of_good_question(asked: Typical, people: int) -> str:
@@ -213,7 +224,7 @@ def short_words(column: Column) -> str:
         return _list_words(column)
     if isinstance(column, ItemSet):
         return say("data.done.several", labels=plain([*column.values[:3], *(["…"] if column.size > 3 else [])]))
-    return say("data.short.days", first=column.value(0), last=column.value(column.size - 1))
+    return say("data.short.days", first=_day(column, 0), last=_day(column, -1))
 
 
 def _list_words(column: Category) -> str:

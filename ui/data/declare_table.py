@@ -19,7 +19,7 @@ from ui.data import declare_fit as fit
 from ui.data import declare_price as price
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_of
-from ui.parts import answer, first_look, job, owner
+from ui.parts import answer, first_look, job, owner, preview
 from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import current_table, open_table, workspace
@@ -117,13 +117,25 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     people = say(f"data.done.people.{table.facts.relation}", people=table.facts.about, rows=rows)
     told = [(say("data.done.people"), people)]
     told += [(name, words(column)) for name, column in table.schema.columns.items()]
+    ways = {} if table.closed else {name: _way(table, name) for name in table.schema.columns}
     if table.schema.of_kind(dp.Number):
         told.append((say("data.done.numbers"), say("data.done.numbers_like", example=numbers_of(dialect))))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     told.append((say("data.done.allowance"), terms))
     told.append((say("data.done.protects"), frame.protects(table)))
-    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}</dd>" for name, text in told]
+    lines = [f"<dt>{escape(name)}</dt><dd>{gloss.text(text)}{ways.get(name, '')}</dd>" for name, text in told]
     st.html(f'<dl class="fact">{"".join(lines)}</dl>')
+
+
+def _way(table: dp.Table, name: str) -> str:
+    """To the question that a column is asked about first, filled in."""
+    found = (table.suggested(key, column=name) for key in price.first_asked(table.schema[name]))
+    query = next((one for one in found if one is not None), None)
+    if query is None:
+        return ""
+    link = preview.link(table, query)
+    told = say("data.done.way", question=query.card.noun)
+    return f' <a class="way" href="{nav.address("ask", **link)}" target="_self">{escape(told)}</a>'
 
 
 def words(column: Column) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
@@ -80,6 +81,8 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
     "marital": ("marital", "marital_us"),
     "schooling": ("schooling", "schooling_us"),
 }
+# Lists of one and the same census: where a name stands that only it has, the other names are read as it writes them.
+EDITION = {"work_us": ("schooling_us", "marital_us", "bracket_us")}
 WRITTEN = {"dmy": "31.12.1999", "ymd": "1999-12-31", "mdy": "12/31/1999"}  # one day, in each order
 _CURRENCIES = {"eur": "€", "euro": "€", "euros": "€", "evro": "€", "evrov": "€", "usd": "$", "gbp": "£", "chf": "CHF"}
 _SIGNS = "€$£"
@@ -149,6 +152,10 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     (None, (_HOURS, f"{_MONTHLY} {_YEARLY}")),
     ("hours_day", (_HOURS,)),
     ("minutes", ("minutes minut minute minuten minutos דקות",)),
+    (
+        "minutes",
+        ("wait waiting duration cakalna cakalni trajanje doba wartezeit dauer attente duree espera", "min mins"),
+    ),
     ("days", ("days dni dnevi tage jours dias ימים",)),
     ("kilometres", ("km kilometres kilometers distance razdalja *entfernung kilometer distancia מרחק",)),
     ("area", ("povrsina m2 *flache surface superficie שטח",)),
@@ -184,7 +191,8 @@ _ANSWERS = ({"yes", "no"}, {"y", "n"}, {"da", "ne"}, {"ja", "nein"}, {"oui", "no
 _FLAGS = (
     "smoker$ kadilec$ kadilka$ kadi$ raucher$ fumeur$ fumador$ employed$ zaposlen$ zaposlena$ employe$ empleado$ "
     "member$ clan$ mitglied$ ^consent consent$ ^soglasje soglasje$ active$ aktiven$ aktiv$ insured$ zavarovan$ "
-    "vaccinated$ cepljen$ geimpft$ subscribed$ owner$ lastnik$ disabled$ retired$ upokojen$ student$ מעשן$"
+    "vaccinated$ cepljen$ geimpft$ subscribed$ owner$ lastnik$ disabled$ retired$ upokojen$ student$ "
+    "referred$ referral$ napotitev$ napoten$ מעשן$"
 )
 # Lists by words in any language, as cells may be in any; these before all else: "marital status" is no status.
 _LISTED_FIRST: dict[str, str] = {
@@ -238,7 +246,7 @@ def suggest(name: str) -> Suggestion:
     if not words:
         return Suggestion("number", "percent") if "%" in name else Suggestion()
     if _holds(words, _DATES):
-        return Suggestion("date", "births" if _holds(words, _BIRTHS) else None)
+        return Suggestion("date", "births" if _holds(words, _BIRTHS) else "ten_years")
     if words[0] in _FLAG_FIRST.split() or any(both <= {*words} for both in _ANSWERS):
         return Suggestion("yes_no")
     if "%" in name:
@@ -260,8 +268,9 @@ def suggest(name: str) -> Suggestion:
     return Suggestion("items") if _holds(words, _SETS) else Suggestion()
 
 
-def candidates(name: str) -> tuple[Candidate, ...]:
-    """How a column of this name may be read, the likeliest first; none, where the name says too little to offer one."""
+def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
+    """How a column of this name may be read, the likeliest first; none, where the name says too little to offer one.
+    `beside` are the names of the other columns, as public as this one."""
     idea = suggest(name)
     if idea.kind == "date":
         return tuple(Candidate("date", idea.preset, (like,), order) for order, like in WRITTEN.items())
@@ -269,7 +278,11 @@ def candidates(name: str) -> tuple[Candidate, ...]:
         return (Candidate("yes_no", None, YES_NO.like),)
     if idea.preset is None:
         return ()
-    return tuple(_candidate(preset) for preset in OTHERWISE.get(idea.preset, (idea.preset,)))
+    readings = OTHERWISE.get(idea.preset, (idea.preset,))
+    if len(readings) > 1:
+        known = [preset for other in beside for preset in EDITION.get(suggest(other).preset or "", ())]
+        readings = tuple(preset for preset in readings if preset in known) or readings
+    return tuple(map(_candidate, readings))
 
 
 def _candidate(preset: str) -> Candidate:
@@ -283,3 +296,22 @@ def measure(name: str, preset: str | None) -> str:
     sign = next((sign for sign in name if sign in _SIGNS), "")
     said = sign or next((_CURRENCIES[word] for word in fold(name) if word in _CURRENCIES), "")
     return said or (RANGES[preset].measure if preset in RANGES else "")
+
+
+# Who a row belongs to: a word for a person, or for that person's number.
+_PERSON = (
+    "patient patients pacient pacienta person oseba osebe user uporabnik customer stranka stranke client klient kunde "
+    "member clan student dijak ucenec employee zaposleni delavec respondent participant subject emso ssn personne "
+    "persona paciente usuario cliente"
+)
+_NUMBERED = "id ids uuid key code number no stevilka sifra koda oznaka nummer numero"
+MOST_WHO = 3
+
+
+def whose(names: Sequence[str]) -> list[str]:
+    """Columns that by their names may say who a row belongs to, the likeliest first."""
+    words = {name: fold(name) for name in names}
+    people = [name for name in names if _holds(words[name] or [""], _PERSON)]
+    people.sort(key=lambda name: not _holds(words[name], f"{_NUMBERED} emso ssn"))
+    numbered = [name for name in names if words[name] and words[name][-1] in ("id", "uuid") and name not in people]
+    return (people or numbered)[:MOST_WHO]

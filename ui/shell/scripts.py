@@ -12,6 +12,11 @@ BRING = """(() => {
     arrived.focus({preventScroll: true});
 })()"""
 
+TOP = """(() => {
+    document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+    document.querySelector("h1.ask-heading")?.focus({preventScroll: true});
+})()"""
+
 PRINT = """(() => {
     window.print();
 })()"""
@@ -21,4 +26,4 @@ def hash_of(script: str) -> str:
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
-ADMITTED = " ".join(map(hash_of, (BRING, PRINT)))
+ADMITTED = " ".join(map(hash_of, (BRING, TOP, PRINT)))

@@ -1,4 +1,5 @@
-"""Two scripts that a page runs in the browser: one scrolls to the answer that was asked for, one prints the page.
+"""Scripts that a page runs in the browser: one scrolls to the answer that was asked for, one to the heading of a step,
+one prints the page.
 
 Each is a fixed script, allowed by its hash (`CONTENT_POLICY` in ui/shell/web.py): nothing else can run.
 """
@@ -7,9 +8,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.shell.scripts import BRING, PRINT
+from ui.shell.scripts import BRING, PRINT, TOP
 
-_COMING, _TURN = "steer-coming", "steer-turn"
+_COMING, _TURN, _STEP = "steer-coming", "steer-turn", "steer-step"
 
 
 def expect(request: str) -> None:
@@ -22,6 +23,13 @@ def arrived(request: str | None) -> None:
     if request is not None and st.session_state.get(_COMING) == request:
         del st.session_state[_COMING]
         _run(BRING, "arrived")
+
+
+def step(name: str) -> None:
+    """Another step of a form begins: at its heading, wherever the page before was scrolled to."""
+    before, st.session_state[_STEP] = st.session_state.get(_STEP), name
+    if before not in (None, name):
+        _run(TOP, "step")
 
 
 def print_page() -> None:

@@ -82,5 +82,6 @@
     history.pushState({}, "", link.href);
     dispatchEvent(new PopStateEvent("popstate"));
     scrollTo(0, 0);
+    document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
   });
 })();

@@ -241,6 +241,18 @@ class Query(Answered, Generic[Statistic, Raw]):
         see."""
         return [] if self.by is None else extra_labels(self.facts.schema.category(self.by))
 
+    def unlisted(self, part: str) -> str:
+        """For a part that stands for no listed value, for which cells it does: "rest" for those not in the list,
+        "missing" for empty ones, "both"; "" for a listed value."""
+        column = self.named_by()
+        if not isinstance(column, Category) or part not in extra_labels(column):
+            return ""
+        return "both" if column.unknown == column.missing else "rest" if part == column.unknown else "missing"
+
+    def named_by(self) -> object:
+        """The column whose values the parts of the answer are, if there is one."""
+        return None if self.by is None else self.facts.schema.category(self.by)
+
     def listed(self, value: JsonObject) -> list[str]:
         """The names of an answer's parts as a person sees them: in the declared order, or by rank."""
         return self.labels() or sorted(value, key=value.__getitem__)

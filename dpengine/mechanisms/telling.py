@@ -23,7 +23,8 @@ APART = "apart"  # the groups cannot be told apart
 FOUND = "found"  # nothing stands out of the noise
 SHAPE = "shape"  # a flat curve would fit as well
 NOISE = "noise"  # rows or a model that are mostly noise
-STATES = (FEW, APART, FOUND, SHAPE, NOISE)
+REST = "rest"  # what comes first stands for everything that is not in the list
+STATES = (FEW, APART, FOUND, SHAPE, NOISE, REST)
 
 NEARLY = Fraction(9, 10)
 DOUBT = 1e-6  # far above the rounding of a few operations on floats

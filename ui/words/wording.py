@@ -11,7 +11,7 @@ import dpengine as dp
 from dpengine.asking.repeated_answers import Reading
 from dpengine.core.printed import chance, measured, two_figures
 from dpengine.mechanisms.card import AnswerKind
-from dpengine.mechanisms.telling import APART, leaders
+from dpengine.mechanisms.telling import APART, REST, leaders
 from dpengine.messages import say
 from dpengine.messages.numbers import day, local, setting
 from dpengine.released.monotone import halfway
@@ -113,6 +113,8 @@ def _density(answer: dp.Answer, state: str) -> str:
 
 
 def _label(answer: dp.Answer, state: str) -> str:
+    if state == REST:
+        return say("answer.rest", column=answer.query.answer_column)
     if state:
         return say("answer.uncertain_order" if isinstance(answer.value, dict) else "answer.uncertain")
     return names_of(answer)
@@ -262,7 +264,16 @@ def _label_range(answer: dp.Answer) -> str:
     told = answer.promise.drawn(answer.query, several)
     if answer.query.state(answer.value, answer.interval):
         told = say("answer.drawn_several" if several else "answer.drawn", names=names_of(answer)) + " " + told
-    return told
+    first = next(iter(answer.value)) if several else answer.value
+    return f"{told} {_unlisted(answer, first)}".strip()
+
+
+def _unlisted(answer: dp.Answer, first: str) -> str:
+    """What it means that the part which comes first is no value of the list, and how to mend the list."""
+    why = answer.query.unlisted(first)
+    named = answer.query.shown().get(first, first)
+    column = answer.query.answer_column or str(answer.query.by)
+    return say(f"answer.rest_first.{why}", name=named, column=column) if why else ""
 
 
 _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
@@ -289,6 +300,9 @@ def _each(answer: dp.Answer) -> str:
         told = " ".join(one.removesuffix(".") + promise.guess() + "." for one in (told, absent) if one)
     if few := sum(query.mute(ends, part) for part, ends in answer.interval.items()):
         told += " " + say("answer.few_parts", few=few, of=of)
+    if of and from_zero(query):
+        first = leaders(answer.interval)
+        told += " " + _unlisted(answer, first[0]) if len(first) == 1 else ""
     return told.strip()
 
 

@@ -38,7 +38,7 @@ from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, first_is_certain
+from dpengine.mechanisms.telling import APART, REST, first_is_certain
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -59,7 +59,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         order=60,
         version=1,
         answer="label",
-        states=(APART,),
+        states=(APART, REST),
         caveats=("ties",),
         parameters=(
             Parameter("column", "column.listed", required=True),
@@ -163,7 +163,11 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     def state(self, value: Json, interval: Json) -> str:
         certain = first_is_certain(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)
-        return "" if certain else APART
+        first = next(iter(value)) if isinstance(value, dict) else value
+        return APART if not certain else REST if self.unlisted(str(first)) else ""
+
+    def named_by(self) -> object:
+        return self.facts.schema.listed(self.column)
 
     def coarse(self) -> Fraction:
         """An equal share of the people per item: with a larger gap almost any item could win."""

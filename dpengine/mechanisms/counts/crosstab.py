@@ -79,6 +79,9 @@ class Crosstab(Histogram):
             raise AllowanceError("crosstab.cells", cells=prod(sizes), most=MOST_CELLS)
         return {"columns": tuple(names), "column": names[0], "starts": tuple(range(prod(sizes)))}
 
+    def named_by(self) -> object:
+        return None
+
     def leftovers(self) -> list[str]:
         extra = [set(extra_labels(self.facts.schema.category(name))) for name in self.columns]
         cells = zip(self.labels(), product(*(self._labels(name) for name in self.columns)), strict=True)

@@ -9,16 +9,16 @@ Averages    of the rows with a value: a value in group b lies between lo_b and h
 Percentiles the same with C_j − q·Σcell, C_j the rows up to the end of group j: it is above the end where that is
             certainly negative, and not above it where that is certainly positive.
 Shares      a sum of cells over another that holds it.
-Estimated   what was not bought follows from what was by maximum entropy: given the columns of interest, the others are
-            taken for independent (of two, each column with both is fitted to its pairs by iterative proportional
-            fitting). No promise; how far off such estimates are on pairs that were bought is told beside them.
+Differences of two cells: a sum with 1 and −1; of two shares: what their ranges leave.
+Sets        of a column of sets, the people who hold each item, of everyone (`look_items`).
+Estimated   what was not bought follows from what was by maximum entropy (`look_fit`). No promise; how such estimates
+            did on measurements that were held back is told beside them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,10 +27,14 @@ import numpy as np
 
 from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Grouped, base
 from dpengine.declared.schema import Number, Ordered
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.mechanisms.marginals.residuals import Columns, parts_of
+from dpengine.released import look_items
+from dpengine.released.figure import Figure
+from dpengine.released.look_fit import MOST_FITTED, EntropyFit, HeldBack
 from dpengine.released.look_ranges import Ranges
 
 if TYPE_CHECKING:
@@ -38,16 +42,6 @@ if TYPE_CHECKING:
 
 Condition = Mapping[str, Sequence[str]]  # labels of columns
 PERCENTILES = (0.25, 0.5, 0.75)
-_ROUNDS = 200  # of iterative proportional fitting
-
-
-@dataclass(frozen=True)
-class Figure:
-    label: str
-    value: float
-    low: float | None  # None: estimated, without a promise
-    high: float | None
-    how: str = "measured"
 
 
 def _number(column: Ordered, code: int) -> float:
@@ -65,6 +59,12 @@ class Look(dict[str, int]):
 
     @cached_property
     def columns(self) -> list[str]:
+        """All of them, those of sets last."""
+        return self.query.names
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """Those whose cells rows are in: they can be counted against each other."""
         return [base(ref) for ref in self.query.columns]
 
     @cached_property
@@ -74,7 +74,9 @@ class Look(dict[str, int]):
     # Measured
 
     def bars(self, column: str) -> list[Figure]:
-        """How many rows each value or group of a column has."""
+        """How many rows each value or group of a column has; of sets, how many people hold each item."""
+        if column in self.query.items:
+            return look_items.bars(self.query, self.raw, column)
         place = self.place(column)
         reach = self.query.reach((place,))
         return [
@@ -90,7 +92,7 @@ class Look(dict[str, int]):
         if part in self.marginals:
             cells, reach, how = self.marginals[part], self.query.reach(part), "measured"
         else:
-            cells, reach, how = self.rows * self.fit.pair(*part), math.nan, "estimated"
+            cells, reach, how = self.rows * self.estimated(part), math.nan, "estimated"
         cells = cells if first < second else cells.T
         labels = self.query.cell_labels[second]
         return [
@@ -112,7 +114,8 @@ class Look(dict[str, int]):
         listed[: len(ends)] = 1.0
         part = tuple(sorted({place, *wanted}))
         if part not in self.marginals:
-            cells = self.fit.pair(place, *wanted) @ wanted[next(iter(wanted))]
+            self._may_fit(part)
+            cells = self.fit.among(wanted, place)
             return Figure(column, _middle(low, high, cells * listed), None, None, "estimated")
         labels = {other: round(float(cells.sum())) for other, cells in wanted.items()}
         log = next((self.ranges.of_mean(*one) for one in labels.items() if one[1] > 1), self.log_of_sums)
@@ -129,7 +132,8 @@ class Look(dict[str, int]):
         """Between the ends of which groups it lies; `share` is a quarter, a half or three quarters."""
         place = self.place(column)
         ref, declared = self.query.columns[place], self.query.facts.schema[column]
-        if not isinstance(ref, Grouped) or len(ref.starts) != ref.size or share not in PERCENTILES:
+        runs = isinstance(ref, Grouped) and len(ref.starts) == ref.size and isinstance(declared, Number | Date)
+        if not isinstance(ref, Grouped) or not runs or share not in PERCENTILES:
             raise AllowanceError("look.percentile", column=column)
         cells, size = self.marginals[(place,)], self.query.axes[place].size
         ends = [*(start - 1 for start in ref.starts[1:]), declared.size - 1]
@@ -156,11 +160,14 @@ class Look(dict[str, int]):
 
     def share(self, condition: Condition, among: Condition | None = None) -> Figure:
         """Of all rows, those with one of the given labels in each of the given columns; or of the rows `among` which
-        they are sought, told in the same way."""
+        they are sought, told in the same way. Of a column of sets, the people who hold one item."""
+        if held := next((name for name in condition if name in self.query.items), ""):
+            return look_items.share(self.query, self.raw, self.ranges.listed, held, condition, among)
         wanted, whole = self._wanted(condition), self._wanted(among or {})
         both = {place: wanted.get(place, 1.0) * whole.get(place, np.ones(1)) for place in sorted(wanted | whole)}
         part, told = tuple(both), ", ".join(condition)
         if part not in self.marginals:
+            self._may_fit(part)
             of = self.fit.share(whole) if whole else 1.0
             return Figure(told, min(self.fit.share(both) / of, 1.0) if of > 0 else 0.0, None, None, "estimated")
         if not all(cells.any() for cells in both.values()):
@@ -170,6 +177,12 @@ class Look(dict[str, int]):
         low, high = (min(max(end, 0.0), 1.0) for end in found)
         over, under = (float((one * self.marginals[part]).sum()) for one in (a, b))
         return Figure(told, min(max(over / under if under > 0 else 0.5, low), high), low, high)
+
+    def difference(self, column: str, one: str, other: str) -> Figure:
+        """How many more rows have one value of a column than another."""
+        a, part = self._cells(column, [one]) - self._cells(column, [other]), (self.place(column),)
+        value, reach = float(a @ self.marginals[part]), self.reach_of_sum(part, a)
+        return Figure(f"{one} − {other}", value, value - reach, value + reach)
 
     def _log_of_share(self, part: Columns, a: Floats, b: Floats) -> float:
         """The share of one cell, of all or of its row or column, is listed; others are among all sets of labels."""
@@ -217,13 +230,16 @@ class Look(dict[str, int]):
     @cached_property
     def rows(self) -> float:
         """About how many rows there are: exactly, where that is public."""
-        return max(1.0, float(self.marginals[(0,)].sum()))
+        known = self.query.facts.people if self.query.layout.known else None
+        return max(1.0, float(known or self.marginals[(0,)].sum()))
 
     def place(self, column: str) -> int:
         """Where a column stands among those of the question."""
-        if column not in self.columns:
+        if column in self.query.items:
+            raise AllowanceError("look.items", column=column)
+        if column not in self.cells:
             raise AllowanceError("look.column", column=column)
-        return self.columns.index(column)
+        return self.cells.index(column)
 
     def _cells(self, column: str, labels: Sequence[str]) -> Floats:
         own = self.query.cell_labels[self.place(column)]
@@ -238,19 +254,56 @@ class Look(dict[str, int]):
         hubs = tuple(self.place(name) for name in self.query.against)
         return EntropyFit(tuple(axis.size for axis in self.query.axes), hubs, self.marginals)
 
+    def fits(self, columns: Columns) -> bool:
+        """Whether an estimate among these columns is small enough to be worked out."""
+        return self.fit.held_at_once(columns) <= MOST_FITTED
+
+    def _may_fit(self, columns: Columns, whole: bool = False) -> None:
+        held = max(self.fit.held_at_once(columns), self.fit.cells(columns) if whole else 0)
+        if held > MOST_FITTED:
+            names = [self.cells[place] for place in columns]
+            raise AllowanceError("look.large", columns=names, cells=held, most=MOST_FITTED)
+
+    def estimated(self, columns: Columns) -> Floats:
+        """How likely each combination of these columns is, by the fit; an axis for each."""
+        self._may_fit(columns, whole=True)
+        return self.fit.table(columns)
+
+    def estimated_among(self, among: Condition, column: str) -> Floats:
+        """How likely each cell of a column is together with one of the given labels in each of the others."""
+        wanted, place = self._wanted(among), self.place(column)
+        self._may_fit(tuple(sorted({place, *wanted})))
+        return self.fit.among(wanted, place)
+
     @cached_property
-    def held_back(self) -> float | None:
-        """How far off estimates are where it is known: each bought pair estimated without itself, as the share of rows
-        in other cells than measured, noise included; the mean of all pairs, None where there is none."""
+    def held_back(self) -> HeldBack | None:
+        """How estimates through the columns of interest do where it is known: each bought pair of one of them,
+        estimated without itself; None where there is none."""
         hubs = self.fit.hubs
-        found = []
-        for hub in hubs:
-            fit = EntropyFit(self.fit.sizes, tuple(other for other in hubs if other != hub), self.marginals)
-            for place in range(len(self.query.axes)):
-                if place not in hubs:
-                    pair = fit.pair(hub, place)
-                    found.append(float(np.abs(pair - self.fit.pair(hub, place)).sum()) / 2)
-        return float(np.mean(found)) if found else None
+        return HeldBack.of(
+            [
+                self._left_out((*hubs, place), (min(hub, place), max(hub, place)))
+                for hub in hubs
+                for place in range(len(self.query.axes))
+                if place not in hubs and self.fits((place,))
+            ]
+        )
+
+    def checked(self, *columns: str) -> HeldBack | None:
+        """The same for an estimate among these columns: through the columns of interest, or where other sets of them
+        were bought, each of those left out."""
+        if self.fit.hubs:
+            return self.held_back
+        places = tuple(sorted(self.place(column) for column in columns))
+        bought = [part for part in parts_of(places) if len(part) > 1 and part in self.marginals]
+        largest = [part for part in bought if not any(set(part) < set(other) for other in bought)]
+        return HeldBack.of([self._left_out(places, part) for part in largest] if self.fits(places) else [])
+
+    def _left_out(self, columns: Columns, part: Columns) -> HeldBack:
+        told, measured = self.fit.left_out(columns, part), self.marginals[part]
+        off = float(np.abs(told - np.clip(measured, 0, None) / max(np.clip(measured, 0, None).sum(), 1.0)).sum()) / 2
+        inside = np.abs(self.rows * told - measured) <= self.query.reach(part)
+        return HeldBack(off, int(inside.sum()), inside.size)
 
     def to_frame(self) -> pd.DataFrame:
         """Every measured bar and pair, one figure a row."""
@@ -273,79 +326,3 @@ def _middle(low: Floats, high: Floats, rows: Floats) -> float:
     """The average if everyone were in the middle of a group; of nobody, the middle of all."""
     rows = np.clip(rows, 0, None)
     return float(((low + high) / 2 * rows).sum() / rows.sum()) if rows.sum() > 0 else float((low + high).mean() / 2)
-
-
-@dataclass(frozen=True)
-class EntropyFit:
-    """The distribution of largest entropy with the bought marginals: others are independent given the hubs."""
-
-    sizes: tuple[int, ...]
-    hubs: Columns
-    marginals: Mapping[Columns, Floats]
-
-    @cached_property
-    def hub(self) -> Floats:
-        """How likely each combination of the hubs is; an axis for each."""
-        if not self.hubs:
-            return np.ones(())
-        return self._chances(self.hubs)
-
-    @cached_property
-    def _known(self) -> dict[int, Floats]:
-        return {}
-
-    def given(self, place: int) -> Floats:
-        """How likely each cell of a column is, given the hubs: their axes first, the column's last."""
-        if place not in self._known:
-            self._known[place] = self._given(place)
-        return self._known[place]
-
-    def _given(self, place: int) -> Floats:
-        if place in self.hubs:
-            own = np.zeros((*self.hub.shape, self.sizes[place]))
-            at = np.indices(self.hub.shape)[self.hubs.index(place)]
-            np.put_along_axis(own, at[..., None], 1.0, axis=-1)
-            return own
-        if not self.hubs:
-            return self._chances((place,))
-        joint = self._joint(place)
-        total = joint.sum(axis=-1, keepdims=True)
-        return np.where(total > 0, joint / np.where(total > 0, total, 1.0), 1 / self.sizes[place])
-
-    def pair(self, one: int, other: int) -> Floats:
-        first, second = self.given(one), self.given(other)
-        weights = self.hub.reshape(-1)
-        rows = len(weights)
-        joint: Floats = (first.reshape(rows, -1) * weights[:, None]).T @ second.reshape(rows, -1)
-        return joint
-
-    def share(self, wanted: Mapping[int, Floats]) -> float:
-        met = self.hub
-        for place, cells in wanted.items():
-            met = met * (self.given(place) @ cells)
-        return float(met.sum())
-
-    def _joint(self, place: int) -> Floats:
-        """Of the hubs and a column."""
-        if len(self.hubs) == 1:
-            return self._chances((*self.hubs, place))
-        whole = tuple(sorted((*self.hubs, place)))
-        if whole in self.marginals:
-            return self._chances((*self.hubs, place))
-        joint = np.ones((*self.hub.shape, self.sizes[place])) / self.hub.size / self.sizes[place]
-        targets = [(self.hub, 2)] + [(self._chances((hub, place)), 1 - axis) for axis, hub in enumerate(self.hubs)]
-        for _ in range(_ROUNDS):
-            for target, axis in targets:
-                now = joint.sum(axis=axis)
-                joint = joint * np.expand_dims(np.divide(target, now, out=np.zeros_like(target), where=now > 0), axis)
-        fitted: Floats = joint / joint.sum()
-        return fitted
-
-    def _chances(self, columns: Columns) -> Floats:
-        """A bought marginal as chances, its axes in this order."""
-        part = tuple(sorted(columns))
-        cells = np.clip(self.marginals[part], 0, None)
-        cells = np.moveaxis(cells, [part.index(place) for place in columns], range(len(columns)))
-        total = cells.sum()
-        chances: Floats = cells / total if total > 0 else np.full(cells.shape, 1 / cells.size)
-        return chances

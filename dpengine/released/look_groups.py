@@ -26,7 +26,9 @@ from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import extra_labels
 from dpengine.mechanisms.marginals.residuals import Columns
-from dpengine.released.look import Figure, Look
+from dpengine.released import look_items
+from dpengine.released.figure import Figure
+from dpengine.released.look import Look
 
 CLEAR, PERHAPS, UNKNOWN, ESTIMATED = "clear", "perhaps", "unknown", "estimated"
 
@@ -43,6 +45,8 @@ class Apart:
 
 def of_everyone(look: Look, column: str) -> list[Figure]:
     """The share of all rows that each value or group of a column has."""
+    if column in look.query.items:
+        return look_items.shares(look.query, look.raw, look.log_of_sums, column)
     place = look.place(column)
     cells = look.marginals[(place,)]
     low, high = _ranges(look, (place,), cells, cells.sum(), (0,))
@@ -58,7 +62,7 @@ def of_group(look: Look, column: str, by: str, group: str) -> list[Figure]:
     row = names.index(group)
     part = (min(first, second), max(first, second))
     if part not in look.marginals:
-        cells = look.fit.pair(first, second)[row]
+        cells = look.estimated_among({by: [group]}, column)
         total = cells.sum() or 1.0
         return [
             Figure(label, float(cell / total), None, None, "estimated")
@@ -78,12 +82,20 @@ def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
 
 
 def uneven(look: Look, column: str) -> float:
-    """The least share of rows that would have to move for the column to be even, on the claim."""
+    """The least share of rows that would have to move for the column to be even, on the claim; of sets, the same of all
+    items that are held."""
+    if column in look.query.items:
+        told = of_everyone(look, column)
+        even = sum(one.value for one in told) / len(told)
+        return _away(told, even) / max(sum(one.value for one in told), 1e-9)
     place = look.place(column)
     ref = look.query.columns[place]
     extra = extra_labels(look.query.facts.schema.category(ref))
     told = [one for one in of_everyone(look, column)[: look.query.axes[place].listed] if one.label not in extra]
-    even = 1 / max(len(told), 1)
+    return _away(told, 1 / max(len(told), 1))
+
+
+def _away(told: Sequence[Figure], even: float) -> float:
     return sum(max((one.low or 0.0) - even, even - _high(one), 0.0) for one in told) / 2
 
 

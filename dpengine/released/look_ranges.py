@@ -8,7 +8,8 @@ Families    Each family of sums is fixed by the question, not by the draw, and a
             listed  β/4: of a marginal with c cells 12·c + c² sums. For a column by itself: two for its average, three
                     for each end of a group (percentiles), at most 4·c; for a pair the same among each value of the
                     other column, at most 8·c. A cell's share of all, of its row and of its column, and beside an even
-                    share: 4·c (5·c for three columns). One for each two cells: c².
+                    share: 4·c (5·c for three columns). One for each two cells: c². Of items and of all people as many,
+                    for shares.
             shares  β/8: every set of labels in each column of a marginal, as a share of every other. There are too many
                     to treat them alike: with k_i of n_i labels a sum has the part Π 1/(n_i·C(n_i, k_i)) of β/8, and
                     these add up to 1.
@@ -98,7 +99,7 @@ class Ranges:
 
     @cached_property
     def listed(self) -> float:
-        cells = [self.query.layout.cells(part) for part in self.query.sets]
+        cells = [self.query.layout.cells(part) for part in self.query.sets] + [one.size for one in self.query.held]
         return float(ln_above(8 * sum(LISTED * many + many**2 for many in cells) / self.query.beta))
 
     def of_share(self, part: Columns, *labels: tuple[int, ...]) -> float:

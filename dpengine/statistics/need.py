@@ -96,6 +96,20 @@ class Streamed(Need[Statistic]):
 
 
 @dataclass(frozen=True)
+class Needs(Need[tuple[object, ...]]):
+    """Several needs, each read by itself."""
+
+    parts: tuple[Need[object], ...]
+    where: Predicate = EVERYONE
+
+    def of(self, rows: Sequence[Row]) -> tuple[object, ...]:
+        return tuple(part.of(rows) for part in self.parts)
+
+    def imagine(self, people: int, shape: str) -> tuple[object, ...]:
+        return tuple(part.imagine(people, shape) for part in self.parts)
+
+
+@dataclass(frozen=True)
 class NoData(Need[tuple[int, ...]]):
     """Reads no data at all: the need of opening a session."""
 

@@ -13,7 +13,7 @@ from dpengine.mechanisms import catalogue
 from dpengine.released.look import Look
 
 
-def _wide(bench: Bench, columns: int, values: int, against: list[str]) -> Any:
+def _wide(bench: Bench, columns: int, values: int, against: list[str] | str) -> Any:
     listed = dp.Category([str(one) for one in range(values)])
     facts = replace(bench.table.facts, schema=dp.Schema({f"c{place}": listed for place in range(columns)}))
     return catalogue["overview"].build(facts, {"against": against, "epsilon": "1"})
@@ -25,6 +25,18 @@ def _look(bench: Bench) -> Look:
     return found
 
 
+def _items(bench: Bench) -> Look:
+    found = bench.table.ask(bench.ask("overview", columns=["home", "likes"])).value
+    assert isinstance(found, Look)
+    return found
+
+
+def _estimate(bench: Bench) -> Any:
+    query = _wide(bench, 3, 95, "all")
+    raw = [0] * sum(query.layout.cells(part) for part in query.layout.bases)
+    return Look(query, raw).share({"c0": ["1"], "c1": ["1"], "c2": ["1"]})
+
+
 CAUSES: dict[str, Callable[[Bench], Any]] = {
     "overview.columns": lambda b: b.ask("overview", columns=["home", "home"]),
     "overview.against": lambda b: b.ask("overview", columns=["home"], against=["far"]),
@@ -32,6 +44,8 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "overview.cells": lambda b: _wide(b, 2, 120, ["c0"]),
     "overview.numbers": lambda b: _wide(b, 24, 95, ["c0", "c1"]),
     "look.column": lambda b: _look(b).bars("nobody"),
+    "look.items": lambda b: _items(b).cross("home", "likes"),
+    "look.large": _estimate,
     "look.label": lambda b: _look(b).share({"home": ["nobody"]}),
     "look.mean": lambda b: _look(b).mean("home"),
     "look.percentile": lambda b: _look(b).percentile("home"),

@@ -188,6 +188,20 @@ def test_rows_of_people_and_a_table_that_was_declared_anew(shared: dp.Workspace)
         assert "Everything on this page is free" in said(open_page("board", table="visits2", look="of-rows", **given))
 
 
+def test_a_column_of_sets_has_a_bar_for_each_item_and_no_groups(shared: dp.Workspace) -> None:
+    frame = pd.DataFrame({"likes": ["tea|milk", "tea", "", "milk|tea|rum"] * 200, "sex": ["f", "m"] * 400})
+    schema = dp.Schema({"likes": dp.ItemSet(["tea", "milk", "rum"], at_most=3), "sex": dp.Category(["f", "m"])})
+    made = shared.add_table("drinks", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("9", "1e-6"))
+    assert "every bar of 2 columns within ±" in said(open_page("board", table="drinks"))
+    made.ask(made.query("overview", against=["sex"], epsilon="1"), "with sets")
+    app = open_page("board", table="drinks", look="with sets", of="likes")
+    text = said(app)
+    assert len(app.get("plotly_chart")) == 3 and "somebody may hold several" in text and "most: tea" in text
+    assert [one.options for one in app.selectbox if one.label == "Showing"] == [["everyone", "sex"]]
+    group = open_page("board", table="drinks", look="with sets", by="sex", group="f")
+    assert len(group.get("plotly_chart")) == 1 and "sets are not counted against other columns" in said(group)
+
+
 @pytest.mark.parametrize("wrong", [{"by": "nobody"}, {"by": "sex", "group": "?"}, {"as": "[]"}, {"page": "99"}])
 def test_a_wrong_address_still_shows_the_board(answer: dp.Answer, wrong: dict[str, Any]) -> None:
     assert "Everything on this page is free" in said(

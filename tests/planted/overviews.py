@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from battery import SEVERAL, check_law_against_loss, facts
 
+from dpengine.mechanisms.marginals.items import Held
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, residual
 from dpengine.mechanisms.query import Released
@@ -22,6 +23,7 @@ from tests.planted.registry import Planted
 
 PAIR: dict[str, Any] = {"columns": ["c", "d"], "against": ["c"]}
 LIST: dict[str, Any] = {"columns": ["c"]}
+SETS: dict[str, Any] = {"columns": ["c", "s"]}
 ONE: dict[str, Any] = {"columns": ["t"]}
 Cells = Sequence[Sequence[int]]
 
@@ -111,6 +113,25 @@ class PublicRows(Overview):
         return Independent((*super().law(value).parts, Finite({sum(value[0]): Decimal(1)})))
 
 
+class OneItemEach(Overview):
+    """The declared size of a set is forgotten: as if nobody held a second item."""
+
+    @cached_property
+    def held(self) -> tuple[Held, ...]:
+        right: tuple[Held, ...] = Overview.held.func(self)  # type: ignore[attr-defined]
+        return tuple(replace(one, moves=1) for one in right)
+
+
+class BareItems(Overview):
+    """The people who hold the last item are told as they are."""
+
+    def draw(self, value: Any, coins: Coins) -> tuple[int, ...]:
+        return (*super().draw(value, coins)[:-1], value[-1][-1])
+
+    def law(self, value: Any) -> Independent:
+        return Independent((*super().law(value).parts[:-1], Finite({value[-1][-1]: Decimal(1)})))
+
+
 law = (check_law_against_loss, "exceeds")
 
 PLANTED = [
@@ -151,6 +172,20 @@ PLANTED = [
         *law,
         made(Overview, PAIR, unit=SEVERAL),
         made(OneRowEach, PAIR, unit=SEVERAL),
+    ),
+    Planted(
+        "a forgotten size of a set",
+        "A first look takes nobody to hold more than one item of a set.",
+        *law,
+        made(Overview, SETS),
+        made(OneItemEach, SETS),
+    ),
+    Planted(
+        "a bare item of a set",
+        "A first look tells how many hold one item as it is.",
+        *law,
+        made(Overview, SETS, "add_remove"),
+        made(BareItems, SETS, "add_remove"),
     ),
     Planted(
         "public rows where only people are",

@@ -10,7 +10,8 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.printed import chance, percent, two_figures
-from dpengine.mechanisms.marginals.overview import MOST_AGAINST, Overview
+from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.mechanisms.marginals.wanted import MOST_AGAINST
 from dpengine.messages import say
 from ui.board import board_gains, board_result, board_state, board_words
 from ui.board.board_state import NAMES, PLACE
@@ -56,10 +57,11 @@ def _form(table: dp.Table) -> None:
     with left, st.container(key="card-board-what"):
         now = _columns(table, offered, given)
         chosen = [name for name in offered if name not in now["without"]]
+        crossed = [name for name in chosen if name not in table.schema.of_kind(dp.ItemSet)]
         now["against"] = st.multiselect(
             say("board_page.against"),
-            chosen,
-            [name for name in given["against"] if name in chosen],
+            crossed,
+            [name for name in given["against"] if name in crossed],
             max_selections=MOST_AGAINST,
             key=addressed.widget(PLACE, "against"),
             help=say("param.against.help"),
@@ -166,7 +168,7 @@ def worth(query: Overview, price: dp.Preview) -> str:
     return say(
         f"board_page.worth.{query.counted}",
         share=percent(price.share),
-        columns=len(query.columns),
+        columns=len(query.names),
         reach=two_figures(price.promise.amount),
         people=query.most,
         chance=chance(query.beta),

@@ -18,7 +18,8 @@ from dpengine.messages import say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import day, local
 from dpengine.released import look_groups
-from dpengine.released.look import Figure, Look
+from dpengine.released.figure import Figure
+from dpengine.released.look import Look
 from ui.pictures import svg
 from ui.words.figures import bare, rounded, rounded_range
 
@@ -61,6 +62,7 @@ class Card:
     aside: str
     estimated: bool
     score: float  # how far from even, or from everyone, beyond the noise
+    sets: bool = False  # its bars are items: people may be in several, and no group of theirs was counted
 
     @property
     def shown(self) -> tuple[Bar, ...]:
@@ -97,6 +99,9 @@ def _cards(charge: str, lang: str, picked: Picked, _look: Look) -> tuple[Card, .
 
 
 def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
+    if column in look.query.items:
+        told = _told(look, column, Picked(shares=picked.shares))
+        return [_bar(one, one.label, False, 100 if picked.shares else 1) for one in told]
     place = look.place(column)
     names = look.query.cell_names(place)
     extra = {*extra_labels(look.query.facts.schema.category(look.query.columns[place]))}
@@ -143,6 +148,9 @@ def untold(look: Look, bars: Sequence[Bar]) -> bool:
 
 def _card(look: Look, column: str, picked: Picked) -> Card:
     bars = tuple(bars_of(look, column, picked))
+    if column in look.query.items:
+        score = 0.0 if picked.by else look_groups.uneven(look, column)
+        return Card(column, bars, False, _most(bars), False, score, sets=True)
     ref = look.query.columns[look.place(column)]
     ordered = isinstance(ref, Grouped) and bool(ref.starts)
     estimated = bool(bars) and all(bar.low is None for bar in bars)

@@ -31,12 +31,16 @@ def show(found: dp.Answer, look: Look, picked: Picked) -> None:
     )
     if not column:
         return
+    if sets := column in look.query.items:
+        if picked.by:
+            st.html(f'<p class="muted">{escape(say("board_page.sets_everyone"))}</p>')
+        picked = Picked(shares=picked.shares)
     bars = board_figures.bars_of(look, str(column), picked)
     if board_figures.untold(look, bars):
         st.html(f'<p class="warn">{escape(say("board_page.untold"))}</p>')
         return
     short = found.receipt["charge"]["hash"][:8]
-    title = say("chart.percent") if picked.shares else say(f"chart.{look.query.counted}")
+    title = say("chart.percent") if picked.shares else say("chart.people" if sets else f"chart.{look.query.counted}")
     group = f" · {picked.by}: {picked.group}" if picked.by else ""
     source = say(
         "answers.picture", question=f"{found.sentence}, {found.receipt['table']}: {column}{group}", receipt=short

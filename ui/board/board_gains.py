@@ -34,6 +34,7 @@ def show(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
 def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[str, dict[str, Any]]]:
     """The columns with the most groups in fewer, or left out, and no column of interest: what helps, most first."""
     sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
+    sizes |= {one.column: one.size for one in query.held if one.column}
     longest = sorted(sizes, key=lambda name: -sizes[name])
     able = board_state.can_be_coarser(table)
     rough = [name for name in longest if name in able and name not in now["coarse"]]

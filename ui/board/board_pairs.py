@@ -11,7 +11,8 @@ import dpengine as dp
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from dpengine.released import look_groups
-from dpengine.released.look import Figure, Look
+from dpengine.released.figure import Figure
+from dpengine.released.look import Look
 from dpengine.released.look_groups import Apart
 from ui.shell import nav
 
@@ -21,9 +22,9 @@ _ORDER = (look_groups.CLEAR, look_groups.PERHAPS, look_groups.UNKNOWN, look_grou
 
 def show(table: dp.Table, found: dp.Answer, look: Look) -> None:
     against = look.query.against
-    if not against or len(look.columns) < 2:
+    if not against or len(look.cells) < 2:
         return
-    names = [name for name in look.columns if list(against) != [name]]
+    names = [name for name in look.cells if list(against) != [name]]
     told = _all(found.receipt["charge"]["hash"], look)
     names.sort(key=lambda name: min(_ORDER.index(one.state) for one in told[name].values()))
     shown = [name for name in names if any(one.most is not None for one in told[name].values())]
@@ -48,7 +49,7 @@ def _all(charge: str, _look: Look) -> dict[str, dict[str, Apart]]:
     against = _look.query.against
     return {
         name: {other: look_groups.together(_look, name, other) for other in against if other != name}
-        for name in _look.columns
+        for name in _look.cells
         if list(against) != [name]
     }
 

@@ -12,15 +12,21 @@ from dpengine.core.printed import percent
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from dpengine.released.look import Look
+from dpengine.released.look_fit import HeldBack
 from ui.board import board_state
 from ui.shell import nav
 from ui.words.markup import unmarked
 
 
+def held_back(tried: HeldBack) -> str:
+    """How estimates did on what was left out."""
+    return say("board_page.held_back", off=local(f"{100 * tried.off:.1f}"), inside=tried.inside, cells=tried.cells)
+
+
 def show(table: dp.Table, look: Look, by: str) -> None:
     told = say("board_page.not_bought" if look.query.against else "board_page.nothing_bought", column=by)
-    if (off := look.held_back) is not None:
-        told += " " + say("board_page.held_back", off=local(f"{100 * off:.1f}"))
+    if (tried := look.held_back) is not None:
+        told += " " + held_back(tried)
     st.html(f'<p class="warn">{escape(told)}</p>')
     if table.closed or by not in board_state.offered(table):
         return

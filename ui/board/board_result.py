@@ -60,7 +60,7 @@ def _leave() -> None:
 def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
     """Whom to show, and in what; the address keeps it."""
     by, group = st.query_params.get("by", ""), st.query_params.get("group", "")
-    by = by if by in look.columns else ""
+    by = by if by in look.cells else ""
     labels = look.query.cell_labels[look.place(by)] if by else []
     group = group if group in labels else (labels[0] if labels else "")
     shares = st.query_params.get("as") != "people"
@@ -69,8 +69,8 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
         everyone = say("board_page.everyone")
         st.selectbox(
             say("board_page.by"),
-            ["", *look.columns],
-            look.columns.index(by) + 1 if by else 0,
+            ["", *look.cells],
+            look.cells.index(by) + 1 if by else 0,
             format_func=lambda name: name or everyone,
             key=f"board-by-{turn}",
             on_change=_chosen,
@@ -148,20 +148,23 @@ def _grid(look: Look, made: Sequence[Card], picked: Picked) -> None:
 
 
 def _draw(look: Look, card: Card, picked: Picked) -> None:
-    with st.container(key=f"card-board-{look.place(card.column)}"):
-        unknown = board_figures.untold(look, card.bars)
+    place = look.columns.index(card.column)
+    with st.container(key=f"card-board-{place}"):
+        unknown = board_figures.untold(look, card.bars) or (card.sets and bool(picked.by))
         note = say("board_page.untold" if unknown else "board_page.estimated") if card.estimated else ""
+        if card.sets:
+            note = say("board_page.sets_group" if unknown else "board_page.sets")
         st.html(
             f'<h3 class="board">{escape(card.column)}</h3>'
             f'<p class="muted aside">{escape("" if unknown else card.aside)}</p>'
-            + (f'<p class="aside estimated">{escape(note)}</p>' if note else "")
+            + (f'<p class="aside {"muted" if card.sets else "estimated"}">{escape(note)}</p>' if note else "")
         )
         if unknown:
             return
         own = picked.group if picked.by == card.column else ""
         turn = st.session_state.get(_TURN, 0)
-        key = f"board-bars-{look.place(card.column)}-{turn}"
-        pick: Any = partial(_pick, card.column, picked)
+        key = f"board-bars-{place}-{turn}"
+        pick: Any = None if card.sets else partial(_pick, card.column, picked)
         board_picture.show(card.shown, alt(card), key, pick, own)
         if card.rest:
             st.html(f'<p class="muted aside">{escape(say("board_page.rest", rest=card.rest))}</p>')

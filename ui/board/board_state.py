@@ -12,7 +12,8 @@ import dpengine as dp
 from dpengine.core.exact import decimal_of, text_of
 from dpengine.declared.grouped import base, ref_json
 from dpengine.mechanisms.marginals.bins import coarser, readable
-from dpengine.mechanisms.marginals.overview import MOST_AGAINST, MOST_COLUMNS, Overview, tellable
+from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.mechanisms.marginals.wanted import MOST_AGAINST, MOST_COLUMNS, tellable
 from ui.parts import addressed, first_look
 
 PLACE = "board"
@@ -80,7 +81,7 @@ def usual(table: dp.Table, query: dp.Query) -> str | None:
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
     """The form as it would have to be filled in for a question that was asked."""
     known = offered(table)  # since then it may have been declared anew
-    told = {base(ref): ref for ref in query.columns if base(ref) in known}
+    told = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
     able = can_be_coarser(table)
     return {
         "without": [name for name in known if name not in told],

@@ -9,7 +9,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent
 from dpengine.declared.schema import Schema
-from dpengine.mechanisms.marginals.overview import tellable
+from dpengine.mechanisms.marginals.wanted import tellable
 from dpengine.messages import say
 from ui.shell import nav
 

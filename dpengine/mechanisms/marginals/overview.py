@@ -6,10 +6,11 @@ Theorem     discrete Gaussian noise on the residuals of the marginals (`residual
 Statistic   a column's cells are its listed values, or public groups of its range, and where such rows can be, one for
             rows without a value and one for cells that do not fit the declaration: every row is in exactly one. Wanted
             are all columns by themselves, every column against each column of interest (or all pairs), and with `three`
-            against both. Counted are the largest sets, in one scan; what stands below them are sums.
-Draw        every residual, one integer at a time, + Z of its own variance, spread so that cells are about equally exact
-            (`LEVEL`; with a weight w, 1/w of the variance). Nothing is released without noise, except the number of
-            rows where that is public.
+            against both. Counted are the largest sets, in one scan; what stands below them are sums. Of a column of
+            sets the people who hold each item are counted (`items`: what a person changes there, for both relations).
+Draw        every residual, one integer at a time, + Z of its own variance, and every number of people in the same way;
+            spread so that figures are about equally exact (`LEVEL`; with a weight w, 1/w of the variance). Nothing is
+            released without noise, except the number of rows where that is public.
 Accuracy    a cell of the marginal A has subgaussian noise of variance V_A, known beforehand: within √(2·V_A·ln(2N/β′))
             for all N cells at once but for β′ = β/2. The other half is for what else is read off them: averages,
             percentiles, shares, differences of two cells (`released.look_ranges`). A bar is told rounded to a whole
@@ -20,11 +21,10 @@ Cost        one scan; as many integers to draw as there are cells.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -32,18 +32,32 @@ import numpy as np
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import floor, ln_above, read_number, text_of
+from dpengine.core.exact import floor, ln_above, text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.conditions import Row
-from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
-from dpengine.declared.read_group import MOST_GROUPS, read_ref
+from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.cuts import Cut, of_question
+from dpengine.mechanisms.cuts import Cut, cut, of_question
 from dpengine.mechanisms.marginals.bins import readable
+from dpengine.mechanisms.marginals.items import Held, held_of, need_of, set_of, split
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
+from dpengine.mechanisms.marginals.wanted import (
+    DOES_NOT_FIT,
+    EVERY_PAIR,
+    LEVEL,
+    MOST_AGAINST,
+    MOST_COLUMNS,
+    NO_ANSWER,
+    axis_of,
+    labels_of,
+    read_weights,
+    refuse_large,
+    tellable,
+    wanted_sets,
+)
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW, NEARLY
@@ -53,18 +67,13 @@ from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Normal
 from dpengine.statistics.marginals import CellAxis, Marginals
+from dpengine.statistics.need import Needs
 
-MOST_COLUMNS = 60
-MOST_CELLS = 10_000  # of one marginal
-MOST_NUMBERS = 200_000  # to draw
-MOST_AGAINST = 2
-EVERY_PAIR = "all"  # instead of columns of interest
-LEVEL = "level"  # noise is spread so that the widest range of a cell is as narrow as the loss allows
-NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # as they are stored
+Statistic = Json  # the counts of each largest set; where there are sets of items, they and then the people
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
+class Overview(Query[Statistic, tuple[int, ...]]):
     card: ClassVar[Card] = Card(
         key="overview",
         asked_on=("board",),
@@ -72,7 +81,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         version=1,
         answer="board",
         states=(FEW,),
-        caveats=("bins", "estimated"),
+        caveats=("bins", "sets", "estimated"),
         parameters=(
             Parameter("columns", "columns"),
             Parameter("against", "columns"),
@@ -89,13 +98,16 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
             "of numbers in steps": {"columns": [{"column": "x", "step": 2}, "c"], "against": ["c"]},
             "of three against two": {"columns": ["c", "d", "t"], "against": ["c", "d"], "three": True},
             "with a weight": {"columns": ["c", "t"], "against": ["c"], "weights": {"t": "3"}, "spread": LEVEL},
+            "of sets by item": {"columns": ["c", "s"], "weights": {"s": "2"}, "spread": LEVEL},
+            "of sets alone": {"columns": ["s"]},
         },
         example=Example({"columns": ["town", "member"], "against": ["town"]}),
         twins=("half", "relation", "bare"),
         covered="test_every_stated_range_covers",
     )
 
-    columns: tuple[Ref, ...]
+    columns: tuple[Ref, ...]  # whose cells rows are in
+    items: tuple[str, ...] = ()  # columns of sets
     against: tuple[str, ...] = ()
     every: bool = False  # all pairs of columns
     three: bool = False
@@ -111,9 +123,12 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         names = given.get("columns") or [name for name, column in facts.schema.columns.items() if tellable(column)]
         if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= MOST_COLUMNS:
             raise AllowanceError("overview.columns", most=MOST_COLUMNS)
-        refs = tuple(readable(read_ref(name, facts.schema), facts.schema) for name in names)
+        told = [read_ref(name, facts.schema) for name in names]
+        sets = {ref for ref in told if isinstance(ref, str) and isinstance(facts.schema[ref], ItemSet)}
+        items = tuple(ref for ref in told if isinstance(ref, str) and ref in sets)
+        refs = tuple(readable(ref, facts.schema) for ref in told if ref not in sets)
         plain = [base(ref) for ref in refs]
-        if len(set(plain)) != len(plain):
+        if len({*plain, *items}) != len(told):
             raise AllowanceError("overview.columns", most=MOST_COLUMNS)
         asked = given.get("against") or ()
         every = asked == EVERY_PAIR
@@ -122,17 +137,18 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
             raise AllowanceError("overview.against", most=MOST_AGAINST)
         made = {
             "columns": refs,
+            "items": items,
             "against": against,
             "every": every,
             "three": given.get("three") in (True, "true", "1") and len(against) == MOST_AGAINST,
-            "weights": _read_weights(given.get("weights"), plain),
+            "weights": read_weights(given.get("weights"), [*plain, *items]),
             "spread": LEVEL if given.get("spread") == LEVEL else "",
         }
-        _refuse_large(facts, made)
+        refuse_large(facts, made)
         return made
 
     def own_json(self) -> JsonObject:
-        given: JsonObject = {"columns": [ref_json(ref) for ref in self.columns]}
+        given: JsonObject = {"columns": [*(ref_json(ref) for ref in self.columns), *self.items]}
         if self.against or self.every:
             given["against"] = EVERY_PAIR if self.every else list(self.against)
         if self.three:
@@ -145,17 +161,24 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
 
     def sentence(self) -> str:
         if self.every:
-            return say("sentence.overview_every", columns=len(self.columns))
+            return say("sentence.overview_every", columns=len(self.names))
         code = "sentence.overview_against" if self.against else "sentence.overview"
-        return say(code, columns=len(self.columns), against=list(self.against))
+        return say(code, columns=len(self.names), against=list(self.against))
+
+    @property
+    def names(self) -> list[str]:
+        """Of all columns, those of sets last."""
+        return [*(base(ref) for ref in self.columns), *self.items]
 
     def valued(self) -> set[str]:
-        return {base(ref) for ref in self.columns}
+        return set(self.names)
 
     def cuts(self) -> tuple[Cut, ...]:
         """Numbers and days outside the range are bars of their own: only lists change what a cell says."""
-        lists = {name for name in self.valued() if isinstance(self.facts.schema[name], Category)}
-        return of_question(self.facts, self.need(), lists, self.conditions())
+        lists = {name for name in self.valued() if isinstance(self.facts.schema[name], Category | ItemSet)}
+        sets = [(name, set_of(self.facts, name).at_most) for name in self.items]
+        cuts = of_question(self.facts, self.need(), lists, self.conditions())
+        return *cuts, *(cut("set", column=name, most=most) for name, most in sets if most is not None)
 
     # What is wanted
 
@@ -188,11 +211,25 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         """Those that are part of no other."""
         return tuple(one for one in self.sets if not any(set(one) < set(other) for other in self.sets))
 
-    def need(self) -> Marginals:
-        return Marginals(self.axes, self.largest)
+    @cached_property
+    def held(self) -> tuple[Held, ...]:
+        """Of each column of sets the people who hold its items; first of all everyone, where their number is secret."""
+        return held_of(self.facts, self.items, dict(self.weights))
 
-    def measured(self, value: Sequence[Sequence[int]]) -> tuple[int, ...]:
-        return tuple(int(number) for _, cells in self._residuals(value) for number in cells.ravel())
+    def need(self) -> Marginals | Needs:
+        cells = Marginals(self.axes, self.largest)
+        return Needs((cells, *(need_of(self.facts, one) for one in self.held))) if self.held else cells
+
+    def measured(self, value: Statistic) -> tuple[int, ...]:
+        return tuple(number for numbers, _ in self._numbers(value) for number in numbers)
+
+    def _numbers(self, value: Statistic) -> Iterator[tuple[list[int], Fraction]]:
+        """What gets noise, and of which variance."""
+        cells, *people = value if self.held else (value,)
+        for part, told in self._residuals(cells):
+            yield [int(number) for number in told.ravel()], self.noise_of[part] * self.layout.cells(part) ** 2
+        for one, counts in zip(self.held, people, strict=True):
+            yield list(counts) if one.column else [counts], self.noise_of_held[one]
 
     def _residuals(self, value: Sequence[Sequence[int]]) -> Iterator[tuple[Columns, Integers]]:
         for part in self.layout.bases:
@@ -209,44 +246,48 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         return self.epsilon**2 / 2
 
     @cached_property
+    def _rhos(self) -> list[Fraction]:
+        """Of the residuals together, and of each vector of people."""
+        if not self.held:
+            return [self.rho]
+        unit = self.layout.best(Fraction(1)) if self.layout.bases else {}
+        each = [float(weight * self.layout.variance(part, unit)) for part, weight in self.layout.wanted]
+        level = self.layout.level
+        parts = [max(each) if level else sum(each)] if self.layout.bases else []
+        found = split(self.rho, parts + [float(one.weight * one.noise(Fraction(1))) for one in self.held], level)
+        return found if parts else [Fraction(0), *found]
+
+    @cached_property
     def noise_of(self) -> dict[Columns, Fraction]:
         """σ_B² of every residual."""
-        return self.layout.best(self.rho)
+        return self.layout.best(self._rhos[0]) if self.layout.bases else {}
 
-    def _variances(self) -> Iterator[tuple[Fraction, int]]:
-        """Of the noise that is drawn for each residual, and for how many numbers."""
-        for part in self.layout.bases:
-            cells = self.layout.cells(part)
-            yield self.noise_of[part] * cells**2, cells
+    @cached_property
+    def noise_of_held(self) -> dict[Held, Fraction]:
+        return {one: one.noise(rho) for one, rho in zip(self.held, self._rhos[1:], strict=True)}
 
     def loss(self) -> Gaussian:
         return Gaussian(self.rho)
 
     def sensitivity(self) -> Sensitivity:
-        """Of the residuals as they are, whatever noise each gets; a whole number, so what floats add is cut off."""
-        return Sensitivity("l2sq", self.layout.rows**2 * floor(self.layout.moved()), attained=not self.layout.bounded)
+        """Of the numbers as they are, whatever noise each gets; a whole number, so what floats add is cut off."""
+        people = sum(one.moves for one in self.held)
+        cells = self.layout.rows**2 * floor(self.layout.moved()) if self.layout.bases else 0
+        return Sensitivity("l2sq", cells + people, attained=not self.layout.bounded)
 
-    def draw(self, value: Sequence[Sequence[int]], coins: Coins) -> tuple[int, ...]:
-        drawn: list[int] = []
-        for (_, cells), (variance, _) in zip(self._residuals(value), self._variances(), strict=True):
-            drawn += coins.gaussian([int(number) for number in cells.ravel()], variance)
-        return tuple(drawn)
+    def draw(self, value: Statistic, coins: Coins) -> tuple[int, ...]:
+        return tuple(drawn for numbers, variance in self._numbers(value) for drawn in coins.gaussian(numbers, variance))
 
-    def law(self, value: Sequence[Sequence[int]]) -> Independent:
-        return Independent(
-            tuple(
-                Normal(int(number), variance)
-                for (_, cells), (variance, _) in zip(self._residuals(value), self._variances(), strict=True)
-                for number in cells.ravel()
-            )
-        )
+    def law(self, value: Statistic) -> Independent:
+        laws = (Normal(number, variance) for numbers, variance in self._numbers(value) for number in numbers)
+        return Independent(tuple(laws))
 
     # Accuracy
 
     @cached_property
     def told_cells(self) -> int:
         """How many cells all wanted marginals have together."""
-        return sum(self.layout.cells(part) for part in self.sets)
+        return sum(self.layout.cells(part) for part in self.sets) + sum(one.size for one in self.held)
 
     def variance(self, part: Columns) -> Fraction:
         return self.layout.variance(part, self.noise_of)
@@ -255,16 +296,21 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
         """Every cell of every wanted marginal is within its reach, all at once, except with probability β/2."""
         return _reach(float(self.variance(part)), self.told_cells, self.beta / 2)
 
+    def reach_of_held(self, one: Held) -> float:
+        """The same of the people who hold an item."""
+        return _reach(float(self.noise_of_held[one]), self.told_cells, self.beta / 2)
+
     def promise(self) -> Within:
-        widest = max(self.reach((place,)) for place in range(len(self.axes)))
-        bars = sum(axis.size for axis in self.axes)
+        reaches = [self.reach((place,)) for place in range(len(self.axes))]
+        widest = max(reaches + [self.reach_of_held(one) for one in self.held if one.column])
+        bars = sum(axis.size for axis in self.axes) + sum(one.size for one in self.held if one.column)
         return Within(Fraction(math.ceil(widest)), bars, self.beta, Fraction(0))
 
     def state(self, value: Json, interval: Json) -> str:
         return FEW if 2 * self.promise().amount >= NEARLY * self.most else ""
 
     def coarse(self) -> Fraction:
-        sizes = sorted(axis.size for axis in self.axes)
+        sizes = sorted([*(axis.size for axis in self.axes), *(one.size for one in self.held if one.column)])
         return Fraction(self.most, sizes[len(sizes) // 2]) / 4
 
     # The answer
@@ -282,14 +328,24 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
             released[()] = np.array(self.facts.people, dtype=np.float64)
         return {part: rebuilt(self.layout, part, released) for part in self.sets}
 
+    def held_counts(self, raw: Sequence[int]) -> dict[str, list[int]]:
+        """How many people hold each item, as drawn; "" is everyone, also where that number is public."""
+        found = {} if self.facts.people is None else {"": [self.facts.people]}
+        start = len(raw) - sum(one.size for one in self.held)
+        for one in self.held:
+            found[one.column] = list(raw[start : start + one.size])
+            start += one.size
+        return found
+
+    def item_labels(self, name: str) -> list[str]:
+        return list(set_of(self.facts, name).labels)
+
     def labels(self) -> list[str]:
         """The bars of all columns by themselves."""
         with stored():
-            return [
-                f"{ref}: {label}"
-                for ref, labels in zip(self.columns, self.cell_labels, strict=True)
-                for label in labels
-            ]
+            cells = zip(self.columns, self.cell_labels, strict=True)
+            told = [*cells, *((name, self.item_labels(name)) for name in self.items)]
+            return [f"{ref}: {label}" for ref, labels in told for label in labels]
 
     @cached_property
     def cell_labels(self) -> list[list[str]]:
@@ -305,6 +361,7 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
 
     def shown(self) -> dict[str, str]:
         names = [f"{ref}: {name}" for place, ref in enumerate(self.columns) for name in self.cell_names(place)]
+        names += [f"{name}: {label}" for name in self.items for label in self.item_labels(name)]
         return {label: name for label, name in zip(self.labels(), names, strict=True) if name != label}
 
     def finish(self, raw: Sequence[int]) -> Released:
@@ -314,6 +371,10 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
             reach = math.ceil(self.reach((place,)))
             bars = [round(float(cell)) for cell in told[(place,)]]
             pairs += [(bar, (bar - reach, bar + reach)) for bar in bars]
+        people = self.held_counts(raw)
+        for one in (one for one in self.held if one.column):
+            reach = math.ceil(self.reach_of_held(one))
+            pairs += [(bar, (bar - reach, bar + reach)) for bar in people[one.column]]
         return self.by_label(pairs)
 
     def stored(self, raw: tuple[int, ...]) -> JsonObject:
@@ -327,67 +388,11 @@ class Overview(Query[tuple[tuple[int, ...], ...], tuple[int, ...]]):
             for place, axis in enumerate(self.axes)
             for cell in range(axis.size)
         ]
+        for one in (one for one in self.held if one.column):
+            counts += need_of(self.facts, one).of(rows)
         return dict(zip(self.labels(), counts, strict=True))
 
 
 def _reach(variance: float, numbers: int, beta: Fraction) -> float:
     """Subgaussian noise: Pr[|Z| > t] ≤ 2·e^(−t²/(2V)), for all numbers by a union."""
     return math.sqrt(2 * variance * float(ln_above(2 * numbers / beta))) * (1 + 1e-9)
-
-
-def wanted_sets(
-    names: Sequence[str], against: Sequence[str], three: bool = False, every: bool = False
-) -> tuple[Columns, ...]:
-    hubs = [names.index(name) for name in against]
-    singles = [(place,) for place in range(len(names))]
-    pairs = {tuple(sorted((hub, place))) for hub in hubs for place in range(len(names)) if place != hub}
-    pairs |= set(combinations(range(len(names)), 2)) if every else set()
-    triples = {tuple(sorted((*hubs, place))) for place in range(len(names)) if place not in hubs} if three else set()
-    return (*singles, *sorted(pairs), *sorted(triples))
-
-
-def axis_of(ref: Ref, facts: Facts) -> CellAxis:
-    column = facts.schema[base(ref)]
-    listed = facts.schema.category(ref).size
-    if isinstance(ref, Grouped) and not isinstance(column, Category):
-        return CellAxis(ref, listed, absent=not getattr(column, "complete", False), misfit=True)
-    return CellAxis(ref, listed, absent=False, misfit=False)
-
-
-def labels_of(axis: CellAxis, facts: Facts) -> list[str]:
-    own = list(facts.schema.category(axis.ref).labels)
-    return own + [NO_ANSWER] * axis.absent + [DOES_NOT_FIT] * axis.misfit
-
-
-def tellable(column: object) -> bool:
-    """Whether a column has cells that rows can be counted in: no sets, no list and no range of years that is too
-    long."""
-    if isinstance(column, Date):
-        return column.last.year - column.first.year < MOST_GROUPS
-    return not isinstance(column, ItemSet) and not (isinstance(column, Category) and column.size > MOST_CELLS)
-
-
-def _read_weights(given: Json, names: Sequence[str]) -> tuple[tuple[str, Fraction], ...]:
-    if given in (None, "", {}):
-        return ()
-    if not isinstance(given, Mapping) or not set(given) <= set(names):
-        raise AllowanceError("overview.weights")
-    found = {name: read_number(weight, name) for name, weight in given.items()}
-    if any(not 0 < weight <= 1000 for weight in found.values()):
-        raise AllowanceError("overview.weights")
-    return tuple(sorted((name, weight) for name, weight in found.items() if weight != 1))
-
-
-def _refuse_large(facts: Facts, made: Fields) -> None:
-    """What would be too many combinations says which."""
-    names = [base(ref) for ref in made["columns"]]
-    sizes = [axis_of(ref, facts).size for ref in made["columns"]]
-    total = 0
-    for part in wanted_sets(names, made["against"], made["three"], made["every"]):
-        cells = math.prod(sizes[place] for place in part)
-        total += cells
-        if cells > MOST_CELLS:
-            told = [names[place] for place in part]
-            raise AllowanceError("overview.cells", columns=told, cells=cells, most=MOST_CELLS)
-    if total > MOST_NUMBERS:
-        raise AllowanceError("overview.numbers", cells=total, most=MOST_NUMBERS)

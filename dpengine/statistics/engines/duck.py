@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.schema import ItemSet, Schema
-from dpengine.statistics.need import Aggregate, CodedRows, Need, NoData, Streamed
+from dpengine.statistics.need import Aggregate, CodedRows, Need, Needs, NoData, Streamed
 from dpengine.statistics.view import View
 
 Statistic = TypeVar("Statistic")
@@ -69,6 +69,8 @@ class DuckEngine:
         """Exactly `need.of(rows)`. A damaged or absent file is the only thing that can go wrong."""
         if isinstance(need, NoData):
             return cast(Statistic, ())
+        if isinstance(need, Needs):
+            return cast(Statistic, tuple(self.read(part, coded, schema) for part in need.parts))
         if isinstance(need, CodedRows):
             return cast(Statistic, _rows(need, coded, schema))
         if isinstance(need, Streamed):

@@ -16,8 +16,9 @@ import dpengine as dp
 from dpengine.core.arrays import Floats
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals import residuals
-from dpengine.mechanisms.marginals.overview import LEVEL, Overview
+from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
+from dpengine.mechanisms.marginals.wanted import LEVEL
 
 SIZES = {"two lists": (2, 3), "three lists": (2, 3, 2), "one list": (4,), "four lists": (2, 2, 3, 2)}
 CENSUS = (9, 16, 7, 15, 6, 5, 2, 2)

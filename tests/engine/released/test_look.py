@@ -16,7 +16,8 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.noise.coins import SystemCoins
 from dpengine.released import look_groups
-from dpengine.released.look import Figure, Look
+from dpengine.released.figure import Figure
+from dpengine.released.look import Look
 
 PEOPLE = 400
 DRAWS = 40

@@ -1,0 +1,95 @@
+"""What a first look is asked for: which columns, in which cells, and which of them together. Public facts only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import read_number
+from dpengine.core.json_types import Json
+from dpengine.declared.date_column import Date
+from dpengine.declared.facts import Facts
+from dpengine.declared.grouped import Grouped, Ref, base
+from dpengine.declared.read_group import MOST_GROUPS
+from dpengine.declared.schema import Category, ItemSet
+from dpengine.mechanisms.marginals.items import countable, set_of
+from dpengine.mechanisms.marginals.residuals import Columns
+from dpengine.mechanisms.query import Fields
+from dpengine.statistics.marginals import CellAxis
+
+MOST_COLUMNS = 60
+MOST_CELLS = 10_000  # of one marginal
+MOST_NUMBERS = 200_000  # to draw
+MOST_AGAINST = 2
+EVERY_PAIR = "all"  # instead of columns of interest
+LEVEL = "level"  # noise is spread so that the widest range of a cell is as narrow as the loss allows
+NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # as they are stored
+
+
+def wanted_sets(
+    names: Sequence[str], against: Sequence[str], three: bool = False, every: bool = False
+) -> tuple[Columns, ...]:
+    hubs = [names.index(name) for name in against]
+    singles = [(place,) for place in range(len(names))]
+    pairs = {tuple(sorted((hub, place))) for hub in hubs for place in range(len(names)) if place != hub}
+    pairs |= set(combinations(range(len(names)), 2)) if every else set()
+    triples = {tuple(sorted((*hubs, place))) for place in range(len(names)) if place not in hubs} if three else set()
+    return (*singles, *sorted(pairs), *sorted(triples))
+
+
+def axis_of(ref: Ref, facts: Facts) -> CellAxis:
+    column = facts.schema[base(ref)]
+    listed = facts.schema.category(ref).size
+    if isinstance(ref, Grouped) and not isinstance(column, Category):
+        return CellAxis(ref, listed, absent=not getattr(column, "complete", False), misfit=True)
+    return CellAxis(ref, listed, absent=False, misfit=False)
+
+
+def labels_of(axis: CellAxis, facts: Facts) -> list[str]:
+    own = list(facts.schema.category(axis.ref).labels)
+    return own + [NO_ANSWER] * axis.absent + [DOES_NOT_FIT] * axis.misfit
+
+
+def tellable(column: object) -> bool:
+    """Whether a column has cells that rows can be counted in, or items: no list and no range of years that is too long,
+    no sets of unknown size."""
+    if isinstance(column, Date):
+        return column.last.year - column.first.year < MOST_GROUPS
+    if isinstance(column, ItemSet):
+        return countable(column) and column.size <= MOST_CELLS
+    return not (isinstance(column, Category) and column.size > MOST_CELLS)
+
+
+def read_weights(given: Json, names: Sequence[str]) -> tuple[tuple[str, Fraction], ...]:
+    if given in (None, "", {}):
+        return ()
+    if not isinstance(given, Mapping) or not set(given) <= set(names):
+        raise AllowanceError("overview.weights")
+    found = {name: read_number(weight, name) for name, weight in given.items()}
+    if any(not 0 < weight <= 1000 for weight in found.values()):
+        raise AllowanceError("overview.weights")
+    return tuple(sorted((name, weight) for name, weight in found.items() if weight != 1))
+
+
+def refuse_large(facts: Facts, made: Fields) -> None:
+    """What would be too many combinations says which."""
+    for name in made["items"]:
+        column = set_of(facts, name)
+        if not countable(column):
+            raise AllowanceError("items.size_needed", column=name)
+        if column.size > MOST_CELLS:
+            raise AllowanceError("overview.cells", columns=[name], cells=column.size, most=MOST_CELLS)
+    names = [base(ref) for ref in made["columns"]]
+    sizes = [axis_of(ref, facts).size for ref in made["columns"]]
+    total = 0
+    for part in wanted_sets(names, made["against"], made["three"], made["every"]):
+        cells = math.prod(sizes[place] for place in part)
+        total += cells
+        if cells > MOST_CELLS:
+            told = [names[place] for place in part]
+            raise AllowanceError("overview.cells", columns=told, cells=cells, most=MOST_CELLS)
+    if total > MOST_NUMBERS:
+        raise AllowanceError("overview.numbers", cells=total, most=MOST_NUMBERS)

@@ -1,0 +1,161 @@
+"""What a first look did not buy, estimated from what it did.
+
+Fit         the distribution of largest entropy that has the bought marginals. With columns of interest the others are
+            independent given them, so it falls apart: each column with them is fitted by itself (of two, by iterative
+            proportional fitting to its three pairs, or it was bought as a whole). Where pairs of all columns were
+            bought, the fit is over the asked columns and everything that was bought of them, by iterative proportional
+            fitting. Where nothing was bought of two of them together, these are taken for independent.
+Held back   no promise is made of a fit. What can be told is how it did where the truth is known but for noise: a bought
+            marginal is left out, estimated from the rest, and held against its measured cells: the share of rows in
+            other cells than measured, noise included, and how many cells are within their ranges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpengine.core.arrays import Floats
+from dpengine.mechanisms.marginals.residuals import Columns, parts_of
+
+MOST_FITTED = 250_000  # cells of a fit
+_ROUNDS = 200  # of iterative proportional fitting
+_NEAR = 1e-10
+
+
+@dataclass(frozen=True)
+class HeldBack:
+    """How estimates did on measurements that were left out."""
+
+    off: float  # the share of rows in other cells than measured, noise included; the mean of all that were left out
+    inside: int  # cells that are within their measured range
+    cells: int
+
+    @staticmethod
+    def of(found: Sequence[HeldBack]) -> HeldBack | None:
+        if not found:
+            return None
+        off = float(np.mean([one.off for one in found]))
+        return HeldBack(off, sum(one.inside for one in found), sum(one.cells for one in found))
+
+
+@dataclass(frozen=True)
+class EntropyFit:
+    sizes: tuple[int, ...]
+    hubs: Columns  # the columns of interest
+    marginals: Mapping[Columns, Floats]
+
+    @cached_property
+    def hub(self) -> Floats:
+        """How likely each combination of the hubs is; an axis for each."""
+        return self._chances(self.hubs) if self.hubs else np.ones(())
+
+    @cached_property
+    def _known(self) -> dict[int, Floats]:
+        return {}
+
+    def cells(self, columns: Iterable[int]) -> int:
+        return math.prod(self.sizes[place] for place in columns)
+
+    def held_at_once(self, columns: Columns) -> int:
+        """How many cells the largest fit has that an estimate among these columns needs."""
+        if self.hubs:
+            whole = [tuple(sorted({*self.hubs, place})) for place in columns]
+            return max((self.cells(part) for part in whole if part not in self.marginals), default=0)
+        return self.cells(columns) if self.together(columns) else 0
+
+    def given(self, place: int) -> Floats:
+        """How likely each cell of a column is, given the hubs: their axes first, the column's last."""
+        if place not in self._known:
+            self._known[place] = self._given(place)
+        return self._known[place]
+
+    def _given(self, place: int) -> Floats:
+        if place in self.hubs:
+            own = np.zeros((*self.hub.shape, self.sizes[place]))
+            at = np.indices(self.hub.shape)[self.hubs.index(place)]
+            np.put_along_axis(own, at[..., None], 1.0, axis=-1)
+            return own
+        if not self.hubs:
+            return self._chances((place,))
+        whole = tuple(sorted((*self.hubs, place)))
+        joint = self._chances((*self.hubs, place)) if whole in self.marginals else self.fitted((*self.hubs, place))
+        total = joint.sum(axis=-1, keepdims=True)
+        return np.where(total > 0, joint / np.where(total > 0, total, 1.0), 1 / self.sizes[place])
+
+    def together(self, columns: Columns) -> bool:
+        """Whether something was bought of two of these columns together."""
+        return any(part in self.marginals for part in parts_of(tuple(sorted(columns))) if len(part) > 1)
+
+    def table(self, columns: Columns) -> Floats:
+        """How likely each combination of cells of these columns is; an axis for each, in this order."""
+        if not self.hubs:
+            return self.fitted(columns)
+        weights, rows = self.hub.reshape(-1), self.hub.size
+        given = [self.given(place).reshape(rows, -1) for place in columns]
+        joint = weights[:, None] * given[0]
+        for one in given[1:-1]:
+            joint = (joint[:, :, None] * one[:, None, :]).reshape(rows, -1)
+        fitted: Floats = (joint.T @ given[-1]).reshape([self.sizes[place] for place in columns])
+        return fitted
+
+    def among(self, wanted: Mapping[int, Floats], target: int) -> Floats:
+        """How likely each cell of a column is together with the wanted cells of others."""
+        if self.hubs:
+            met = self.hub
+            for place, cells in wanted.items():
+                met = met * (self.given(place) @ cells)
+            return np.tensordot(met, self.given(target), axes=met.ndim)
+        if not self.together((target, *wanted)):
+            others = (float(self._chances((place,)) @ cells) for place, cells in wanted.items())
+            return self._chances((target,)) * math.prod(others)
+        joint = self.table((target, *wanted))
+        for cells in reversed(list(wanted.values())):
+            joint = joint @ cells
+        return joint
+
+    def share(self, wanted: Mapping[int, Floats]) -> float:
+        """How likely a row has a wanted cell in each of these columns."""
+        (first, cells), *rest = wanted.items()
+        return float(self.among(dict(rest), first) @ cells)
+
+    def fitted(self, columns: Columns, without: Columns | None = None) -> Floats:
+        """Iterative proportional fitting to all that was bought of these columns, but for what is left out."""
+        bought = [part for part in parts_of(tuple(sorted(columns))) if part in self.marginals]
+        if without is not None:  # nor any larger one that it is part of
+            bought = [part for part in bought if not set(without) <= set(part)]
+        targets = [part for part in bought if not any(set(part) < set(other) for other in bought)]
+        joint: Floats = np.full([self.sizes[place] for place in columns], 1 / self.cells(columns))
+        kept = [tuple(sorted(columns.index(place) for place in part)) for part in targets]
+        chances = [self._chances(tuple(columns[axis] for axis in axes)) for axes in kept]
+        for _ in range(_ROUNDS):
+            before = joint
+            for axes, target in zip(kept, chances, strict=True):
+                rest = tuple(axis for axis in range(len(columns)) if axis not in axes)
+                now = joint.sum(axis=rest)
+                change = np.divide(target, now, out=np.zeros_like(target), where=now > 0)
+                joint = joint * np.expand_dims(change, rest)
+            if len(kept) == 1 or float(np.abs(joint - before).max()) < _NEAR:
+                break
+        total = joint.sum()
+        return joint / total if total > 0 else np.full(joint.shape, 1 / joint.size)
+
+    def left_out(self, columns: Columns, part: Columns) -> Floats:
+        """A bought marginal, estimated from all else that was bought of these columns."""
+        axes = tuple(axis for axis, place in enumerate(columns) if place not in part)
+        told = self.fitted(columns, without=part).sum(axis=axes)
+        order = [place for place in columns if place in part]
+        return np.moveaxis(told, [order.index(place) for place in part], range(len(part)))
+
+    def _chances(self, columns: Columns) -> Floats:
+        """A bought marginal as chances, its axes in this order."""
+        part = tuple(sorted(columns))
+        cells = np.clip(self.marginals[part], 0, None)
+        cells = np.moveaxis(cells, [part.index(place) for place in columns], range(len(columns)))
+        total = cells.sum()
+        chances: Floats = cells / total if total > 0 else np.full(cells.shape, 1 / cells.size)
+        return chances

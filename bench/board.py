@@ -30,7 +30,7 @@ def reactions() -> Iterator[tuple[str, list[dict[str, str]]]]:
     shown = {"look": "look 0"}
     yield "opened again", [shown] * TURNS
     yield "a bar clicked, its pairs bought", [shown | {"by": "list_0", "group": LABELS[turn]} for turn in turns]
-    estimated = [shown | {"by": f"list_{5 + turn}", "group": LABELS[0]} for turn in turns]
+    estimated = [{"look": f"look {turn}", "by": f"list_{5 + turn}", "group": LABELS[0]} for turn in turns]
     yield "a bar clicked, its pairs estimated", estimated
     yield "as people", [{"look": f"look {turn}", "as": "people"} for turn in turns]
     yield "another page", [shown | {"page": str(2 + turn)} for turn in turns]

@@ -24,7 +24,7 @@ from dpengine.mechanisms.marginals.residuals import Columns, parts_of
 
 MOST_FITTED = 250_000  # cells of a fit
 _ROUNDS = 200  # of iterative proportional fitting
-_NEAR = 1e-10
+_NEAR = 1e-8  # of all rows
 
 
 @dataclass(frozen=True)
@@ -130,16 +130,18 @@ class EntropyFit:
             bought = [part for part in bought if not set(without) <= set(part)]
         targets = [part for part in bought if not any(set(part) < set(other) for other in bought)]
         joint: Floats = np.full([self.sizes[place] for place in columns], 1 / self.cells(columns))
-        kept = [tuple(sorted(columns.index(place) for place in part)) for part in targets]
-        chances = [self._chances(tuple(columns[axis] for axis in axes)) for axes in kept]
+        steps = []
+        for part in targets:
+            axes = tuple(sorted(columns.index(place) for place in part))
+            rest = tuple(axis for axis in range(len(columns)) if axis not in axes)
+            target = np.expand_dims(self._chances(tuple(columns[axis] for axis in axes)), rest)
+            steps.append((rest, target, np.zeros_like(target)))
         for _ in range(_ROUNDS):
             before = joint
-            for axes, target in zip(kept, chances, strict=True):
-                rest = tuple(axis for axis in range(len(columns)) if axis not in axes)
-                now = joint.sum(axis=rest)
-                change = np.divide(target, now, out=np.zeros_like(target), where=now > 0)
-                joint = joint * np.expand_dims(change, rest)
-            if len(kept) == 1 or float(np.abs(joint - before).max()) < _NEAR:
+            for rest, target, change in steps:
+                now = joint.sum(axis=rest, keepdims=True)
+                joint = joint * np.divide(target, now, out=change, where=now > 0)  # where it is 0, so is the joint
+            if len(steps) == 1 or float(np.abs(joint - before).max()) < _NEAR:
                 break
         total = joint.sum()
         return joint / total if total > 0 else np.full(joint.shape, 1 / joint.size)

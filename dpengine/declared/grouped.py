@@ -7,7 +7,7 @@ so whoever can count by a list can count by it: a row with a value is in exactly
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -81,9 +81,10 @@ class Grouped:
 
     def shown(self) -> dict[str, str]:
         """Each stored label as the reader writes it."""
-        return {label: self._told(label) for label in self.labels}
+        years = self.rule in ("step", "edges") and _years([end for label in self.labels for end in label.split("–")])
+        return {label: self._told(label, years) for label in self.labels}
 
-    def _told(self, label: str) -> str:
+    def _told(self, label: str, years: bool) -> str:
         match self.rule:
             case "month":
                 return say("group.month", month=say(f"month.{int(label[5:])}"), year=label[:4])
@@ -95,7 +96,7 @@ class Grouped:
                 return say(f"weekday.{self.code(label) + 1}")
             case "year":
                 return label
-        return "–".join(_figure(end) for end in label.split("–"))
+        return "–".join(_figure(end, years) for end in label.split("–"))
 
 
 Ref = str | Grouped  # a declared column with a list of values, or one told in groups
@@ -119,10 +120,15 @@ def ref_json(ref: Ref) -> Json:
 def _called(column: str, by: str | tuple[str, tuple[str, ...]], lang: str) -> str:
     """Kept, because it stands in the name of every bar. `lang` is the current language."""
     rule, ends = (by, ()) if isinstance(by, str) else by
-    return say(f"group.of.{rule}", column=column, figures=", ".join(map(_figure, ends)))
+    return say(f"group.of.{rule}", column=column, figures=", ".join(_figure(end) for end in ends))
 
 
-def _figure(text: str) -> str:
-    """Four figures stand without a comma: they may be a year."""
+def _years(ends: Iterable[str]) -> bool:
+    """May all of these be years? Then they stand without a sign between thousands."""
+    return all(1_000 <= Fraction(end) < 3_000 for end in ends)
+
+
+def _figure(text: str, bare: bool = True) -> str:
+    """With `bare`, four figures stand without a sign between thousands: as years, and in a row with commas."""
     exact = Fraction(text)
-    return text if exact.denominator == 1 and abs(exact) < 10_000 else plain(exact)
+    return text if bare and exact.denominator == 1 and abs(exact) < 10_000 else plain(exact)

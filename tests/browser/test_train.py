@@ -41,7 +41,7 @@ def test_a_model_is_trained_tried_out_and_taken_away(page: Any, server: Any, tmp
 def test_a_long_training_is_stopped_and_stays_charged(open_page: Any, phone: Any, server: Any) -> None:
     dark = open_page(color_scheme="dark")
     go(dark, "/train?table=town&target=has_car&share=50&steps=1000&lang=sl")
-    dark.get_by_role("button", name="Nauči — porabi").click()
+    dark.get_by_role("button", name="Nauči – porabi").click()
     dark.get_by_text(re.compile(r"Korak \d+ od 1.000")).wait_for()
     assert "50 %" in meter(dark), "the meter does not tell yet that it was charged"
     dark.get_by_text("Ustavitev ne vrne ničesar").wait_for()

@@ -18,6 +18,8 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.messages import say
+from ui.board.board_figures import Bar, Card
 
 pytestmark = pytest.mark.usefixtures("shared")
 
@@ -218,3 +220,29 @@ def test_nothing_is_shown_of_a_group_where_no_pair_was_bought(table: dp.Table) -
     assert len(app.get("plotly_chart")) == 1  # of the column itself
     full = open_page("board", table="people", look=bare.request_id, by="sex", group="f", of="age")
     assert len(full.get("plotly_chart")) == 1 and "no promise" not in said(full)
+
+
+def bar(label: str, low: float, high: float, extra: bool = False) -> Bar:
+    faint = low <= 0
+    return Bar(label, label, max(low, 0) + 1, low, high, "", extra, faint, f"{high} %")
+
+
+def test_a_long_list_shows_what_is_there_and_tells_the_rest_in_one_line() -> None:
+    """A picture of the ten largest draws of noise says nothing; how much each of them can be at most does."""
+    lands = [bar("A", 80, 90), *(bar(f"n{place}", 0, 1 + place / 100) for place in range(200)), bar("B", 2, 4)]
+    card = Card("land", tuple(lands), False, "", False, 1.0)
+    assert [one.label for one in card.shown] == ["A", "B"] and len(card.rest) == 200
+    assert card.below == say("board_page.rest_none", rest=200, most="2.99 %")
+    many = Card("job", tuple(bar(f"j{place}", 5, 6 + place) for place in range(14)), False, "", False, 1.0)
+    assert len(many.shown) == 10 and card.below != many.below and "each at most" in many.below
+    few = Card("sex", (bar("m", 40, 50), bar("x", 0, 2)), False, "", False, 1.0)
+    assert len(few.shown) == 2 and few.below == say("many.grey")
+    assert not Card("sex", (bar("m", 40, 50), bar("f", 40, 50)), False, "", False, 1.0).below
+
+
+def test_no_gain_is_offered_that_cannot_be_read(table: dp.Table) -> None:
+    for epsilon in ("0.05", "0.2", "1", "4"):
+        app = open_page("board", table="people", epsilon=epsilon)
+        for label in (one.proto.label for one in app.get("page_link")):
+            if told := re.search(r"±(\S+) instead of ±(\S+)", label):
+                assert told[1] != told[2], label

@@ -275,3 +275,8 @@ def test_a_browser_says_what_its_visitor_reads() -> None:
         None,
         None,
     ]
+
+
+def test_slovene_has_one_kind_of_quotation_marks_and_dashes() -> None:
+    mixed = [code for code, sentence in messages.CATALOGUES["sl"].items() if {*sentence} & {*"„“”—"}]
+    assert not mixed

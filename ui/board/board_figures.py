@@ -3,6 +3,7 @@ beside its name. Free post-processing of a first look."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -39,6 +40,7 @@ class Bar:
     told: str
     extra: bool  # no answer, other, or does not fit
     faint: bool  # it cannot be told from none
+    most: str = ""  # what it can be at most
 
     @property
     def range(self) -> str:
@@ -66,19 +68,37 @@ class Card:
 
     @property
     def shown(self) -> tuple[Bar, ...]:
-        """The bars of a small picture, in the declared order: of a long list the largest, and none that are extra and
-        cannot be told from none."""
+        """The bars of a small picture, in the declared order: of a long list the largest that can be told from none,
+        and none that are extra and cannot be."""
         kept = self._kept
         if self.ordered:
             return tuple(kept[:MOST_ORDERED])
         if len(kept) <= MOST_BARS:
             return tuple(kept)
-        largest = set(sorted(range(len(kept)), key=lambda place: -kept[place].value)[:MOST_BARS])
+        sure = [place for place, bar in enumerate(kept) if not bar.faint]
+        largest = {*sorted(sure, key=lambda place: -kept[place].value)[:MOST_BARS]}
         return tuple(bar for place, bar in enumerate(kept) if place in largest)
 
     @property
-    def rest(self) -> int:
-        return len(self._kept) - len(self.shown)
+    def rest(self) -> tuple[Bar, ...]:
+        """The bars that are in the figures only."""
+        shown = {bar.label for bar in self.shown}
+        return tuple(bar for bar in self._kept if bar.label not in shown)
+
+    @property
+    def below(self) -> str:
+        """What stands under the picture: how much the bars that it does not show can hold, and what grey means."""
+        told = []
+        if rest := self.rest:
+            most = max((bar for bar in rest if bar.high is not None), key=lambda bar: bar.high or 0, default=None)
+            if most is None:
+                told.append(say("board_page.rest", rest=len(rest)))
+            else:
+                code = "board_page.rest_none" if all(bar.faint for bar in rest) else "board_page.rest_most"
+                told.append(say(code, rest=len(rest), most=most.most))
+        if any(bar.faint for bar in self.shown) and not self.estimated:
+            told.append(say("many.grey"))
+        return " ".join(told)
 
     @property
     def _kept(self) -> list[Bar]:
@@ -128,9 +148,10 @@ def _bar(one: Figure, name: str, extra: bool, times: int) -> Bar:
     low, high = one.low * times, one.high * times
     faint = one.low <= 0
     told = _short(value, low, high, times)
+    most = _at_most(low, high, times)
     if faint:  # what is known is how many there are at most
-        told = say("board_page.below", most=_short(high, high, high, times))
-    return Bar(one.label, name, value, low, high, told, extra, faint)
+        told = say("board_page.below", most=most)
+    return Bar(one.label, name, value, low, high, told, extra, faint, most)
 
 
 def _short(value: float, low: float, high: float, times: int) -> str:
@@ -139,6 +160,14 @@ def _short(value: float, low: float, high: float, times: int) -> str:
         return rounded(value, low, high) if high > low else bare(value)
     tenths = high - low < 1 and value < 10
     return f"{local(f'{value:.1f}' if tenths else f'{value:.0f}')} %"
+
+
+def _at_most(low: float, high: float, times: int) -> str:
+    """How much there is at most, never less than was promised."""
+    if times == 1:
+        return rounded_range(low, high)[1]
+    grain = 10 if high < 10 else 1
+    return f"{local(f'{math.ceil(high * grain) / grain:.{grain // 10}f}')} %"
 
 
 def untold(look: Look, bars: Sequence[Bar]) -> bool:

@@ -53,7 +53,7 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
         after = _amount(
             canonical([query.describe()["parameters"], _public(query), now | changed]), table, now | changed
         )
-        if after is not None and after < before:
+        if after is not None and after < before and two_figures(after) != two_figures(before):
             words = say(f"board_page.gain.{code}", now=two_figures(before), then=two_figures(after), **facts)
             found.append((after, words, changed))
     return [(words, changed) for _, words, changed in sorted(found, key=lambda one: one[0])]

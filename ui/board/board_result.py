@@ -165,9 +165,10 @@ def _draw(look: Look, card: Card, picked: Picked) -> None:
         turn = st.session_state.get(_TURN, 0)
         key = f"board-bars-{place}-{turn}"
         pick: Any = None if card.sets else partial(_pick, card.column, picked)
-        board_picture.show(card.shown, alt(card), key, pick, own)
-        if card.rest:
-            st.html(f'<p class="muted aside">{escape(say("board_page.rest", rest=card.rest))}</p>')
+        if card.shown:
+            board_picture.show(card.shown, alt(card), key, pick, own)
+        if card.below:
+            st.html(f'<p class="muted aside">{escape(card.below)}</p>')
 
 
 def alt(card: Card) -> str:

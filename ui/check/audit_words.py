@@ -85,7 +85,10 @@ def _event(view: View, cells: tuple[int, ...], table: str) -> str:
     if view.kind == "digits":
         return say("check.event.digits", table=table)
     if view.kind == "names":
-        return say("check.event.names", names=say("check.event.or").join(f"“{cell.label}”" for cell in chosen))
+        return say(
+            "check.event.names",
+            names=say("check.event.or").join(say("words.quoted", text=cell.label) for cell in chosen),
+        )
     if view.kind == "evidence":
         sure = all(math.isinf(cell.evidence) for cell in chosen)
         return say("check.event.sure" if sure else "check.event.evidence", table=table)

@@ -170,7 +170,9 @@ def _sets(card: Card, at: str) -> None:
         say("data.card.separator"),
         options,
         key=kept(f"{at}-separator", card.separator),
-        format_func=lambda one: say(f"data.sign.{_SEPARATORS[one]}") if one in _SEPARATORS else f"“{one}”",
+        format_func=lambda one: (
+            say(f"data.sign.{_SEPARATORS[one]}") if one in _SEPARATORS else say("words.quoted", text=one)
+        ),
     )
     given = st.number_input(
         say("data.card.at_most"),

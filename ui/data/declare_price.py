@@ -84,13 +84,14 @@ def _spent(spend: Fraction) -> dict[str, Fraction | str]:
 
 
 def range_words(column: Number) -> str:
-    lower, upper, step = (_year(value) for value in (column.lower, column.upper, column.step))
-    return say("data.range", lower=lower, upper=upper, step=step)
+    lower, upper = _ends(column)
+    return say("data.range", lower=lower, upper=upper, step=column.step)
 
 
-def _year(value: Fraction) -> str:
-    """Four figures stand without a comma, as years do."""
-    return ungrouped(plain(value)) if abs(value) < 10_000 else plain(value)
+def _ends(column: Number) -> tuple[str, str]:
+    """Years stand without a sign between thousands."""
+    lower, upper = plain(column.lower), plain(column.upper)
+    return (ungrouped(lower), ungrouped(upper)) if column.lower >= 1_000 and column.upper < 3_000 else (lower, upper)
 
 
 def list_words(column: Category | ItemSet) -> str:
@@ -217,9 +218,9 @@ def short(column: Column, unit: dp.Unit, relation: Relation, people: int) -> str
 def short_words(column: Column) -> str:
     """What is declared, on one line."""
     if isinstance(column, Number):
-        lower, upper = _year(column.lower), _year(column.upper)
+        lower, upper = _ends(column)
         code = "data.short.range" if column.step == 1 else "data.short.range_step"
-        return measured(say(code, lower=lower, upper=upper, step=_year(column.step)), column.measure)
+        return measured(say(code, lower=lower, upper=upper, step=column.step), column.measure)
     if isinstance(column, Category):
         return _list_words(column)
     if isinstance(column, ItemSet):

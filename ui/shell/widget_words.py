@@ -89,6 +89,7 @@ PLACES: tuple[tuple[str, str, str], ...] = (
     ("day", _LABEL, _testid("stDateInput")),
     ("month", _LABEL, _testid("stDateInput")),
     ("year", _LABEL, _testid("stDateInput")),
+    ("no_year", _TEXT, _testid("stDateInput")),
 )
 
 

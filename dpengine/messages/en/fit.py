@@ -47,7 +47,7 @@ SENTENCES: dict[str, str] = {
     "fit.headline.mostly_not": "{wrong} of {columns} {columns|column|columns} mostly {wrong|does|do} not fit: {names}",
     "fit.headline.some_not": "Many cells do not fit: {names}",
     "fit.headline.unsure": "No column certainly misfits; for {unsure} of {columns} it cannot be told",
-    "fit.headline.fits": "Most cells fit, in {columns} of {columns} {columns|column|columns}",
+    "fit.headline.fits": "Most cells fit; {columns} {columns|column was|columns were} checked",
     "card.find_declarations.title": "Find ranges and lists",
     "card.find_declarations.noun": "finding ranges and lists",
     "card.find_declarations.plain": "Of several columns at once: between which ends their numbers or days lie, and which values enough people hold.",

@@ -26,6 +26,7 @@ SENTENCES: dict[str, str] = {
     "language.name.sl": "Slovenščina",
     "language.name.he": "עברית",
     "language.only.he": "עברית – lessons only",
+    "words.quoted": "“{text}”",
     "plain.yes": "yes",
     "plain.no": "no",
     "answer.end.lower": "lower",

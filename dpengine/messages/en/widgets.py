@@ -57,5 +57,6 @@ SENTENCES: dict[str, str] = {
     "widget.day": "day, {it}",
     "widget.month": "month, {it}",
     "widget.year": "year, {it}",
+    "widget.no_year": "yyyy",
     "widget.clear_date": "Clear date",
 }

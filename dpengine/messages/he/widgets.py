@@ -54,5 +54,6 @@ SENTENCES: dict[str, str] = {
     "widget.day": "יום, {it}",
     "widget.month": "חודש, {it}",
     "widget.year": "שנה, {it}",
+    "widget.no_year": "שששש",
     "widget.clear_date": "ניקוי היום",
 }

@@ -80,7 +80,7 @@ SENTENCES: dict[str, str] = {
     "lesson.9.set.epsilon.3": "ohlapni",
     "lesson.9.set.epsilon.10": "preohlapni",
     "lesson.9.set.people": "Osebe",
-    "lesson.9.source": "Meje so navedene in dokazane v docs/privacy.md, „Answers about the population“; zamisel: Dwork, Feldman, Hardt, Pitassi, Reingold, Roth 2015.",
+    "lesson.9.source": "Meje so navedene in dokazane v docs/privacy.md, »Answers about the population«; zamisel: Dwork, Feldman, Hardt, Pitassi, Reingold, Roth 2015.",
     "lesson.9.relation": "Vrstica ene osebe (zamenjava ene); resnica o vseh ljudeh velja za osebe, izbrane neodvisno.",
     # 10 meje iz podatkov
     "lesson.10.title": "Stolpiči so zašumljeni. Je tudi os?",

@@ -1,8 +1,8 @@
 """Več odgovorov na eno vprašanje, prebranih skupaj."""
 
 SENTENCES: dict[str, str] = {
-    "looks.again": "Vprašaj znova in združi — porabi {share}",
-    "looks.again.apart": "Vprašaj znova — porabi {share}",
+    "looks.again": "Vprašaj znova in združi – porabi {share}",
+    "looks.again.apart": "Vprašaj znova – porabi {share}",
     "looks.why.averaged": "Nov odgovor na isto vprašanje je nov, plačan žreb. Povpreči se s prejšnjimi.",
     "looks.why.shared": "Nov odgovor na isto vprašanje je nov, plačan žreb. Njegov razpon se položi čez prejšnje: šteje tisto, kar jim je skupno, in to je malo manj zanesljivo.",
     "looks.why.apart": "Nov odgovor na isto vprašanje je nov, plačan žreb. Prikaže se poleg tega: izbir ni mogoče povprečiti.",
@@ -24,6 +24,6 @@ SENTENCES: dict[str, str] = {
     "looks.column.answer": "odgovor (razpon)",
     "looks.column.share": "porabljen del proračuna",
     "looks.column.receipt": "potrdilo",
-    "looks.in_short": " — {count} {count|odgovor|odgovora|odgovori|odgovorov} skupaj: {together}",
+    "looks.in_short": " – {count} {count|odgovor|odgovora|odgovori|odgovorov} skupaj: {together}",
     "looks.span": "{low} – {high}",
 }

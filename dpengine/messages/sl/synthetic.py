@@ -24,8 +24,8 @@ SENTENCES: dict[str, str] = {
     "synthetic.columns": "Izberite od 1 do {most} različnih stolpcev s seznamom vrednosti.",
     "synthetic.cells": "Ti stolpci imajo {cells} {cells|kombinacijo|kombinaciji|kombinacije|kombinacij} vrednosti, umetna tabela pa jih lahko ima {most}; izberite manj stolpcev.",
     "synthetic.queries": "Navedite od 1 do {most} lastnih pogojev, od katerih nobeden ni prazen, ali jih izpustite za vse vrednosti in pare.",
-    "synthetic.condition": "Pogoj govori o stolpcu „{column}“, ki ni med izbranimi; izberite tudi ta stolpec ali pogoj izpustite.",
-    "synthetic.whole": "„{name}“ mora biti celo število od 1 do {most}; vpišite ga ali pustite prazno.",
+    "synthetic.condition": "Pogoj govori o stolpcu »{column}«, ki ni med izbranimi; izberite tudi ta stolpec ali pogoj izpustite.",
+    "synthetic.whole": "»{name}« mora biti celo število od 1 do {most}; vpišite ga ali pustite prazno.",
     "synthetic.large": "Za natančen žreb {size} {size|vrstice|vrstic|vrstic|vrstic} bi bilo treba primerjati {databases} {databases|majhno tabelo|majhni tabeli|majhne tabele|majhnih tabel}, kar je približno {minutes} {minutes|minuta|minuti|minute|minut} dela, največ pa jih je lahko {most}; vzemite manj stolpcev ali vrstic ali pa umetno tabelo z MWEM.",
     "synthetic.unknown": "Ta odgovor ni umetna tabela; izberite jo s seznama.",
 }

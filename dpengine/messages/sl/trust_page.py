@@ -45,7 +45,7 @@ SENTENCES: dict[str, str] = {
     "trust.together_not": "Vsi hkrati ({count}) stanejo več, kot je ostalo od proračuna ali njegove rezerve δ; vprašajte enega po enega ali bolj zasebno.",
     "trust.unknown": "Tega teka ni v knjigi; z njim ni bilo nič zaračunano.",
     "meter.after_trust": "<b>Proračun zasebnosti</b> ostalo <b>{left}</b> → <b>{after}</b> po vseh",
-    "meter.short_trust": "<b>Proračun zasebnosti</b> ostalo <b>{left}</b> — premalo za vse",
+    "meter.short_trust": "<b>Proračun zasebnosti</b> ostalo <b>{left}</b> – premalo za vse",
     "trust.curve": "Več ko je oseb, dražje je ne zaupati nikomur",
     "trust.curve_lead": "Obljubljene napake pri istem ε in δ. S skrbnikom ali mešalcem je črta ravna; brez zaupanja raste s korenom števila oseb. Črta se začne tam, kjer se dovolj oseb skrije med seboj.",
     "trust.curve_alt": "Napaka glede na število oseb na logaritemskih oseh: ravna za skrbnika in mešalca, brez zaupanja raste z naklonom ena polovica.",

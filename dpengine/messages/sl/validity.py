@@ -41,7 +41,7 @@ SENTENCES: dict[str, str] = {
     "overfitting.axis.right": "glasovanje ima prav za",
     "overfitting.alt": "Delež oseb, za katere ima glasovanje prav, glede na število lastnosti, ki glasujejo. Točni odgovori se povzpnejo na {exact}, nove osebe ostanejo blizu 50 %, zasebni odgovori se končajo pri {private}.",
     "overfitting.terms": "Vsi zasebni odgovori skupaj ({questions}) porabijo ε = {epsilon}, δ = {delta} (vrstica ene osebe zamenjana z drugo). Vsak ima diskretni Gaussov šum z razpršenostjo {sigma} točke, zato so vsi znotraj ±{alpha} točke od vrednosti v tabeli, v 95 od 100 primerov.",
-    "overfitting.proof": "Karkoli že analitik počne, so vsi znotraj ±{width} točke od resnice o vseh ljudeh, v 95 od 100 primerov: to je dokazano (meja „{theorem}“) za osebe, izbrane neodvisno.",
+    "overfitting.proof": "Karkoli že analitik počne, so vsi znotraj ±{width} točke od resnice o vseh ljudeh, v 95 od 100 primerov: to je dokazano (meja »{theorem}«) za osebe, izbrane neodvisno.",
     "overfitting.proof_empty": "Tako malo oseb za toliko vprašanj ne pusti ničesar, kar bi se splačalo dokazovati o najbolj zvitem analitiku: meja je ±{width} točke. Ta ni najbolj zvit.",
     "overfitting.simulated": "Tabela in nove osebe so simulirane (tabela {seed}); šum je žreban kot pri pravem odgovoru. Nič tukaj se ne dotakne vaših tabel ali proračuna.",
     "overfitting.csv": "Številke (CSV)",

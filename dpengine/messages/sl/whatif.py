@@ -133,7 +133,7 @@ SENTENCES: dict[str, str] = {
     "whatif.relation.add_remove": "Da: prisotnost v tabeli je skrivnost",
     "whatif.full": "Vsi imajo vrednost",
     "whatif.full_help": "Potem se povprečje lahko deli z javnim številom oseb in je natančnejše.",
-    "whatif.full_allowance": "Število oseb in proračun sta iz tabele „{table}“, dokler ne vpišete drugih. Računano od polnega proračuna; koliko ga je zdaj ostalo, kaže merilnik zgoraj.",
+    "whatif.full_allowance": "Število oseb in proračun sta iz tabele »{table}«, dokler ne vpišete drugih. Računano od polnega proračuna; koliko ga je zdaj ostalo, kaže merilnik zgoraj.",
     "whatif.use": "Uporabi na strani Vprašanje",
     "whatif.pin": "Obdrži kot A in primerjaj",
     "whatif.unpin": "Nehaj primerjati",

@@ -54,5 +54,6 @@ SENTENCES: dict[str, str] = {
     "widget.day": "dan, {it}",
     "widget.month": "mesec, {it}",
     "widget.year": "leto, {it}",
+    "widget.no_year": "llll",
     "widget.clear_date": "Počisti dan",
 }

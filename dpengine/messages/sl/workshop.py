@@ -16,7 +16,7 @@ SENTENCES: dict[str, str] = {
     "workshop.empty": "Stena je prazna. Vodja izbere vprašanje; tukaj se pokaže samo.",
     "workshop.lead": "Vsakdo vpraša enkrat. Vsak odgovor pristane tukaj kot pika.",
     "workshop.meter": "Stena odgovorov: vsakdo porablja svoj vadbeni proračun.",
-    "workshop.ask": "Vprašaj — porabi {share}",
+    "workshop.ask": "Vprašaj – porabi {share}",
     "workshop.too_much": "To porabi več, kot je ostalo vašega vadbenega proračuna. Porabila so ga prejšnja vprašanja; vodja lahko za vse začne nov krog.",
     "workshop.yours": "vaš",
     "workshop.your_answer": "Vaš odgovor",

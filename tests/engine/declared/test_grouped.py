@@ -182,3 +182,11 @@ def test_a_crosstab_of_groups_names_every_cell() -> None:
     assert cells == list(product(("A", "B", "other", "no answer"), read_group(asked["columns"][1], SCHEMA).labels))
     assert query.shown()["A × 2024-Q4"] == "A × Q4 2024"
     assert isinstance(query.columns[1], Grouped)
+
+
+def test_amounts_have_signs_between_thousands_and_years_have_none() -> None:
+    schema = Schema({"gain": dp.Number(0, 20_000, 100), "born": dp.Number(1900, 2029)})
+    gains = read_group({"column": "gain", "step": 5_000}, schema).shown()
+    assert list(gains.values())[:2] == ["0–4,900", "5,000–9,900"]
+    born = read_group({"column": "born", "step": 10}, schema).shown()
+    assert next(iter(born.values())) == "1900–1909"

@@ -46,6 +46,7 @@ NAMED = (  # what the project says it has planted, word for word
     "data-dependent bins",
     "only non-empty bars shown",
     "un-capped median score",
+    "a joint draw with Δ = 1",
     "float noise",
     "un-clipped sums",
     "32-bit overflow",

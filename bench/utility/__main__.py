@@ -36,7 +36,18 @@ def main() -> int:
     told = [_LEAD.format(draws=given.draws)]
     for part in given.parts or PARTS:
         began = time.perf_counter()
-        lines = list(import_module(f"bench.utility.{part}").rows(given.draws))
+        lines = []
+        for one in import_module(f"bench.utility.{part}").rows(given.draws):
+            lines.append(one)
+            print(
+                one["case"],
+                one["guarantee"],
+                one["who"],
+                f"{one['mean']:.4g}",
+                one["note"],
+                file=sys.stderr,
+                flush=True,
+            )
         print(f"{part}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
         told.append(f"## {part.capitalize()}\n\n{table_of(lines)}\n")
     text = "\n".join(told)

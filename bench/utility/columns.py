@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,9 @@ class Made:
     def spread(self) -> Spread:
         codes, counts = np.unique(self.codes, return_counts=True)
         return Spread(codes.astype(np.int64), counts.astype(np.int64))
+
+    def codes_of(self, values: Sequence[Any]) -> list[int]:
+        return [int(self.column.place(value)) for value in values]
 
     @property
     def title(self) -> str:

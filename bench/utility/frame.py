@@ -7,14 +7,17 @@ mechanism, all of the same case, relation and guarantee. The table sets ours bes
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import dpengine as dp
 from bench.accuracy import ADD_REMOVE, LESS, REPLACE
 from bench.utility.columns import Made
+from dpengine.accountant.filter import Rule, Totals
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.coins import SystemCoins
+from dpengine.planning.best_noise import cheapest
 
 OURS, BEFORE = "Allowance", "Allowance before"
 COINS = SystemCoins()
@@ -28,6 +31,11 @@ def ask(relation: str, table: Made, key: str, epsilon: str, **parameters: Any) -
     schema = dp.Schema({"x": table.column})
     facts = Facts("bench", schema, dp.Unit.rows(), NAMES[relation], table.rows)  # type: ignore[arg-type]
     return dp.catalogue[key].build(facts, {"column": "x", "epsilon": epsilon} | parameters)
+
+
+def best(query: AnyQuery) -> AnyQuery:
+    """The way that the app takes for a question where only ε counts: a budget of this ε and no δ."""
+    return cheapest(query, Rule.make(query.epsilon, Fraction(0)), Totals.NOTHING)
 
 
 def pure(epsilon: str) -> str:

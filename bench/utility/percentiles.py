@@ -1,4 +1,4 @@
-"""Percentiles: the mean rank error of several in one question, and of one median.
+"""Percentiles: the mean rank error of several in one question, and of one median; and the ranges that come with them.
 
 Paper       JointExp (Gillenwater, Joseph, Kulesza 2021), in floats, drawn by its dynamic programme on the public grid;
             and the same with every grid step cut into eight, which shares out the rows of one value.
@@ -19,14 +19,16 @@ from opendp.domains import atom_domain, vector_domain
 from opendp.measures import max_divergence
 from opendp.metrics import symmetric_distance
 
-from bench.accuracy import ADD_REMOVE, REPLACE, line
+from bench.accuracy import ADD_REMOVE, LESS, MORE, REPLACE, line
 from bench.utility.columns import Made, every
-from bench.utility.frame import BEFORE, COINS, ask, pure
+from bench.utility.frame import BEFORE, COINS, OURS, ask, best, pure
 from dpengine.core.arrays import Floats, Integers
 
 FIVE = ("0.1", "0.25", "0.5", "0.75", "0.9")
 LARGEST_GRID = 1_000  # that the paper's programme, of a square of the grid, is run on
+LONGEST_LIST = 1_000  # of rows that OpenDP's five choices are run on: it takes them as a Python list each time
 CUT = 8
+SPENDS = (("0.1", REPLACE), ("0.5", REPLACE), ("1", REPLACE), ("0.5", ADD_REMOVE))
 
 
 class Ranks:
@@ -41,6 +43,11 @@ class Ranks:
     def off(self, code: int, share: Fraction) -> float:
         place = share * self.rows
         return float(max(Fraction(0), int(self.below[code]) - place, place - int(self.upto[code])))
+
+    def holds(self, ends: list[int], share: Fraction) -> bool:
+        """Is a true percentile between the two?"""
+        place = share * self.rows
+        return int(self.below[ends[0]]) <= place <= int(self.upto[ends[1]])
 
     def mean(self, codes: Any, shares: list[Fraction]) -> float:
         return sum(self.off(int(code), share) for code, share in zip(codes, shares, strict=True)) / len(shares)
@@ -88,15 +95,17 @@ def several(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[di
     case = f"10th, 25th, 50th, 75th, 90th percentile: {table.title}"
     usual = ask(relation, table, "quantile", epsilon, share=list(FIVE), with_range=False)
     spread = table.spread
-    before = (ranks.mean(usual.draw(spread, COINS), shares) for _ in range(draws))
-    yield line(case, relation, pure(epsilon), BEFORE, before)
+    for who, query in ((OURS, best(usual)), (BEFORE, usual)):
+        told = (list(query.release(spread, COINS).value.values()) for _ in range(draws))
+        drawn = (ranks.mean(table.codes_of(values), shares) for values in told)
+        yield line(case, relation, pure(epsilon), who, drawn, note=query.noise)
     if table.column.size <= LARGEST_GRID:
         gaps = [high - low for low, high in zip([Fraction(0), *shares], [*shares, Fraction(1)], strict=True)]
         moves = 2.0 if relation == REPLACE else float(2 * (1 - min(gaps)))
         for cut, who in ((1, "JointExp"), (CUT, "JointExp, steps in eight")):
             drawn = joint_exp(table, shares, float(epsilon), moves, cut, draws)
             yield line(case, relation, pure(epsilon), who, (ranks.mean(codes, shares) for codes in drawn))
-    if table.column.size <= LARGEST_GRID:
+    if table.column.size <= LARGEST_GRID and table.rows <= LONGEST_LIST:
         made = [opendp(table, share, relation, float(epsilon) / len(shares)) for share in shares]
         codes = table.codes.tolist()
         drawn = ([each(codes) for each in made] for _ in range(draws))
@@ -107,16 +116,43 @@ def median(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dic
     half, ranks, spread = Fraction(1, 2), Ranks(table), table.spread
     case = f"median alone: {table.title}"
     alone = ask(relation, table, "median", epsilon, with_range=False)
-    drawn = (ranks.off(alone.draw(spread, COINS)[0], half) for _ in range(draws))
-    yield line(case, relation, pure(epsilon), BEFORE, drawn)
+    for who, query in ((OURS, best(alone)), (BEFORE, alone)):
+        told = (table.codes_of([query.release(spread, COINS).value])[0] for _ in range(draws))
+        yield line(case, relation, pure(epsilon), who, (ranks.off(code, half) for code in told), note=query.noise)
     if table.column.size <= LARGEST_GRID:
         their, codes = opendp(table, half, relation, float(epsilon)), table.codes.tolist()
         yield line(case, relation, pure(epsilon), "OpenDP", (ranks.off(their(codes), half) for _ in range(draws)))
 
 
+def ranged(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:
+    """A median with its range, and five percentiles with theirs: how far off the points are, how wide the ranges, and
+    how many hold."""
+    ranks, spread = Ranks(table), table.spread
+    for name, key, given in (("median", "median", {}), ("five percentiles", "quantile", {"share": list(FIVE)})):
+        if key == "quantile" and table.column.size > LARGEST_GRID:
+            continue
+        usual = ask(relation, table, key, epsilon, **given)
+        shares = [Fraction(1, 2)] if key == "median" else [Fraction(share) for share in FIVE]
+        for who, query in ((OURS, best(usual)), (BEFORE, usual)):
+            off, wide, held = [], [], []
+            for _ in range(draws):
+                told = query.release(spread, COINS)
+                points = [told.value] if key == "median" else list(told.value.values())
+                ends = [told.interval] if key == "median" else list(told.interval.values())
+                off.append(ranks.mean(table.codes_of(points), shares))
+                wide.append(float(np.mean([high - low for low, high in ends])))
+                pairs = [table.codes_of(pair) for pair in ends]
+                held.append(float(all(map(ranks.holds, pairs, shares))))
+            case = f"{name} with range: {{}}: {table.title}"
+            for measure, found in (("rank error", off), ("width", wide), ("chance that all hold", held)):
+                better = MORE if found is held else LESS
+                yield line(case.format(measure), relation, pure(epsilon), who, found, better, note=query.noise)
+
+
 def rows(draws: int) -> Iterator[dict[str, Any]]:
     for table in every():
-        for epsilon in ("0.1", "0.5", "1"):
-            for relation in (REPLACE, ADD_REMOVE):
-                yield from several(table, relation, epsilon, draws)
-                yield from median(table, relation, epsilon, draws)
+        fine = table.column.size > LARGEST_GRID and table.rows > LONGEST_LIST  # a draw takes a quarter of a second
+        for epsilon, relation in SPENDS[1:2] if fine else SPENDS:
+            yield from several(table, relation, epsilon, draws)
+            yield from median(table, relation, epsilon, draws)
+            yield from ranged(table, relation, epsilon, draws)

@@ -14,7 +14,7 @@ from statistics import median
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.choices.quantile import Median
+from dpengine.mechanisms.choices.median import Median
 from dpengine.planning.whatif_curves import two_medians
 
 BEFORE = (0, 0, 0, 1, 1, 1, 1)

@@ -27,7 +27,7 @@ from dpengine.accountant import renyi as rules
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.loss import loss_from_json
 from dpengine.audit.exact import ORDER, claimed_at, hockey_stick, laws_of
-from dpengine.audit.recorder import WHOLE, RecordedEvent, RecordedFinding, RecordedRun
+from dpengine.audit.recorder import RecordedEvent, RecordedFinding, RecordedRun, is_whole
 from dpengine.core.arrays import Integers
 from dpengine.core.exact import decimal_of
 from dpengine.mechanisms.publish.of_rows import OfRows
@@ -92,7 +92,7 @@ def _above(
 def _moved(query: AnyQuery, one: Sequence[RecordedEvent], other: Sequence[RecordedEvent]) -> Iterator[RecordedFinding]:
     """The first statistic of a question whose measured numbers are a vector of public length."""
     reads = [pair for pair in zip(one, other, strict=True) if pair[0].kind == "read"]
-    if not reads or isinstance(query, (*WHOLE, OfRows)) or repr((query.need(),)) != reads[0][0].public:
+    if not reads or is_whole(query) or isinstance(query, OfRows) or repr((query.need(),)) != reads[0][0].public:
         return
     before, after = (query.measured(event.private) for event in reads[0])
     if len(before) != len(after):

@@ -7,8 +7,9 @@ and every noise call returns what it returned before. Whatever differs now did n
 
 `compared` says what is checked.
 
-Five questions draw with other calls, or have a support that depends on the data, for which δ pays: `WHOLE`. For these
-the whole draw is recorded and replayed, and its loss is that of its exact law.
+Five questions draw with other calls, or have a support that depends on the data, for which δ pays: `WHOLE`; so do
+percentiles that are drawn jointly. For these the whole draw is recorded and replayed, and its loss is that of its exact
+law.
 
 It finds errors only on the pairs that were run. That the noise has the requested law is another check
 (`tests/battery.py`).
@@ -41,7 +42,12 @@ from dpengine.table import Table
 from dpengine.workspace import Workspace
 
 WHOLE: tuple[type[AnyQuery], ...] = (Cdf, FindDeclarations, FindValues, ShuffleCount, ShuffleHistogram)
+WHOLE_BY_NOISE = ("joint",)
 _VOLATILE = {"at", "hash", "ledger", "budget"}  # of a receipt: when, and in which file
+
+
+def is_whole(query: AnyQuery) -> bool:
+    return isinstance(query, WHOLE) or query.noise in WHOLE_BY_NOISE
 
 
 @dataclass(frozen=True)
@@ -210,7 +216,7 @@ def release(
 ) -> RecordedRun:
     """Ask and record; with a `script`, ask and replay."""
     with recording(workspace, request, script) as recorder:
-        answer = table.ask(recorder.whole(query) if isinstance(query, WHOLE) else query, request)
+        answer = table.ask(recorder.whole(query) if is_whole(query) else query, request)
     parts = {
         "value": repr(answer.value),
         "interval": repr(answer.interval),

@@ -51,6 +51,14 @@ class Coins(ABC):
         """A uniform integer in [0, bound), exactly."""
         return self._below(bound, bound.bit_length() + _SPARE)
 
+    def below_of(self, bound: int, width: int) -> int:
+        """The same from `width` bits, for a bound that must not show in the number of bits."""
+        return self._below(bound, width)
+
+    def under(self, height: int, size: int, exponent: Fraction) -> bool:
+        """Whether height + U < size * exp(-exponent), for U uniform in [0, 1), decided exactly."""
+        return self._under(height, size, exponent, 0)
+
     def words(self, count: int) -> Words:
         """Uniform 64-bit words."""
         return np.frombuffer(self.bits(WORD * count).to_bytes(WORD // 8 * count, "little"), dtype="<u8")

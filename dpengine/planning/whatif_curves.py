@@ -13,7 +13,7 @@ import numpy as np
 from dpengine.accountant.filter import Rule
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.exact import exp_decimal, up
-from dpengine.mechanisms.choices.quantile import Median
+from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.noise.coins import SystemCoins
 from dpengine.planning.whatif import GRAIN, MOST_PEOPLE, amount_for, depends_on_people, most_each, with_people

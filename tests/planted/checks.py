@@ -65,8 +65,11 @@ def check_supports_are_one_public_grid(query: Query) -> None:
                 grids = [{outcome for outcome, p in law.chances.items() if p} for law in (one, other)]
                 assert grids[0] == grids[1], "what can come out differs between neighbours"
         drawn = [query.draw(value, coins) for value in values]
-        parts = [part for raw in drawn for part in (raw if isinstance(raw, tuple) else (raw,))]
-        assert all(type(part) is int for part in parts), "an answer lies off the public grid"
+        assert all(type(part) is int for part in _flat(drawn)), "an answer lies off the public grid"
+
+
+def _flat(raw: Any) -> list[Any]:
+    return [part for one in raw for part in _flat(one)] if isinstance(raw, (tuple, list)) else [raw]
 
 
 class SameDraw(SystemCoins):

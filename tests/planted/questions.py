@@ -9,8 +9,9 @@ from battery import SEVERAL, check_law_against_loss, check_sensitivity, facts
 
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
+from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
-from dpengine.mechanisms.choices.quantile import Median
+from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.choices.top_item import TopItem
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.histogram import Histogram
@@ -43,6 +44,7 @@ from tests.planted.wrong_questions import (
     HalfNoiseDrawn,
     HalfRange,
     HalfVariance,
+    JointOfOneRow,
     LowListThreshold,
     LowThreshold,
     MonotoneRate,
@@ -78,6 +80,8 @@ COUNT, BARS = made(Count, SOME), made(Histogram, {"column": "c"})
 ITEMS, ITEM_BARS = made(TopItem, {"column": "s"}), made(Histogram, {"column": "s"})
 AVERAGES = made(NoisyArgmax, {"options": [{"mean": "x"}, {"mean": "z"}]})
 TOP, MEDIAN = made(TopItem, {"column": "t"}), made(Median, {"column": "x", "with_range": False})
+JOINTLY: dict[str, Any] = {"column": "x", "share": ["0.25", "0.75"], "with_range": False, "noise": "joint"}
+TWO_AT_ONCE = made(Quantile, JOINTLY)
 RANGED, BY = made(Median, {"column": "x"}), made(Mean, {"column": "x", "by": "c"})
 TOTAL, MEAN = made(Sum, {"column": "x"}), made(Mean, {"column": "z"} | SOME)
 GAUSSIAN = made(Histogram, {"column": "c", "noise": "gaussian"})
@@ -165,6 +169,14 @@ PLANTED = [
         "moves it by 2",
         MEDIAN,
         made(UncappedScore, {"column": "x", "with_range": False}),
+    ),
+    Planted(
+        "a joint draw with Δ = 1",
+        "Percentiles in one draw count what one person moves in one gap, and not in the gap it came from.",
+        *sensitivity,
+        TWO_AT_ONCE,
+        made(JointOfOneRow, JOINTLY),
+        also=(law,),
     ),
     Planted(
         "half the variance",

@@ -15,8 +15,10 @@ from dpengine.accountant.loss import Loss, Pure
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.find_declarations import FindDeclarations
 from dpengine.mechanisms.choices.find_values import FindValues
+from dpengine.mechanisms.choices.joint_cuts import JointCuts
+from dpengine.mechanisms.choices.median import Median
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
-from dpengine.mechanisms.choices.quantile import Blocks, Median
+from dpengine.mechanisms.choices.quantile import Blocks, Quantile
 from dpengine.mechanisms.choices.top_item import TopItem
 from dpengine.mechanisms.counts.count import Count
 from dpengine.mechanisms.counts.histogram import Histogram
@@ -116,6 +118,21 @@ class UncappedScore(Median):
         above = np.array([value.counts[value.codes >= code].sum() for code in codes], dtype=np.int64)
         below = np.array([value.counts[value.codes <= code].sum() for code in codes], dtype=np.int64)
         return replace(blocks, firsts=codes, sizes=np.ones(size, dtype=np.int64), gaps=np.abs(above - below))
+
+
+class OneRowMoves(JointCuts):
+    """As if one person moved one gap only: what leaves one gap enters another."""
+
+    @property
+    def moves(self) -> int:
+        return super().moves // 2
+
+
+class JointOfOneRow(Quantile):
+    @property
+    def way(self) -> JointCuts | None:  # type: ignore[override]
+        right = super().way
+        return None if right is None else OneRowMoves(**vars(right) | {"asked": right.asked})
 
 
 class HalfRange(Average):

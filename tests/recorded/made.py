@@ -284,6 +284,8 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
     if len(lists) > 1:
         found.append(("crosstab", {"columns": rng.sample(lists, 2)} | where() | noise()))
     if small:
+        cuts = rng.choice([{"share": ["0.25", "0.75"], "with_range": False}, {"share": "0.9"}])
+        found.append(("quantile", {"column": rng.choice(small), "noise": "joint"} | cuts | where()))
         found.append(("cdf", {"column": rng.choice(small), "points": rng.choice([1, 2])} | where()))
     columns = {"column.number": numbers, "column.ordered": ordered, "column.category": lists, "column.any": every}
     listed = {key for key, _ in found} | {"crosstab", "cdf", "train_logistic", "train_hinge"}

@@ -12,7 +12,7 @@ from dpengine.accountant import how_many_fit
 from dpengine.core.amounts import BETA
 from dpengine.core.exact import text_of
 from dpengine.core.printed import chance
-from dpengine.mechanisms.choices.quantile import Median
+from dpengine.mechanisms.choices.median import Median
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local
 from dpengine.planning import choosing, whatif, whatif_curves

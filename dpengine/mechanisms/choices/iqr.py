@@ -62,6 +62,12 @@ class Iqr(Quantile):
         twins=("quarter",),
     )
 
+    noises: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return ()
+
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         name = str(given["column"])

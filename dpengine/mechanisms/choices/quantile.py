@@ -13,26 +13,32 @@ Range       bought with the point, a third of ε each: quantiles at the ranks α
             candidate whatever n is, so the range holds a true quantile with probability ≥ 1−β on every table.
 Several     k shares of one column cost ε/k each. By group each may spend all of ε under add/remove and half of it under
             replace-one, where a person can leave one group and enter another. All promises then hold at once.
-Accuracy    rank error ≤ λ = ⌈(2Δ/ε)·ln(|R|/β)⌉ − 1 with probability ≥ 1−β.
+Other ways  “joint”: several shares, or one with its range, in one draw (`joint_cuts`). “tree”, “gaussian_root”: several
+            with ranges from noisy counts (`tree_cuts`). “permute_and_flip”: one point alone, the same scores (McKenna
+            and Sheldon 2020, Thm 2), ε-DP and no more. Which promises most is decided from public facts and prices.
+Accuracy    rank error ≤ λ = ⌈(2Δ/ε)·ln(|R|/β)⌉ − 1 with probability ≥ 1−β; permute-and-flip |R|/2 for |R|.
 Cost        one grouped scan; draws linear in a public bound on the distinct values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from dpengine.accountant.loss import Exponential, Loss, Together
+from dpengine.accountant.loss import Exponential, Loss, Pure, Together
 from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import ceiling, read_number, text_of
 from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
+from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW, fills
@@ -40,14 +46,17 @@ from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import plain, say
 from dpengine.messages.language import stored
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, weighted
-from dpengine.noise.tails import choice_gap, least_rank_error
+from dpengine.noise.laws import Independent, flipped, weighted
+from dpengine.noise.tails import choice_gap, flip_gap, least_rank_error
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 
 FINEST_SHARE = 1_000
 MOST_SHARES = 20
 MOST_PADDED = 10**6
+MOST_FLIPPED = 10**5  # grid points: permute-and-flip tosses a coin for each
+JOINT, TREE, ROOT, FLIP = "joint", "tree", "gaussian_root", "permute_and_flip"
+Drawn = tuple[Any, ...]  # codes, or of another way whole draws
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ class Blocks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
+class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     card: ClassVar[Card] = Card(
         key="quantile",
         asked_on=("ask", "whatif"),
@@ -85,11 +94,18 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
             "two at once": {"column": "x", "share": ["0.25", "0.75"], "with_range": False},
             "a third of some": {"column": "x", "share": "0.333", "with_range": False, "where": [["x", "<=", 1]]},
             "of days": {"column": "b", "share": "0.9", "where": [["b", "between", ["1989-12-31", "1990-01-02"]]]},
+            "two in one draw": {"column": "x", "share": ["0.25", "0.75"], "with_range": False, "noise": "joint"},
+            "two with ranges, jointly": {"column": "x", "share": ["0.25", "0.75"], "noise": "joint", "where": IN_A},
+            "two with ranges, from a tree": {"column": "x", "share": ["0.25", "0.75"], "noise": "tree"},
+            "two with ranges, by a root": {"column": "x", "share": ["0.25", "0.75"], "noise": "gaussian_root"},
+            "a tenth, flipped": {"column": "x", "share": "0.1", "with_range": False, "noise": "permute_and_flip"},
         },
         example=Example({"column": "visits", "share": "0.75", "with_range": False}, others="alike"),
         twins=("quarter",),
         covered="test_quantile_keeps_rank_promise_and_range_covers",
     )
+
+    noises: ClassVar[tuple[str, ...]] = (JOINT, TREE, ROOT, FLIP)
 
     column: str
     shares: tuple[Fraction, ...]
@@ -107,6 +123,40 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
     def __post_init__(self) -> None:
         if self.by is not None and len(self.shares) > 1:
             raise AllowanceError("share.one_by_group")
+        if self.noise and self.noise not in self.ways:
+            raise AllowanceError("query.noise", noises=list(self.ways))
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """In which other ways this very question can be answered: several cuts together, or one point by itself."""
+        if len(self.shares) == 1 and not self.with_range:
+            return (FLIP,) if self.facts.schema[self.column].size <= MOST_FLIPPED else ()
+        several = len(self.shares) > 1
+        joint = (JOINT,) if affordable(len(self.shares) if several else 3, self._values) else ()
+        tree = (TREE, ROOT) if several and self.with_range and self.facts.schema[self.column].size <= MOST_CELLS else ()
+        return joint + tree
+
+    def with_noise(self, noise: str) -> Self:
+        return super().with_noise(noise if noise in self.ways else "")
+
+    @cached_property
+    def way(self) -> JointCuts | TreeCuts | None:
+        """The plan of another way of drawing points and ranges, for one group."""
+        if self.noise not in (JOINT, TREE, ROOT):
+            return None
+        size, replaced = self.facts.schema[self.column].size, self.facts.relation == "replace"
+        epsilon, beta = self.for_each(self.epsilon), self.beta / self.groups
+        cuts = Cuts(size, self.shares, self.with_range, replaced, self.facts.unit.at_most, self._values)
+        if self.noise == JOINT:
+            return JointCuts(cuts, epsilon, beta)
+        kind = TreeCuts if self.noise == TREE else RootCuts
+        return kind(cuts, epsilon, beta, self.facts.countable(self.where, self.column))
+
+    @property
+    def _values(self) -> int:
+        """A public bound on the distinct values."""
+        size, people = self.facts.schema[self.column].size, self.facts.people
+        return min(size if people is None else min(size, people * self.facts.unit.at_most), MOST_PADDED)
 
     @property
     def wanted_places(self) -> tuple[Fraction, ...]:
@@ -154,6 +204,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
         return (1 if self.facts.relation == "replace" else max(u, v - u)) * self.facts.unit.at_most
 
     def sensitivity(self) -> Sensitivity:
+        if self.way:
+            return self.way.sensitivity()
         return Sensitivity("linf", max(self._moves(share) for share in self.shares))
 
     @property
@@ -176,6 +228,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
 
     def shift(self, share: Fraction) -> int:
         """λ of the range, in ranks: the two ends are drawn this far from the wanted rank."""
+        if self.way:
+            return self.way.shift
         size = self.facts.schema[self.column].size
         return ceiling(Fraction(choice_gap(self.rate(share), size + 1, self.at_once / 2), self.points(share)))
 
@@ -208,21 +262,24 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
 
     def _padded(self, blocks: Blocks) -> Blocks:
         """Adds empty blocks up to a public number, so that the running time does not reveal how many values occur."""
-        size = self.facts.schema[self.column].size
-        most = size if self.facts.people is None else min(size, self.facts.people * self.facts.unit.at_most)
-        room = 2 * min(most, MOST_PADDED) + 2 - len(blocks.firsts)
+        room = 2 * self._values + 2 - len(blocks.firsts)
         if room <= 0:
             return blocks
         return Blocks(*(np.concatenate((array, np.zeros(room, dtype=np.int64))) for array in vars(blocks).values()))
 
     def _draws(self, value: Spread | tuple[Spread, ...]) -> Iterator[tuple[Spread, Fraction, int]]:
         """Every single draw: whose distribution, which share, which side."""
-        for spread in value if isinstance(value, tuple) else (value,):
+        for spread in self._spreads(value):
             for share in self.shares:
                 for side in self.sides:
                     yield spread, share, side
 
+    def _spreads(self, value: Spread | tuple[Spread, ...]) -> tuple[Spread, ...]:
+        return value if isinstance(value, tuple) else (value,)
+
     def measured(self, value: Spread | tuple[Spread, ...]) -> tuple[int, ...]:
+        if self.way:
+            return tuple(number for spread in self._spreads(value) for number in self.way.measured(spread))
         scores: list[int] = []
         for spread, share, side in self._draws(value):
             scores += [-gap for gap in self._gap_by_code(spread, share, side).values()]
@@ -237,15 +294,17 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
         }
 
     def loss(self) -> Loss:
+        if self.way:
+            return self.of_groups(self.way.loss())
         draws = len(self.shares) * len(self.sides)
-        part: Loss = Exponential(self.each)
+        part: Loss = Pure(self.each) if self.noise == FLIP else Exponential(self.each)
         return self.of_groups(Together((part,) * draws) if draws > 1 else part)
 
     def promise(self) -> Rank:
         size = self.facts.schema[self.column].size
-        rows = max(
-            Fraction(choice_gap(self.rate(share), size, self.at_once), self.points(share)) for share in self.shares
-        )
+        gap = flip_gap if self.noise == FLIP else choice_gap
+        rows = max(Fraction(gap(self.rate(share), size, self.at_once), self.points(share)) for share in self.shares)
+        rows = self.way.rows_off if self.way else rows
         floor = least_rank_error(self.epsilon, size, self.beta)
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
         return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
@@ -272,10 +331,15 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
         """A quarter of the largest possible rank error, as a share of the people."""
         return max(max(share, 1 - share) for share in self.shares) / 4
 
-    def draw(self, value: Spread | tuple[Spread, ...], coins: Coins) -> tuple[int, ...]:
+    def draw(self, value: Spread | tuple[Spread, ...], coins: Coins) -> Drawn:
+        if self.way:
+            return tuple(part for spread in self._spreads(value) for part in self.way.draw(spread, coins))
         chosen = []
         for spread, share, side in self._draws(value):
             blocks = self.blocks(spread, share, side)
+            if self.noise == FLIP:
+                chosen.append(coins.flip(np.repeat(blocks.gaps, blocks.sizes), self.rate(share), self._most(share)))
+                continue
             block, offset = coins.choose(blocks.gaps, blocks.sizes, self.rate(share), self._most(share))
             chosen.append(int(blocks.firsts[block]) + offset)
         return tuple(chosen)
@@ -286,22 +350,34 @@ class Quantile(Query[Spread | tuple[Spread, ...], tuple[int, ...]]):
             return None
         return self.facts.people * self.facts.unit.at_most + (self.shift(share) if self.with_range else 0)
 
-    def law(self, value: Spread | tuple[Spread, ...]) -> Independent:
+    def law(self, value: Spread | tuple[Spread, ...]) -> Independent | None:
+        if self.way:
+            laws = [self.way.law(spread) for spread in self._spreads(value)]
+            return None if None in laws else Independent(tuple(part for law in laws if law for part in law))
+        law = flipped if self.noise == FLIP else weighted
         return Independent(
             tuple(
-                weighted(self._gap_by_code(spread, share, side), self.rate(share))
+                law(self._gap_by_code(spread, share, side), self.rate(share))
                 for spread, share, side in self._draws(value)
             )
         )
 
-    def finish(self, raw: tuple[int, ...]) -> Released:
+    def _by_share(self, raw: Drawn) -> list[Codes]:
+        """Of every answer the point, and with a range its two ends."""
+        if self.way:
+            width = self.way.width
+            parts = (raw[first : first + width] for first in range(0, len(raw), width))
+            return [codes for part in parts for codes in self.way.triples(part)]
+        width = len(self.sides)
+        return [raw[first : first + width] for first in range(0, len(raw), width)]
+
+    def finish(self, raw: Drawn) -> Released:
         """A range is widened to contain all three draws, which keeps its promise; a sentinel becomes the declared
         bound."""
         column = self.facts.schema.ordered(self.column)
-        width = len(self.sides)
         answers: list[Ends] = []
-        for first in range(0, len(raw), width):
-            held = [min(max(code, 0), column.size - 1) for code in raw[first : first + width]]
+        for codes in self._by_share(raw):
+            held = [min(max(code, 0), column.size - 1) for code in codes]
             ends = (column.value(min(held)), column.value(max(held))) if self.with_range else None
             answers.append((column.value(held[0]), ends))
         if len(answers) == 1:
@@ -319,35 +395,3 @@ def read_shares(given: Json) -> tuple[Fraction, ...]:
     if any((share * FINEST_SHARE).denominator != 1 for share in shares) or sorted(set(shares)) != list(shares):
         raise AllowanceError("share.range")
     return shares
-
-
-@dataclass(frozen=True, kw_only=True)
-class Median(Quantile):
-    """The quantile at one half."""
-
-    card: ClassVar[Card] = replace(
-        Quantile.card,
-        key="median",
-        asked_on=("ask", "whatif"),
-        order=10,
-        parameters=tuple(parameter for parameter in Quantile.card.parameters if parameter.name != "share"),
-    )
-    trial: ClassVar[Trial] = Trial(
-        cases={
-            "with a range": {"column": "x"},
-            "of some": {"column": "x", "with_range": False, "where": IN_A},
-            "by group": {"column": "x", "by": "c", "with_range": False},
-            "by numbers in steps": {"column": "z", "by": {"column": "x", "step": 2}, "with_range": False},
-            "by group with a range": {"column": "z", "by": "d"},
-            "of days": {"column": "b", "with_range": False},
-        },
-        example=Example({"column": "visits", "with_range": False}),
-        twins=("uncapped", "quarter"),
-        covered="test_quantile_keeps_rank_promise_and_range_covers",
-    )
-
-    def own_json(self) -> JsonObject:
-        return {"column": self.column, "with_range": self.with_range}
-
-    def sentence(self) -> str:
-        return say("sentence.median", column=self.column, who=self.whom())

@@ -7,18 +7,20 @@ Statistic   a tree over at most MOST_LEAVES equal cells of the grid, B branches 
             the first, the root is left out): the rows in every node. A row is in one node of each level, so a person
             of at most k rows changes L·k in L1 on each side, L·k² in squared L2; two sides under replace-one.
 Draw        every node's count + noise.
-Accuracy    what is at or below a cell is a sum of nodes, none of them twice: at each level those left of its own path.
-            The noise of the longest such sum, all cells at once by a union bound. B is chosen for the least of it,
-            from the number of cells alone.
+Accuracy    what is at or below a cell is a sum of nodes, some of them subtracted, none of them twice (`count_tree`).
+            Each sum by the exact law of so many noises, or Chernoff's bound; all cells at once by a union bound. B is
+            chosen for the least of it, from the number of cells alone. The promise is that of the longest sum.
+Root        “gaussian_root”: bell-shaped noise by a root of the matrix of sums (`prefix_root`) in place of the tree:
+            ρ-zCDP at the same ρ, and less noise. All cells at once by a union bound.
 Several     draws are averaged node by node; sums of means are as far off as a sum of that many more noises, divided.
 Cost        one grouped scan; one draw for each node.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from math import ceil, floor, sqrt
 from typing import ClassVar
 
 from dpengine.core.json_types import Figures, Json, JsonObject
@@ -26,15 +28,17 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
+from dpengine.mechanisms.curves import count_tree, prefix_root
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Fields, Released
+from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
-from dpengine.noise.tails import gaussian_mean_reach, sum_reach, total_reach
+from dpengine.noise.tails import gaussian_mean_reach, gaussian_mix_reach, sum_reach, total_reach
 from dpengine.statistics.counts import BinCounts
 
 MOST_LEAVES = 1_000
+ROOT = "gaussian_root"
 EXACT_SUMS = 12  # noises whose sum is bounded by its exact law; more by Chernoff's bound
 
 
@@ -57,12 +61,15 @@ class CdfTree(OfCounts):
     trial: ClassVar[Trial] = Trial(
         cases={
             "of a number": {"column": "x"},
+            "by a root": {"column": "x", "noise": "gaussian_root"},
             "of days of some, Gaussian": {"column": "b", "where": IN_A, "noise": "gaussian"},
         },
         example=Example({"column": "visits"}),
         twins=("half", "small"),
         covered="test_the_tree_keeps_its_band_also_when_averaged",
     )
+
+    noises: ClassVar[tuple[str, ...]] = ("gaussian", ROOT)
 
     column: str
 
@@ -94,12 +101,17 @@ class CdfTree(OfCounts):
 
     @property
     def levels(self) -> int:
-        return _shape(self.leaves)[1]
+        return count_tree.shape(self.leaves)[1]
 
     @property
-    def longest(self) -> int:
-        """Nodes in the longest sum."""
-        return _longest(self.leaves)
+    def everyone(self) -> int | None:
+        """The number of all rows, where it is public."""
+        return self.facts.countable(self.where, self.column)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Nodes in the sum of each cell."""
+        return count_tree.lengths(self.leaves, self.everyone is not None)
 
     def need(self) -> BinCounts:
         return BinCounts(self.column, self.starts, self.facts.schema[self.column].size, self.where)
@@ -108,33 +120,53 @@ class CdfTree(OfCounts):
     def moves(self) -> tuple[int, int]:
         return (2 if self.facts.relation == "replace" else 1), self.levels * self.facts.unit.at_most
 
+    def sensitivity(self) -> Sensitivity:
+        if self.noise == ROOT:
+            replaced = self.facts.relation == "replace"
+            return Sensitivity("l2sq", prefix_root.moved(self.leaves, replaced) * self.facts.unit.at_most**2)
+        return super().sensitivity()
+
     @property
     def variance(self) -> Fraction:
         """In squared L2 a side is L·k², not (L·k)², because a row is counted once in each level."""
+        if self.noise == ROOT:
+            return self.sensitivity().bound / (2 * self.rho)
         return self.moves[0] * self.levels * self.facts.unit.at_most**2 / (2 * self.rho)
 
     def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
-        """Every node, the cells first."""
-        branches, levels = _shape(self.leaves)
-        nodes: list[int] = []
-        level = list(value if isinstance(value, tuple) else (value,))
-        for _ in range(levels):
-            nodes += level
-            level = [sum(level[place : place + branches]) for place in range(0, len(level), branches)]
-        return tuple(nodes)
+        """Every node, the cells first; or a root of all sums."""
+        cells = list(value if isinstance(value, tuple) else (value,))
+        return tuple(prefix_root.rooted(cells) if self.noise == ROOT else count_tree.nodes_of(cells))
 
     @property
     def numbers(self) -> int:
         return self.leaves
 
     def reach(self, looks: int = 1) -> int | Fraction:
-        """How far the number at or below a cell can be off, all cells at once: a sum of `longest` means."""
-        beta, noises = self.beta / self.leaves, self.longest * looks
+        """How far the number at or below a cell can be off, all cells at once: a sum of the most means."""
+        if self.noise == ROOT:
+            return ceil(self._rooted_reaches(looks)[-1] + Fraction(1, 2))
+        return self._reach(max(self.lengths), looks)
+
+    def _reach(self, nodes: int, looks: int) -> int | Fraction:
+        """The same of a sum of so many means."""
+        if not nodes:
+            return 0
+        beta, noises = self.beta / self.leaves, nodes * looks
         if self.noise:
             total = int(gaussian_mean_reach(self.variance, noises, beta) * noises)  # a whole number by its definition
         else:
             total = (sum_reach if noises <= EXACT_SUMS else total_reach)(self.scale, noises, beta)
         return total if looks == 1 else Fraction(total, looks)
+
+    def _rooted_reaches(self, looks: int) -> list[float]:
+        """Of every cell, for the mean of so many draws."""
+        lengths, sums = prefix_root.lengths(self.leaves)
+        beta = self.beta / self.leaves
+        return [
+            gaussian_mix_reach(self.variance, float(length) / sqrt(looks), float(sum_of), beta) + prefix_root.ROUNDED
+            for length, sum_of in zip(lengths, sums, strict=True)
+        ]
 
     @property
     def people_off(self) -> Fraction:
@@ -142,6 +174,13 @@ class CdfTree(OfCounts):
 
     def promise(self) -> Within:
         return Within(self.people_off, self.leaves, self.beta, Fraction(0))
+
+    def promised_before(self) -> list[JsonObject]:
+        """As stored before nodes were subtracted too."""
+        if self.noise == ROOT:
+            return []
+        before = self._reach(count_tree.longest_before(self.leaves), 1)
+        return [vars(replace(self.promise(), alpha=Fraction(before)))]
 
     @property
     def most(self) -> int:
@@ -161,47 +200,16 @@ class CdfTree(OfCounts):
         return [column.text(end) for end in ends]
 
     def around(self, raw: Figures, looks: int) -> Released:
-        reach = self.reach(looks)
-        below = [sum(sum(raw[first:end]) for first, end in parts) for parts in _sums(self.leaves)]
-        value = dict(zip(self.labels(), below, strict=True))
-        return Released(value, {name: (count - reach, count + reach) for name, count in value.items()})
-
-
-@lru_cache(maxsize=64)
-def _shape(leaves: int) -> tuple[int, int]:
-    """(B, L): branches and levels, for the least noise in a sum of about L(B−1) nodes of scale ∝ L."""
-    options = []
-    for branches in range(2, max(leaves, 2) + 1):
-        levels, reached = 1, branches
-        while reached < leaves:
-            levels, reached = levels + 1, reached * branches
-        options.append((levels**3 * (branches - 1), branches, levels))
-    _, branches, levels = min(options)
-    return branches, levels
-
-
-@lru_cache(maxsize=64)
-def _sums(leaves: int) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """For every cell, the nodes whose counts add up to all that is at or below it: ranges [first, end) of
-    `measured`."""
-    branches, levels = _shape(leaves)
-    begins, width = [0], leaves
-    for _ in range(levels):
-        begins.append(begins[-1] + width)
-        width = -(-width // branches)
-    sums = []
-    for cells in range(1, leaves + 1):
-        parts, place = [], cells
-        for level in range(levels):
-            left = place if level == levels - 1 else place % branches
-            place //= branches
-            first = begins[level] + (0 if level == levels - 1 else place * branches)
-            if left:
-                parts.append((first, first + left))
-        sums.append(tuple(parts))
-    return tuple(sums)
-
-
-@lru_cache(maxsize=64)
-def _longest(leaves: int) -> int:
-    return max(sum(end - first for first, end in parts) for parts in _sums(leaves))
+        if self.noise == ROOT:
+            told = zip(prefix_root.sums([float(one) for one in raw]).tolist(), self._rooted_reaches(looks), strict=True)
+            ends = [(round(below), (floor(below - reach), ceil(below + reach))) for below, reach in told]
+            return self.by_label(ends)
+        everyone, lengths = self.everyone, self.lengths
+        reaches = {nodes: self._reach(nodes, looks) for nodes in set(lengths)}
+        value, ranges = {}, {}
+        sums = count_tree.sums(self.leaves, everyone is not None)
+        for name, (parts, from_all), nodes in zip(self.labels(), sums, lengths, strict=True):
+            below = sum(part.sign * sum(raw[part.first : part.end]) for part in parts)
+            value[name] = below + (everyone or 0) if from_all else below
+            ranges[name] = (value[name] - reaches[nodes], value[name] + reaches[nodes])
+        return Released(value, ranges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -16,8 +17,8 @@ from helpers_cdf import column, facts, tree
 
 import dpengine as dp
 from dpengine.declared.unit import RELATIONS
+from dpengine.mechanisms.curves import count_tree, prefix_root
 from dpengine.mechanisms.curves.cdf import Cdf
-from dpengine.mechanisms.curves.cdf_tree import _shape, _sums
 from dpengine.noise.coins import SystemCoins
 from dpengine.planning.other_curve import rival
 from dpengine.released.monotone import halfway, pooled, rising
@@ -26,15 +27,24 @@ from dpengine.released.monotone import halfway, pooled, rising
 
 
 @pytest.mark.parametrize("leaves", [2, 3, 5, 49, 50, 64, 1_000])
-def test_sums_of_nodes_are_what_lies_at_or_below(leaves: int) -> None:
-    """Without noise every sum is the true number, no node is used twice, none is longer than what is promised for."""
-    query = tree(leaves, 100)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_sums_of_nodes_are_what_lies_at_or_below(leaves: int, relation: str) -> None:
+    """Without noise every sum is the true number, no node is used twice, none is longer than what is promised for, and
+    the longest is hardly more than half of what it was when nodes were only added."""
     counts = np.random.default_rng().integers(0, 9, leaves)
+    query = tree(leaves, int(counts.sum()), relation)
+    public = relation == "replace"
+    assert query.everyone == (int(counts.sum()) if public else None)
     nodes = query.measured(tuple(counts.tolist()))
     assert list(query.around(nodes, 1).value.values()) == np.cumsum(counts).tolist()
-    for parts in _sums(leaves):
-        used = [node for first, end in parts for node in range(first, end)]
-        assert len(set(used)) == len(used) <= query.longest
+    for (parts, _), long in zip(count_tree.sums(leaves, public), query.lengths, strict=True):
+        used = [node for part in parts for node in range(part.first, part.end)]
+        assert len(set(used)) == len(used) == long
+    before = count_tree.longest_before(leaves)
+    assert max(query.lengths) <= before
+    if leaves == 1_000:
+        assert max(query.lengths) <= before * (Fraction(6, 10) if public else Fraction(8, 10))
+        assert query.promise().amount < Fraction(query.promised_before()[0]["alpha"])
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -57,11 +67,13 @@ def test_what_a_person_changes_in_a_tree_of_several_levels(relation: str, rows: 
 LATER = [pytest.param(*one, marks=pytest.mark.long) for one in (("", 1), ("gaussian", 3))]
 
 
-@pytest.mark.parametrize(("noise", "looks"), [("", 3), ("gaussian", 1), *LATER])
+@pytest.mark.parametrize(
+    ("noise", "looks"), [("", 3), ("gaussian", 1), ("gaussian_root", 1), ("gaussian_root", 3), *LATER]
+)
 def test_the_tree_keeps_its_band_also_when_averaged(noise: str, looks: int) -> None:
     """β = 0.2, all cells at once, 100 answers; false alarm ≤ 1e-6."""
-    query = tree(60, 500, noise=noise, beta="0.2")
     counts = tuple(np.random.default_rng().integers(0, 20, 60).tolist())
+    query = tree(60, sum(counts), noise=noise, beta="0.2")
     truth, coins, draws = np.cumsum(counts), SystemCoins(), 100
     missed = 0
     for _ in range(draws):
@@ -76,7 +88,29 @@ def test_the_tree_keeps_its_band_also_when_averaged(noise: str, looks: int) -> N
 def test_a_deep_tree_keeps_its_loss() -> None:
     for noise in ("", "gaussian"):
         check_law_against_loss(tree(4, 3, noise=noise))
-    assert _shape(1_000)[1] > 1
+    assert count_tree.shape(1_000)[1] > 1
+
+
+# The root
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3, 50])
+def test_a_root_gives_all_sums_back_and_its_sensitivity_is_that_of_its_table(cells: int) -> None:
+    """Over all columns of the whole-number matrix itself, for a row added and for a row moved."""
+    counts = np.random.default_rng().integers(0, 9, cells)
+    assert np.abs(prefix_root.sums(prefix_root.rooted(counts.tolist())) - np.cumsum(counts)).max() < prefix_root.ROUNDED
+    columns = [np.array(prefix_root.rooted([int(place == one) for place in range(cells)])) for one in range(cells)]
+    assert max(int((column**2).sum()) for column in columns) == prefix_root.moved(cells, replaced=False)
+    moves = [int(((one - other) ** 2).sum()) for one in columns for other in columns]
+    assert max([*moves, prefix_root.moved(cells, replaced=False)]) == prefix_root.moved(cells, replaced=True)
+    assert all(abs(a / 2**prefix_root.BITS - math.comb(2 * j, j) / 4**j) < 2**-15 for j, a in enumerate(columns[0]))
+
+
+def test_a_root_promises_half_of_what_a_tree_does_at_the_same_price() -> None:
+    for relation in RELATIONS:
+        bell, root = (tree(1_000, 10**5, relation, noise=noise) for noise in ("gaussian", "gaussian_root"))
+        assert bell.loss() == root.loss()
+        assert root.promise().amount < bell.promise().amount * Fraction(55, 100)
 
 
 # Beside them
@@ -113,7 +147,7 @@ def test_halfway_lies_where_the_band_says(off: int) -> None:
         assert off or found == (half, half, half)
 
 
-@pytest.mark.parametrize(("people", "better"), [(10**3, "cdf"), (10**6, "cdf_tree")])
+@pytest.mark.parametrize(("people", "better"), [(300, "cdf"), (10**6, "cdf_tree")])
 def test_the_nearer_of_two_is_told_by_their_promises(people: int, better: str) -> None:
     """Few people: the column; many: the tree, whose error does not grow with them."""
     for query in (column(1_000, people, points=4), tree(1_000, people, noise="gaussian")):

@@ -11,7 +11,7 @@ import pytest
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Number, Schema
 from dpengine.declared.unit import Unit
-from dpengine.mechanisms.choices.quantile import Median
+from dpengine.mechanisms.choices.median import Median
 from dpengine.noise.tails import choice_gap
 from dpengine.statistics.need import Spread
 

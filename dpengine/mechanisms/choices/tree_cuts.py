@@ -1,0 +1,205 @@
+"""Several percentiles with their ranges from one tree of noisy counts: what `quantile` draws as “tree”.
+
+Guarantee   ε-DP under replace-one and under add/remove.
+Theorem     hierarchical counts, as in `curves.cdf_tree`: every grid point is a cell, and a person of at most m rows
+            changes L·m in L1 on each side, a = 2 sides under replace-one and 1 under add/remove.
+Draw        every node's count + discrete Laplace noise of scale a·L·m/ε.
+Range       let S(c) = (rows at or below cell c) − α·(all rows). A cell with S(c−1) ≤ 0 ≤ S(c) holds a true percentile.
+            Let S̃ be S from the nodes, and t(c) what its noise stays within but for chance β/k on both sides together.
+            The range goes from the first cell with S̃(c) ≥ −t(c) to the last with S̃(c−1) ≤ t(c−1). It misses c only if
+            S̃(c) < −t(c) or S̃(c−1) > t(c−1): two one-sided chances of β/(2k) for each of k shares. So all ranges hold
+            at once with probability ≥ 1−β, on every table.
+Point       halfway between the first cell with S̃ ≥ 0 and the last with S̃(c−1) ≤ 0.
+Accuracy    if every S̃(c) is within T of S(c), the rank of the point is off by T at most, since S never falls: T is what
+            the noise of the longest sum stays within but for β/|R|.
+Noise       of S̃: as many nodes as the sum has, where the number of rows is public. Else α times the sum of the last
+            level is taken off too: no node then counts more than once, and Chernoff's bound for so many whole noises
+            holds, because a cumulant of symmetric noise rises with the size of its factor.
+Cost        one grouped scan; one draw for each node.
+Root        “gaussian_root”: bell-shaped noise by a root of the matrix of sums from the left (`curves.prefix_root`) in
+            place of the tree, ρ-zCDP with ρ = ε²/(2a). Range, point and accuracy are the same, with the reach of its
+            noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+
+from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
+from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts
+from dpengine.mechanisms.curves import count_tree, prefix_root
+from dpengine.mechanisms.query import Sensitivity
+from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Laplace, Law, Normal
+from dpengine.noise.tails import gaussian_mix_reach, sum_reach, total_reach
+from dpengine.statistics.need import Spread
+
+MOST_CELLS = 1_000
+ROUNDED = prefix_root.ROUNDED  # what floats can round here, and far more
+EXACT_SUMS = 12  # noises whose sum is bounded by its exact law; more by Chernoff's bound
+
+
+@dataclass(frozen=True)
+class TreeCuts:
+    """`rows` is the number of rows, where it is public."""
+
+    asked: Cuts
+    epsilon: Fraction
+    beta: Fraction
+    rows: int | None
+
+    @property
+    def levels(self) -> int:
+        return count_tree.shape(self.asked.size)[1]
+
+    @property
+    def sides(self) -> int:
+        return 2 if self.asked.replaced else 1
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l1", self.sides * self.levels * self.asked.rows_each)
+
+    @property
+    def scale(self) -> Fraction:
+        return self.sensitivity().bound / self.epsilon
+
+    def loss(self) -> Loss:
+        part = Pure(self.epsilon / self.sides)
+        return Together((part,) * self.sides) if self.sides > 1 else part
+
+    @cached_property
+    def width(self) -> int:
+        """How many nodes there are."""
+        return len(count_tree.nodes_of([0] * self.asked.size))
+
+    def _cells(self, value: Spread) -> list[int]:
+        cells = [0] * self.asked.size
+        for code, count in zip(value.codes.tolist(), value.counts.tolist(), strict=True):
+            cells[code] = count
+        return cells
+
+    def measured(self, value: Spread) -> tuple[int, ...]:
+        return tuple(count_tree.nodes_of(self._cells(value)))
+
+    def draw(self, value: Spread, coins: Coins) -> Codes:
+        return tuple(coins.laplace(self.measured(value), self.scale))
+
+    def law(self, value: Spread) -> tuple[Law, ...]:
+        return tuple(Laplace(count, self.scale) for count in self.measured(value))
+
+    @cached_property
+    def _top(self) -> int:
+        """Where the last level begins."""
+        branches, levels = count_tree.shape(self.asked.size)
+        begins, cells = 0, self.asked.size
+        for _ in range(levels - 1):
+            begins, cells = begins + cells, -(-cells // branches)
+        return begins
+
+    @property
+    def _lengths(self) -> list[int]:
+        """How many noises S̃ of each cell has at most."""
+        if self.rows is not None:
+            return list(count_tree.lengths(self.asked.size, True))
+        whole, top = self.width - self._top, self._top
+        sums = count_tree.sums(self.asked.size, False)
+        return [whole + sum(part.end - part.first for part in parts if part.end <= top) for parts, _ in sums]
+
+    def _reach(self, noises: int, beta: Fraction) -> int:
+        if not noises:
+            return 0
+        exact = self.rows is not None and noises <= EXACT_SUMS
+        return (sum_reach if exact else total_reach)(self.scale, noises, beta)
+
+    def reaches(self, beta: Fraction) -> list[float]:
+        """What the noise of each S̃ stays within but for chance β."""
+        by_length = {noises: self._reach(noises, beta) for noises in set(self._lengths)}
+        return [by_length[noises] for noises in self._lengths]
+
+    def farthest(self, beta: Fraction) -> int:
+        """The largest of them, rounded up."""
+        return self._reach(max(self._lengths), beta)
+
+    @property
+    def rows_off(self) -> Fraction:
+        return Fraction(self.farthest(self.beta / self.asked.size))
+
+    @property
+    def shift(self) -> int:
+        """What the ends of a range are off by at most, in ranks."""
+        return self.farthest(self.beta / len(self.asked.shares))
+
+    def below(self, drawn: Codes) -> tuple[list[float], float]:
+        """How many are at or below each cell, and how many in all, as drawn."""
+        found: list[float] = []
+        for parts, from_all in count_tree.sums(self.asked.size, self.rows is not None):
+            count = sum(part.sign * sum(drawn[part.first : part.end]) for part in parts)
+            found.append(count + (self.rows or 0) if from_all else count)
+        return found, sum(drawn[self._top :]) if self.rows is None else self.rows
+
+    def triples(self, drawn: Codes) -> list[Codes]:
+        """Of every share the point and the two ends."""
+        below, everyone = self.below(drawn)
+        reaches = self.reaches(self.beta / len(self.asked.shares))
+        answers: list[Codes] = []
+        for share in self.asked.shares:
+            over = [count - float(share) * everyone for count in below]
+            first, end = self._between(over, [0.0] * len(over))
+            answers.append(((first + end) // 2, *self._between(over, [reach + ROUNDED for reach in reaches])))
+        return answers
+
+    def _between(self, over: list[float], reaches: list[float]) -> tuple[int, int]:
+        """The first cell with S̃ ≥ −t, and the last with S̃ of the one before ≤ t."""
+        last = self.asked.size - 1
+        first = next((cell for cell, (s, t) in enumerate(zip(over, reaches, strict=True)) if s >= -t), last)
+        end = next((cell for cell in range(last, 0, -1) if over[cell - 1] <= reaches[cell - 1]), 0)
+        return first, end
+
+
+@dataclass(frozen=True)
+class RootCuts(TreeCuts):
+    """The same with bell-shaped noise by a root."""
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("l2sq", prefix_root.moved(self.asked.size, self.asked.replaced) * self.asked.rows_each**2)
+
+    @property
+    def rho(self) -> Fraction:
+        return self.epsilon**2 / (2 * self.sides)
+
+    @property
+    def variance(self) -> Fraction:
+        return self.sensitivity().bound / (2 * self.rho)
+
+    def loss(self) -> Loss:
+        return Gaussian(self.rho)
+
+    @cached_property
+    def width(self) -> int:
+        return self.asked.size
+
+    def measured(self, value: Spread) -> tuple[int, ...]:
+        return tuple(prefix_root.rooted(self._cells(value)))
+
+    def draw(self, value: Spread, coins: Coins) -> Codes:
+        return tuple(coins.gaussian(self.measured(value), self.variance))
+
+    def law(self, value: Spread) -> tuple[Law, ...]:
+        return tuple(Normal(count, self.variance) for count in self.measured(value))
+
+    def reaches(self, beta: Fraction) -> list[float]:
+        """Where the number of rows is not public, α < 1 times the last sum is taken off: at most its length more."""
+        lengths, sums = prefix_root.lengths(self.asked.size)
+        more = 0 if self.rows is not None else 1
+        pairs = zip(lengths + more * lengths[-1], sums + more * sums[-1], strict=True)
+        return [gaussian_mix_reach(self.variance, float(length), float(sum_of), beta) for length, sum_of in pairs]
+
+    def farthest(self, beta: Fraction) -> int:
+        return ceil(self.reaches(beta)[-1] + ROUNDED)
+
+    def below(self, drawn: Codes) -> tuple[list[float], float]:
+        found = prefix_root.sums(list(drawn)).tolist()
+        return found, found[-1] if self.rows is None else self.rows

@@ -1,0 +1,278 @@
+"""Several cuts of one ordered column in one draw of the exponential mechanism, with the rows of a value shared out.
+
+Cuts        k grid points o_1 ≤ … ≤ o_k. Below a point lie F rows, at it E; a cut there may stand anywhere in its rows,
+            at any place x of [F, F+E]. Wished are the places τ_1 ≤ … ≤ τ_k of 0 … T.
+Cost        the least Σ_j |(x_j − x_(j−1)) − (τ_j − τ_(j−1))| over the places, j = 1 … k+1, with x_0 = τ_0 = 0 and
+            x_(k+1) = τ_(k+1) = T: by how many rows the k+1 gaps are off, for the best share-out of every value's rows.
+            With e_j = x_j − τ_j it is the way from e_0 = 0 past all e_j back to 0, and what is least is to stay where
+            one is while the point allows it, else to go to its nearer end: x_j is x_(j−1) + τ_j − τ_(j−1), moved into
+            [F, F+E]. (The cost still to pay falls by at most d where e_j moves by d, so moving sooner never helps.)
+            A place is off by at most half of the cost: the way goes there and back. Some cuts cost 0.
+Draw        cuts with chance ∝ e^(−rate·cost). Points without rows come in runs of equal cost: c cuts in a run of s
+            points are C(s+c−1, c) sequences.
+Sums        what can still follow depends on where the way is: at an end of the last point's rows, or on the level of
+            an earlier end (or of 0) since which nothing was paid. So lnZ, the logarithm of all weights that can follow,
+            is one number for every end, cut and cut since which nothing was paid: in all, linear in the points that
+            have rows. Weights of whole stretches of points are sums over dyadic stretches.
+Exactness   lnZ is computed in floats, and only proposes: the cuts are drawn one after the other with integer weights
+            near the true ones, so that the chance P of what was proposed is an exact fraction. It is kept with chance
+            e^(−rate·cost)/(P·M), decided exactly, M being at least every such quotient: then what is kept has the law
+            above, whatever the floats were. Each float logarithm is off by at most `_error`, because a logarithm of a
+            sum is off no more than its parts and one rounding; M leaves room for all of them. Hardly anything is
+            proposed twice.
+Work        the same array work on every table with the same number of blocks; one exact comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpengine.core.arrays import Floats, Integers
+from dpengine.noise.coins import Coins
+
+_ROOM = 2.0**60  # the integer weights of one cut add up to about this
+_BITS = 64
+_LARGEST_MOST = 1100  # bits that hold M, a float
+_ROUNDING = 2.0**-51  # above the relative error of a few float operations
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Points of a grid in order: runs of points without rows, and between them single points with rows (`held`, one
+    less than there are runs). A size of 0 leaves a run or a point out. Rows may be counted in any unit."""
+
+    runs: Integers
+    held: Integers  # 1 or 0
+    rows: Integers
+
+    @property
+    def sizes(self) -> Integers:
+        sizes = np.empty(2 * len(self.held) + 1, dtype=np.int64)
+        sizes[0::2], sizes[1::2] = self.runs, self.held
+        return sizes
+
+    @property
+    def ends(self) -> Integers:
+        """F before the first point with rows, between them, and after the last."""
+        return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.rows)))
+
+
+def cost_of(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> int:
+    """The cost of cuts, each given as (F, F+E)."""
+    off = paid = 0
+    for (low, high), wish in zip(places, wished, strict=True):
+        moved = min(max(off + wish, low), high) - wish
+        paid, off = paid + abs(moved - off), moved
+    return paid + abs(off)
+
+
+def draw(points: Ordered, wished: Sequence[int], rate: Fraction, coins: Coins) -> list[tuple[int, int]]:
+    """The cuts as (block, place in the block): blocks are run, point, run, …, run."""
+    layout = _Layout(points, wished, rate)
+    while True:
+        proposed = layout.propose(coins)
+        cost, ways = layout.weigh(proposed.blocks)
+        whole = proposed.weight * layout.most.numerator
+        width = _BITS * (len(wished) + 1) + _LARGEST_MOST
+        height = coins.below_of(whole, width)
+        if coins.under(height, ways * proposed.of * layout.most.denominator, rate * cost):
+            return _spread_out(proposed.blocks, points.sizes, coins)
+
+
+def _spread_out(blocks: list[int], sizes: Integers, coins: Coins) -> list[tuple[int, int]]:
+    """Of each run that holds c cuts, c of its s points with repetition: c different ones of s+c−1 (Floyd's method),
+    less their place among them."""
+    cuts: list[tuple[int, int]] = []
+    for block in dict.fromkeys(blocks):
+        many, size = blocks.count(block), int(sizes[block])
+        chosen: set[int] = set()
+        for most in range(size - 1, size + many - 1):
+            place = coins.below_of(most + 1, 2 * _BITS)
+            chosen.add(most if place in chosen else place)
+        cuts += [(block, place - before) for before, place in enumerate(sorted(chosen))]
+    return cuts
+
+
+@dataclass(frozen=True)
+class _Proposed:
+    """A block for every cut, proposed with chance weight/of."""
+
+    blocks: list[int]
+    weight: int
+    of: int
+
+
+class _Stretches:
+    """Logarithms of sums over stretches [first, end) of an array of logarithms, nothing ever subtracted."""
+
+    def __init__(self, logarithms: Floats) -> None:
+        self.levels = [logarithms]
+        while len(self.levels[-1]) > 1:
+            last = self.levels[-1]
+            last = np.append(last, -np.inf) if len(last) % 2 else last
+            self.levels.append(np.logaddexp(last[0::2], last[1::2]))
+
+    def sums(self, first: Integers, end: Integers) -> Floats:
+        first, end = np.minimum(first, end), end.copy()
+        found = np.full(len(first), -np.inf)
+        for level in self.levels:
+            for odd, side in ((first % 2 == 1, first), (end % 2 == 1, end - 1)):
+                taken = odd & (first < end)
+                found[taken] = np.logaddexp(found[taken], level[side[taken]])
+            first, end = (first + 1) // 2, end // 2
+        return found
+
+
+class _Layout:
+    """lnZ for all that a way can come to, and proposals from it.
+
+    `low[i]` and `high[i]` are lnZ after cut i at the lower or upper end of each block's rows; `stayed[i][j]` after cut
+    i on the level of each of `ends` as it was at cut j < i (j = −1: on the level 0); `again[i][c]` after the c-th cut
+    in one and the same run.
+    """
+
+    def __init__(self, points: Ordered, wished: Sequence[int], rate: Fraction) -> None:
+        self.wished, self.rate = [int(wish) for wish in wished], float(rate)
+        self.sizes, ends = points.sizes, points.ends
+        self.ends = ends
+        blocks = np.arange(len(self.sizes))
+        self.run = blocks % 2 == 0
+        self.lows, self.highs = ends[blocks // 2], ends[(blocks + 1) // 2]
+        with np.errstate(divide="ignore"):
+            self.ln_sizes = np.log(self.sizes.astype(np.float64))
+        self._sum_up()
+        total = int(ends[-1])
+        self.most = Fraction(math.exp(self.start)) * (1 + Fraction(4 * self._room(total)))
+
+    def _room(self, total: int) -> float:
+        """How far the product of all proposed chances, and lnZ itself, can be off, relatively: twice the error of every
+        one of them, and what rounding up to whole weights adds."""
+        cuts, deep = len(self.wished), len(self.sizes).bit_length()
+        largest = self.rate * 4 * (cuts + 2) * (total + 1) + cuts * 64.0
+        error = cuts * (2 * deep + 16) * _ROUNDING * largest
+        return (2 * cuts + 1) * error + cuts * len(self.sizes) ** 2 / (_ROOM / 4)
+
+    def _sum_up(self) -> None:
+        cuts = len(self.wished)
+        origins = [np.zeros(1, dtype=np.int64)] + [self.ends] * cuts  # of level 0, and of each cut
+        levels = [origins[0]] + [self.ends - wish for wish in self.wished]
+        self.low: list[Floats] = [np.empty(0)] * cuts
+        self.high: list[Floats] = [np.empty(0)] * cuts
+        self.again: list[dict[int, Floats]] = [{} for _ in range(cuts)]
+        self.stayed: list[dict[int, Floats]] = [{} for _ in range(cuts)]
+        last, wish = cuts - 1, self.wished[-1]
+        self.low[last] = -self.rate * np.abs(self.lows - wish)
+        self.high[last] = -self.rate * np.abs(self.highs - wish)
+        self.again[last] = dict.fromkeys(range(1, cuts + 1), self.low[last])
+        self.stayed[last] = {since: -self.rate * np.abs(levels[since + 1]) for since in range(-1, last)}
+        blocks = np.arange(len(self.sizes))
+        later = np.where(self.run, blocks + 1, blocks)  # the first block that may come next; the run itself: `again`
+        for cut in range(last - 1, -1, -1):
+            step = self.wished[cut + 1] - self.wished[cut]
+            follow = _Follow(self, cut + 1)
+            at = (blocks // 2, (blocks + 1) // 2)
+            child = self.stayed[cut + 1][cut]
+            self.low[cut] = follow.sums(self.lows + step, later, child[at[0]])
+            rest = follow.sums(self.highs + step, later, child[at[1]])
+            for many in range(1, cut + 2):
+                with np.errstate(divide="ignore"):
+                    more = np.log(((self.sizes + many) / (many + 1)) * (self.sizes > 0))
+                once_more = more - self.rate * step + self.again[cut + 1][many + 1]
+                self.again[cut][many] = np.where(self.run, np.logaddexp(rest, once_more), rest)
+            self.high[cut] = self.again[cut][1]
+            self.low[cut] = np.where(self.run, self.high[cut], self.low[cut])
+            for since in range(-1, cut):
+                level, going_on = levels[since + 1], self.stayed[cut + 1][since]
+                where = level + self.wished[cut]
+                inside = np.searchsorted(self.highs, where, side="right")  # the block that holds it, or nothing does
+                self.stayed[cut][since] = follow.sums(where + step, inside, going_on)
+        first = np.array([self.wished[0]])
+        self.start = float(_Follow(self, 0).sums(first, np.zeros(1, dtype=np.int64), self.stayed[0][-1])[0])
+
+    def options(self, cut: int, place: int, first: int, stay: float) -> Floats:
+        """The logarithm of what each block weighs as the next cut, from a place that the way would go on to."""
+        weights = np.full(len(self.sizes), -np.inf)
+        left, right = self.split(np.array([place]))
+        end, begin = int(left[0]), int(right[0])
+        weights[first:end] = self.high[cut][first:end] - self.rate * (place - self.highs[first:end])
+        weights[end:begin] = stay
+        weights[begin:] = self.low[cut][begin:] - self.rate * (self.lows[begin:] - place)
+        return weights + self.ln_sizes
+
+    def split(self, places: Integers) -> tuple[Integers, Integers]:
+        """Blocks before the first number lie at or below each place, from the second on above it; at most one block,
+        between them, holds the place inside its rows."""
+        left = np.searchsorted(self.highs, places, side="right")
+        return left, np.maximum(left, np.searchsorted(self.lows, places, side="left"))
+
+    def propose(self, coins: Coins) -> _Proposed:
+        blocks: list[int] = []
+        weight = of = 1
+        off, since, origin, many = 0, -1, 0, 0
+        for cut, wish in enumerate(self.wished):
+            first = blocks[-1] if blocks else 0
+            place = off + wish
+            weights = self.options(cut, place, first, float(self.stayed[cut][since][origin]))
+            if many:  # the last cut is in a run: one more in it has fewer ways
+                step = place - int(self.highs[first])
+                ways = math.log((int(self.sizes[first]) + many) / (many + 1))
+                weights[first] = ways - self.rate * step + self.again[cut][many + 1][first]
+            block, chosen, total = _pick(weights, coins)
+            weight, of = weight * chosen, of * total
+            many = 0 if block % 2 else (many if blocks and block == first else 0) + 1
+            low, high = int(self.lows[block]), int(self.highs[block])
+            if not low < place < high:
+                since, origin = cut, (block + 1) // 2 if high <= place else block // 2
+                off = (high if high <= place else low) - wish
+            blocks.append(block)
+        return _Proposed(blocks, weight, of)
+
+    def weigh(self, blocks: list[int]) -> tuple[int, int]:
+        """What these cuts cost, and in how many ways they fall into their blocks."""
+        ways = 1
+        for block in set(blocks):
+            many = blocks.count(block)
+            ways *= math.comb(int(self.sizes[block]) + many - 1, many)
+        return cost_of([(int(self.lows[block]), int(self.highs[block])) for block in blocks], self.wished), ways
+
+
+class _Follow:
+    """Sums over what can come as cut `cut`."""
+
+    def __init__(self, layout: _Layout, cut: int) -> None:
+        self.layout = layout
+        below = layout.ln_sizes + layout.high[cut] + layout.rate * layout.highs
+        above = layout.ln_sizes + layout.low[cut] - layout.rate * layout.lows
+        self.below, self.above = _Stretches(below), _Stretches(above)
+
+    def sums(self, places: Integers, first: Integers, stay: Floats) -> Floats:
+        """From each place, over all blocks from `first` on; `stay` is lnZ where the way need not move."""
+        layout = self.layout
+        left, right = layout.split(places)
+        down = self.below.sums(first, left) - layout.rate * places
+        up = self.above.sums(right, np.full(len(right), len(layout.sizes))) + layout.rate * places
+        inside = np.where(right > left, stay + layout.ln_sizes[np.minimum(left, len(layout.sizes) - 1)], -np.inf)
+        return np.logaddexp(np.logaddexp(down, up), inside)
+
+
+def _pick(weights: Floats, coins: Coins) -> tuple[int, int, int]:
+    """A place with chance ∝ whole weights, each at least its share of _ROOM: (place, its weight, their sum)."""
+    there = weights > -np.inf
+    steps = (np.exp(weights - weights.max()) * (_ROOM / len(weights))).astype(np.int64) + there
+    edges = np.cumsum(steps)
+    total = int(edges[-1])
+    place = int(np.searchsorted(edges, np.int64(coins.below_of(total, 2 * _BITS)), side="right"))
+    return place, int(steps[place]), total
+
+
+def listed(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> dict[tuple[int, ...], int]:
+    """The cost of every rising sequence of points, by their numbers; only for small grids."""
+    found: dict[tuple[int, ...], int] = {(): 0}
+    for _ in wished:
+        found = {(*cuts, point): 0 for cuts in found for point in range(cuts[-1] if cuts else 0, len(places))}
+    return {cuts: cost_of([places[point] for point in cuts], wished) for cuts in found}

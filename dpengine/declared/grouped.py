@@ -1,4 +1,5 @@
-"""A column told in coarser groups: days by month, quarter, year or weekday, numbers by even steps or between edges.
+"""A column told in coarser groups: days by month, quarter, year or weekday, numbers by even steps or between edges,
+listed values that somebody put together.
 
 The group of a row is a public function of the code of one declared column, from a list that the declared range fixes,
 so whoever can count by a list can count by it: a row with a value is in exactly one group, one without is in none.
@@ -6,6 +7,7 @@ so whoever can count by a list can count by it: a row with a value is in exactly
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,11 +17,12 @@ from typing import Any
 
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.spelling import normal
-from dpengine.messages import plain, say
+from dpengine.messages import called, plain, say
 from dpengine.messages.language import current
 
 ABSENT = -1  # the code of a missing value, which is in no group
 WEEK = 7
+MERGED = "merged"
 AGAIN = ("weekday", "month_of_year")  # groups that a range holds several times over
 
 
@@ -29,7 +32,8 @@ class Grouped:
     the first Monday."""
 
     column: str
-    by: str | tuple[str, tuple[str, ...]]  # "month" and so on; ("step", ("10",)); ("edges", ("18", "65"))
+    by: str | tuple[str, tuple[str, ...]]  # "month" and so on; ("step", ("10",)); ("edges", ("18", "65"));
+    # (MERGED, …) with a JSON list of a name and its values for each group that was put together
     labels: tuple[str, ...]  # as they are stored: 2024-10, 2024-Q4, Monday, 30–39
     starts: tuple[int, ...] = ()
     places: tuple[int, ...] = ()
@@ -69,6 +73,8 @@ class Grouped:
         if isinstance(self.by, str):
             return {"column": self.column, "by": self.by}
         rule, figures = self.by
+        if rule == MERGED:
+            return {"column": self.column, rule: [json.loads(one) for one in figures]}
         return {"column": self.column, rule: figures[0] if rule == "step" else list(figures)}
 
     def __str__(self) -> str:
@@ -96,6 +102,8 @@ class Grouped:
                 return say(f"weekday.{self.code(label) + 1}")
             case "year":
                 return label
+            case "merged":
+                return called(label)
         return "–".join(_figure(end, years) for end in label.split("–"))
 
 
@@ -120,6 +128,7 @@ def ref_json(ref: Ref) -> Json:
 def _called(column: str, by: str | tuple[str, tuple[str, ...]], lang: str) -> str:
     """Kept, because it stands in the name of every bar. `lang` is the current language."""
     rule, ends = (by, ()) if isinstance(by, str) else by
+    ends = () if rule == MERGED else ends
     return say(f"group.of.{rule}", column=column, figures=", ".join(_figure(end) for end in ends))
 
 

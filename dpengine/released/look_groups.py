@@ -17,14 +17,13 @@ together    clear: two groups have ranges for one value that do not meet, so on 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
-from dpengine.declared.schema import extra_labels
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.released import look_items
 from dpengine.released.figure import Figure
@@ -53,24 +52,45 @@ def of_everyone(look: Look, column: str) -> list[Figure]:
     return _figures(look.query.cell_labels[place], cells, cells.sum(), low, high)
 
 
-def of_group(look: Look, column: str, by: str, group: str) -> list[Figure]:
-    """The same of the rows of one group: measured where the pair was bought, else estimated."""
-    first, second = look.place(by), look.place(column)
-    names, labels = look.query.cell_labels[first], look.query.cell_labels[second]
-    if group not in names or by == column:
-        raise AllowanceError("look.label", column=by)
-    row = names.index(group)
-    part = (min(first, second), max(first, second))
-    if part not in look.marginals:
-        cells = look.estimated_among({by: [group]}, column)
+def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
+    """The same of the rows of one group, or of one group in each of two columns: measured where these columns were
+    bought together, else estimated."""
+    labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
+    if not measured:
         total = cells.sum() or 1.0
-        return [
-            Figure(label, float(cell / total), None, None, "estimated")
-            for label, cell in zip(labels, cells, strict=True)
-        ]
-    low, high = shares(look, by, column)
-    cells = _turned(look, first, second)[row]
-    return _figures(labels, cells, cells.sum(), low[row], high[row])
+        told = zip(labels, cells, strict=True)
+        return [Figure(label, float(cell / total), None, None, "estimated") for label, cell in told]
+    part = _part(look, column, groups)
+    low, high = _ranges(look, part, cells, cells.sum(), (part.index(look.place(column)),))
+    return _figures(labels, cells, cells.sum(), low, high)
+
+
+def counts_of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
+    """The same as numbers of rows."""
+    labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
+    if not measured:
+        told = zip(labels, look.rows * cells, strict=True)
+        return [Figure(label, float(cell), None, None, "estimated") for label, cell in told]
+    reach = look.query.reach(_part(look, column, groups))
+    told = zip(labels, np.clip(cells, 0, None), strict=True)
+    return [Figure(label, float(cell), max(float(cell) - reach, 0.0), float(cell) + reach) for label, cell in told]
+
+
+def _part(look: Look, column: str, groups: Mapping[str, str]) -> Columns:
+    return tuple(sorted(look.place(name) for name in (column, *groups)))
+
+
+def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats, bool]:
+    """The cells of a column in these groups as they were measured, or how likely each is, and which of the two."""
+    at = {look.place(name): name for name in groups}
+    for place, name in at.items():
+        if groups[name] not in look.query.cell_labels[place] or name == column:
+            raise AllowanceError("look.label", column=name)
+    part = _part(look, column, groups)
+    if part not in look.marginals:
+        return look.estimated_among({name: [label] for name, label in groups.items()}, column), False
+    chosen = (look.query.cell_labels[place].index(groups[at[place]]) if place in at else slice(None) for place in part)
+    return look.marginals[part][tuple(chosen)], True
 
 
 def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
@@ -81,6 +101,22 @@ def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
     return _ranges(look, part, cells, cells.sum(axis=1, keepdims=True), (part.index(second),))
 
 
+def difference(look: Look, column: str, value: str, by: str, groups: tuple[str, str]) -> Figure:
+    """How much larger the share of a value is in one group of `by` than in another: what the two ranges leave."""
+    one, other = (_share_in(look, column, value, {by: group}) for group in groups)
+    label = " − ".join(groups)
+    if one.low is None or other.low is None:
+        return Figure(label, one.value - other.value, None, None, "estimated")
+    return Figure(label, one.value - other.value, one.low - _high(other), _high(one) - other.low)
+
+
+def _share_in(look: Look, column: str, value: str, groups: Mapping[str, str]) -> Figure:
+    told = next((one for one in of_group(look, column, groups) if one.label == value), None)
+    if told is None:
+        raise AllowanceError("look.label", column=column)
+    return told
+
+
 def uneven(look: Look, column: str) -> float:
     """The least share of rows that would have to move for the column to be even, on the claim; of sets, the same of all
     items that are held."""
@@ -89,8 +125,7 @@ def uneven(look: Look, column: str) -> float:
         even = sum(one.value for one in told) / len(told)
         return _away(told, even) / max(sum(one.value for one in told), 1e-9)
     place = look.place(column)
-    ref = look.query.columns[place]
-    extra = extra_labels(look.query.facts.schema.category(ref))
+    extra = look.query.extra(place)
     told = [one for one in of_everyone(look, column)[: look.query.axes[place].listed] if one.label not in extra]
     return _away(told, 1 / max(len(told), 1))
 

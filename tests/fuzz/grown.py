@@ -100,6 +100,8 @@ def value(kind: str) -> st.SearchStrategy[Any]:
         some = columns
     elif kind == "epsilon":
         some = amounts
+    elif kind == "weights":
+        some = st.dictionaries(columns, amounts, max_size=2)
     elif kind.startswith("delta"):
         some = st.sampled_from(["1e-6", "0.01", "0", "0.5", "1"])
     elif kind == "share":
@@ -307,8 +309,21 @@ PAGES = [
     "thesis",
     "start",
     "wall",
+    "board",
+    "board",
 ]
 FIELDS = [
+    "against",
+    "without",
+    "every",
+    "coarse",
+    "merged",
+    "most",
+    "three",
+    "look",
+    "group",
+    "also",
+    "second",
     "q",
     "column",
     "where",

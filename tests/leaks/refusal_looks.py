@@ -13,10 +13,10 @@ from dpengine.mechanisms import catalogue
 from dpengine.released.look import Look
 
 
-def _wide(bench: Bench, columns: int, values: int, against: list[str] | str) -> Any:
+def _wide(bench: Bench, columns: int, values: int, against: list[str] | str, **more: Any) -> Any:
     listed = dp.Category([str(one) for one in range(values)])
     facts = replace(bench.table.facts, schema=dp.Schema({f"c{place}": listed for place in range(columns)}))
-    return catalogue["overview"].build(facts, {"against": against, "epsilon": "1"})
+    return catalogue["overview"].build(facts, {"against": against, "epsilon": "1"} | more)
 
 
 def _look(bench: Bench) -> Look:
@@ -37,12 +37,19 @@ def _estimate(bench: Bench) -> Any:
     return Look(query, raw).share({"c0": ["1"], "c1": ["1"], "c2": ["1"]})
 
 
+_TWICE = [["x", ["a"]], ["y", ["a", "b"]]]
+
 CAUSES: dict[str, Callable[[Bench], Any]] = {
     "overview.columns": lambda b: b.ask("overview", columns=["home", "home"]),
     "overview.against": lambda b: b.ask("overview", columns=["home"], against=["far"]),
     "overview.weights": lambda b: b.ask("overview", columns=["home"], weights={"home": 0}),
     "overview.cells": lambda b: _wide(b, 2, 120, ["c0"]),
     "overview.numbers": lambda b: _wide(b, 24, 95, ["c0", "c1"]),
+    "overview.sets": lambda b: _wide(b, 30, 2, "all", three=True),
+    "merged.column": lambda b: b.ask("overview", columns=[{"column": "pay", "merged": [["", ["1"]]]}]),
+    "merged.values": lambda b: b.ask("overview", columns=[{"column": "home", "merged": [["", ["nobody"]]]}]),
+    "merged.twice": lambda b: b.ask("overview", columns=[{"column": "home", "merged": _TWICE}]),
+    "merged.name": lambda b: b.ask("overview", columns=[{"column": "home", "merged": [["x" * 300, ["a"]]]}]),
     "look.column": lambda b: _look(b).bars("nobody"),
     "look.items": lambda b: _items(b).cross("home", "likes"),
     "look.large": _estimate,

@@ -204,6 +204,46 @@ def test_a_column_of_sets_has_a_bar_for_each_item_and_no_groups(shared: dp.Works
     assert len(group.get("plotly_chart")) == 1 and "sets are not counted against other columns" in said(group)
 
 
+def test_every_two_columns_are_bought_on_the_page_and_two_groups_are_looked_at(table: dp.Table) -> None:
+    form = open_page("board", table="people", every="1", epsilon="0.5", without='["since"]')
+    [toggle] = [one for one in form.toggle if one.label == "Every two columns together"]
+    gains = [one.proto.label for one in form.get("page_link") if "instead of ±" in one.proto.label]
+    assert toggle.value and any("Each column by itself" in one for one in gains) and "within ±" in said(form)
+    given = {"against": "all", "columns": ["sex", "rich", "age", "=town"], "epsilon": "0.5"}
+    bought = table.ask(table.query("overview", **given), "all pairs")
+    app = open_page("board", table="people", look="all pairs")
+    text = html_of(app)
+    assert "matrix" in text and 'aria-label="sex, rich: clear"' in text and "Estimated" not in said(app)
+    two = open_page("board", table="people", look="all pairs", by="sex", group="f", also="rich", second="no")
+    text = said(two)
+    assert "Only where sex is “f” and rich is “no”" in text and text.count("Estimated, no promise") == 2
+    assert "bars were within their measured range" in text and bought.value.checked("sex", "rich", "age") is not None
+    people = {"by": "sex", "group": "f", "also": "rich", "second": "no", "as": "people", "of": "age"}
+    assert "Estimated" in said(open_page("board", table="people", look="all pairs", **people))
+
+
+def test_values_of_a_list_are_put_together_with_the_gain_shown(table: dp.Table) -> None:
+    start = {"table": "people", "epsilon": "0.05", "without": '["age", "since"]', "against": '["sex"]'}
+    app = open_page("board", **start)
+    [column] = [one for one in app.selectbox if one.label == "column"]
+    column.select("=town").run()
+    [pick] = [one for one in app.multiselect if one.label == "Values that count as one"]
+    pick.select("t0").select("t1").select("t2").run()
+    [link] = [one.proto for one in app.get("page_link") if one.proto.label.startswith("Put t0")]
+    assert "instead of ±" in link.label and "merged=" in link.query_string
+    merged = json.dumps({"=town": [["first", [f"t{place}" for place in range(15)]]]})
+    then = open_page("board", **start, merged=merged)
+    assert any(
+        one.proto.label.startswith("Apart again") and "first" in one.proto.label for one in then.get("page_link")
+    )
+    figures = [int(re.findall(r"within ±([\d,]+)", said(one))[0].replace(",", "")) for one in (app, then)]
+    assert figures[1] < figures[0]
+    town = {"column": "=town", "merged": [["first", [f"t{place}" for place in range(15)]]]}
+    table.ask(table.query("overview", columns=[town, "sex"], epsilon="0.3"), "together")
+    board = open_page("board", table="people", look="together", of="=town")
+    assert "first" in json.dumps([one.proto.spec for one in board.get("plotly_chart")]) and "median" not in said(board)
+
+
 @pytest.mark.parametrize("wrong", [{"by": "nobody"}, {"by": "sex", "group": "?"}, {"as": "[]"}, {"page": "99"}])
 def test_a_wrong_address_still_shows_the_board(answer: dp.Answer, wrong: dict[str, Any]) -> None:
     assert "Everything on this page is free" in said(

@@ -3,6 +3,7 @@ row or a second row moves."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -18,6 +19,7 @@ from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, res
 from dpengine.mechanisms.query import Released
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Finite, Independent
+from dpengine.released.look_ranges import Ranges
 from tests.planted.checks import check_noise_is_independent, check_samples_follow_the_law, check_the_shape_is_public
 from tests.planted.registry import Planted
 
@@ -113,6 +115,29 @@ class PublicRows(Overview):
         return Independent((*super().law(value).parts, Finite({sum(value[0]): Decimal(1)})))
 
 
+class CellsAlone(Ranges):
+    """Cells are taken to have noise of their own: that residuals tie them together is forgotten."""
+
+    def variance(self, part: Columns, a: Any) -> float:
+        return float(self.query.variance(part)) * float((a**2).sum())
+
+
+def check_sums_have_their_variance(ranges: Ranges) -> None:
+    """The variance of a sum of cells, beside the exact one: by how much each drawn number moves the sum."""
+    query = ranges.query
+    part = max(query.sets, key=len)
+    shape = [query.axes[place].size for place in part]
+    drawn = [variance for numbers, variance in query._numbers([[0] * math.prod(shape)]) for _ in numbers]
+    for a in (np.ones(shape), np.eye(*shape), np.arange(math.prod(shape)).reshape(shape) ** 2.0):
+        exact = 0.0
+        for place, variance in enumerate(drawn):
+            raw = [int(place == other) for other in range(len(drawn))]
+            known = query.marginals([0] * len(drawn))[part]
+            exact += float(variance) * float((a * (query.marginals(raw)[part] - known)).sum()) ** 2
+        told = ranges.variance(part, a)
+        assert math.isclose(told, exact, rel_tol=1e-9), f"a sum has the variance {exact}, not {told}"
+
+
 class OneItemEach(Overview):
     """The declared size of a set is forgotten: as if nobody held a second item."""
 
@@ -172,6 +197,14 @@ PLANTED = [
         *law,
         made(Overview, PAIR, unit=SEVERAL),
         made(OneRowEach, PAIR, unit=SEVERAL),
+    ),
+    Planted(
+        "a wrong covariance of cells",
+        "What is read off a first look takes its cells to have noise of their own.",
+        check_sums_have_their_variance,
+        "variance",
+        Ranges(made(Overview, PAIR, "add_remove"), {}),
+        CellsAlone(made(Overview, PAIR, "add_remove"), {}),
     ),
     Planted(
         "a forgotten size of a set",

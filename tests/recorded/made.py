@@ -255,11 +255,7 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
             | ({"noise": rng.choice(["l2_laplace", "gaussian"])} if rng.random() < 0.7 else {})
             | where(),
         ),
-        (
-            "overview",
-            {"columns": rng.sample([*numbers, *lists], 2)}
-            | ({"against": rng.choice(["all", []])} if rng.random() < 0.7 else {}),
-        ),
+        ("overview", overview(rng, schema, [*numbers, *lists], sets)),
         ("density", {"columns": [rng.choice(numbers)], "resolution": rng.choice([2, 4])} | where()),
         (
             "train_linear",
@@ -296,6 +292,29 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         found.append((key, asked | where()))
     epsilons = ["0.25", "0.5", "1", "2"]
     return [(key, {"epsilon": rng.choice(epsilons)} | given) for key, given in found]
+
+
+def overview(rng: random.Random, schema: dp.Schema, cells: list[str], sets: list[str]) -> dict[str, Any]:
+    """A first look: some columns, also sets, lists with values put together, numbers in steps; against one, against
+    all, or by themselves; with weights, and noise spread in either way."""
+    names = rng.sample(cells, rng.randint(1, min(3, len(cells))))
+    columns: list[Any] = []
+    for name in names:
+        column = schema[name]
+        if isinstance(column, dp.Category) and column.size > 2 and rng.random() < 0.4:
+            values = rng.sample(list(column.labels), rng.randint(2, column.size - 1))
+            columns.append({"column": name, "merged": [[rng.choice(["", "some"]), values]]})
+        else:
+            columns.append(name)
+    held = [name for name in sets if getattr(schema[name], "at_most", None) and rng.random() < 0.5]
+    given: dict[str, Any] = {"columns": columns + held}
+    if rng.random() < 0.7:
+        given["against"] = rng.choice(["all", [rng.choice(names)], []])
+    if rng.random() < 0.3:
+        given["three"] = True
+    if rng.random() < 0.4:
+        given["weights"] = {rng.choice(names + held): rng.choice(["2", "0.3", "17"])}
+    return given | ({"spread": "level"} if rng.random() < 0.7 else {})
 
 
 def asks(rng: random.Random, schema: dp.Schema, given: dict[str, Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from dpengine.core.printed import chance, percent, two_figures
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import MOST_AGAINST
 from dpengine.messages import say
-from ui.board import board_gains, board_result, board_state, board_words
+from ui.board import board_gains, board_merge, board_result, board_state, board_words
 from ui.board.board_state import NAMES, PLACE
 from ui.parts import addressed, history, job, owner, spend
 from ui.shell import frame
@@ -58,16 +58,9 @@ def _form(table: dp.Table) -> None:
         now = _columns(table, offered, given)
         chosen = [name for name in offered if name not in now["without"]]
         crossed = [name for name in chosen if name not in table.schema.of_kind(dp.ItemSet)]
-        now["against"] = st.multiselect(
-            say("board_page.against"),
-            crossed,
-            [name for name in given["against"] if name in crossed],
-            max_selections=MOST_AGAINST,
-            key=addressed.widget(PLACE, "against"),
-            help=say("param.against.help"),
-            placeholder=say("board_page.none"),
-        )
-        now |= _details(table, chosen, now["against"], given)
+        now |= _together(crossed, given)
+        now |= board_merge.show(table, chosen, given)
+        now |= _details(chosen, bool(now["every"]) or len(now["against"]) == MOST_AGAINST, given)
     with right, st.container(key="card-board"):
         try:
             plain = board_state.query_of(table, now | {"epsilon": "1"})
@@ -87,6 +80,8 @@ def _form(table: dp.Table) -> None:
         if refusal := st.session_state.pop("refusal", None):
             job.refused(refusal)
     if query is not None:
+        with left:
+            board_merge.gain(table, now, query)
         board_gains.show(table, now, query)
 
 
@@ -119,7 +114,30 @@ def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict
     return found
 
 
-def _details(table: dp.Table, chosen: list[str], against: list[str], given: dict[str, Any]) -> dict[str, Any]:
+def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """Which columns are also counted against each other: each with one or two, or every two."""
+    every = st.toggle(
+        say("board_page.every"),
+        bool(given.get("every")),
+        key=addressed.widget(PLACE, "every"),
+        help=say("board_page.every_help"),
+        disabled=len(crossed) < 2,
+    )
+    against = st.multiselect(
+        say("board_page.against"),
+        crossed,
+        [name for name in given["against"] if name in crossed],
+        max_selections=MOST_AGAINST,
+        key=addressed.widget(PLACE, "against"),
+        help=say("param.against.help"),
+        placeholder=say("board_page.none"),
+        disabled=every,
+    )
+    whole = every and len(crossed) > 1
+    return {"against": [] if whole else against, "every": "1" if whole else ""}
+
+
+def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str, Any]:
     """What matters most, and all three together."""
     with st.expander(say("board_page.details")):
         most = st.multiselect(
@@ -135,9 +153,9 @@ def _details(table: dp.Table, chosen: list[str], against: list[str], given: dict
             bool(given.get("three")),
             key=addressed.widget(PLACE, "three"),
             help=say("param.three.help"),
-            disabled=len(against) < MOST_AGAINST,
+            disabled=not threes,
         )
-    return {"most": most, "three": "1" if three and len(against) == MOST_AGAINST else ""}
+    return {"most": most, "three": "1" if three and threes else ""}
 
 
 def _usual(table: dp.Table, query: dp.Query | None) -> str:

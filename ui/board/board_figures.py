@@ -13,7 +13,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.declared.grouped import Grouped
-from dpengine.declared.schema import Number, extra_labels
+from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.telling import leaders
 from dpengine.messages import say
 from dpengine.messages.language import current
@@ -21,6 +21,7 @@ from dpengine.messages.numbers import day, local
 from dpengine.released import look_groups
 from dpengine.released.figure import Figure
 from dpengine.released.look import Look
+from dpengine.released.look_fit import HeldBack
 from ui.pictures import svg
 from ui.words.figures import bare, rounded, rounded_range
 
@@ -49,11 +50,18 @@ class Bar:
 
 @dataclass(frozen=True)
 class Picked:
-    """Whom the board shows: a group of a column, or everyone; in shares or in numbers."""
+    """Whom the board shows: a group of a column, of two columns, or everyone; in shares or in numbers."""
 
     by: str = ""
     group: str = ""
     shares: bool = True
+    also: str = ""
+    second: str = ""
+
+    def of(self, column: str) -> dict[str, str]:
+        """Of which groups the picture of a column is: it is not narrowed by its own."""
+        groups = {self.by: self.group, self.also: self.second}
+        return {name: group for name, group in groups.items() if name not in ("", column)}
 
 
 @dataclass(frozen=True)
@@ -62,9 +70,12 @@ class Card:
     bars: tuple[Bar, ...]
     ordered: bool  # a number or days: its bars are told in their order
     aside: str
-    estimated: bool
+    note: str  # "", "estimated", "untold" (not bought), "large" (too large to estimate), "sets", "sets_group"
     score: float  # how far from even, or from everyone, beyond the noise
-    sets: bool = False  # its bars are items: people may be in several, and no group of theirs was counted
+
+    @property
+    def drawn(self) -> bool:
+        return self.note not in ("untold", "large", "sets_group")
 
     @property
     def shown(self) -> tuple[Bar, ...]:
@@ -96,7 +107,7 @@ class Card:
             else:
                 code = "board_page.rest_none" if all(bar.faint for bar in rest) else "board_page.rest_most"
                 told.append(say(code, rest=len(rest), most=most.most))
-        if any(bar.faint for bar in self.shown) and not self.estimated:
+        if any(bar.faint for bar in self.shown) and self.note != "estimated":
             told.append(say("many.grey"))
         return " ".join(told)
 
@@ -124,7 +135,7 @@ def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
         return [_bar(one, one.label, False, 100 if picked.shares else 1) for one in told]
     place = look.place(column)
     names = look.query.cell_names(place)
-    extra = {*extra_labels(look.query.facts.schema.category(look.query.columns[place]))}
+    extra = look.query.extra(place)
     listed = look.query.axes[place].listed
     return [
         _bar(one, names[at], one.label in extra or at >= listed, 100 if picked.shares else 1)
@@ -133,11 +144,9 @@ def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
 
 
 def _told(look: Look, column: str, picked: Picked) -> list[Figure]:
-    if picked.by and picked.by != column:
-        if picked.shares:
-            return look_groups.of_group(look, column, picked.by, picked.group)
-        row = look.query.cell_labels[look.place(picked.by)].index(picked.group)
-        return look.cross(picked.by, column)[row]
+    if groups := picked.of(column):
+        of_group = look_groups.of_group if picked.shares else look_groups.counts_of_group
+        return of_group(look, column, groups)
     return look_groups.of_everyone(look, column) if picked.shares else look.bars(column)
 
 
@@ -170,30 +179,44 @@ def _at_most(low: float, high: float, times: int) -> str:
     return f"{local(f'{math.ceil(high * grain) / grain:.{grain // 10}f}')} %"
 
 
-def untold(look: Look, bars: Sequence[Bar]) -> bool:
-    """Is nothing known of this group? Without columns of interest an estimate would be everyone's figures again."""
-    return bool(bars) and not look.query.against and all(bar.low is None for bar in bars)
+def note_of(look: Look, column: str, picked: Picked) -> str:
+    """What there is to say of a picture; where nothing was bought of any two columns together, an estimate would be
+    everyone's figures again."""
+    if column in look.query.items:
+        return "sets_group" if picked.by else "sets"
+    groups = picked.of(column)
+    part = tuple(sorted(look.place(name) for name in (column, *groups)))
+    if part in look.marginals:
+        return ""
+    if not look.query.against and not look.query.every:
+        return "untold"
+    return "estimated" if look.fits(part) else "large"
+
+
+def ordered(look: Look, column: str) -> bool:
+    """Is it a number or days in groups that follow each other?"""
+    ref = look.query.columns[look.place(column)]
+    return isinstance(ref, Grouped) and bool(ref.starts) and not isinstance(look.query.facts.schema[column], Category)
 
 
 def _card(look: Look, column: str, picked: Picked) -> Card:
-    bars = tuple(bars_of(look, column, picked))
+    note = note_of(look, column, picked)
+    bars = () if note in ("untold", "large") else tuple(bars_of(look, column, picked))
     if column in look.query.items:
         score = 0.0 if picked.by else look_groups.uneven(look, column)
-        return Card(column, bars, False, _most(bars), False, score, sets=True)
-    ref = look.query.columns[look.place(column)]
-    ordered = isinstance(ref, Grouped) and bool(ref.starts)
-    estimated = bool(bars) and all(bar.low is None for bar in bars)
-    if picked.by and picked.by != column:
-        own = look_groups.of_group(look, column, picked.by, picked.group)
-        score = look_groups.unlike(own, look_groups.of_everyone(look, column))
-        return Card(column, bars, ordered, "" if ordered else _most(bars), estimated, score)
-    return Card(column, bars, ordered, aside(look, column, bars), estimated, look_groups.uneven(look, column))
+        return Card(column, bars, False, _most(bars), note, score)
+    in_order = ordered(look, column)
+    if groups := picked.of(column):
+        told = [] if note else look_groups.of_group(look, column, groups)
+        score = look_groups.unlike(told, look_groups.of_everyone(look, column)) if told else 0.0
+        return Card(column, bars, in_order, "" if in_order else _most(bars), note, score)
+    return Card(column, bars, in_order, aside(look, column, bars), note, look_groups.uneven(look, column))
 
 
 def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
     """Of a number its average and its median, of days the median, of a list what is most."""
-    ref, declared = look.query.columns[look.place(column)], look.query.facts.schema[column]
-    if not isinstance(ref, Grouped) or not ref.starts:
+    declared = look.query.facts.schema[column]
+    if not ordered(look, column):
         return _most(bars)
     middle = look.percentile(column)
     if isinstance(declared, Number):
@@ -239,6 +262,20 @@ def standing(found: dp.Answer) -> str:
 
 def look_of(found: dp.Answer) -> Look:
     return _kept(found.receipt["charge"]["hash"], found.value)
+
+
+def tried(found: dp.Answer, look: Look, picked: Picked) -> HeldBack | None:
+    """How estimates like those that are shown did on what was left out."""
+    return _tried(found.receipt["charge"]["hash"], Picked(picked.by, "", True, picked.also), look)
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _tried(charge: str, columns: Picked, _look: Look) -> HeldBack | None:
+    if _look.fit.hubs:
+        return _look.held_back
+    shown = [name for name in _look.cells if note_of(_look, name, columns) == "estimated"]
+    each = [_look.checked(name, *columns.of(name)) for name in shown]
+    return HeldBack.of([one for one in each if one is not None])
 
 
 @st.cache_resource(max_entries=20, show_spinner=False)

@@ -35,13 +35,13 @@ def show(found: dp.Answer, look: Look, picked: Picked) -> None:
         if picked.by:
             st.html(f'<p class="muted">{escape(say("board_page.sets_everyone"))}</p>')
         picked = Picked(shares=picked.shares)
-    bars = board_figures.bars_of(look, str(column), picked)
-    if board_figures.untold(look, bars):
-        st.html(f'<p class="warn">{escape(say("board_page.untold"))}</p>')
+    if (note := board_figures.note_of(look, str(column), picked)) in ("untold", "large"):
+        st.html(f'<p class="warn">{escape(say(f"board_page.{note}"))}</p>')
         return
+    bars = board_figures.bars_of(look, str(column), picked)
     short = found.receipt["charge"]["hash"][:8]
     title = say("chart.percent") if picked.shares else say("chart.people" if sets else f"chart.{look.query.counted}")
-    group = f" · {picked.by}: {picked.group}" if picked.by else ""
+    group = "".join(f" · {name}: {label}" for name, label in picked.of(str(column)).items())
     source = say(
         "answers.picture", question=f"{found.sentence}, {found.receipt['table']}: {column}{group}", receipt=short
     )

@@ -47,16 +47,23 @@ def _gains(table: dp.Table, now: dict[str, Any], query: Overview) -> list[tuple[
         options.append(("without", told, {"column": name, "values": sizes[name]}))
     if now["against"]:
         options.append(("alone", {"against": [], "three": ""}, {"columns": list(now["against"])}))
+    if now.get("every"):
+        if now.get("three"):
+            options.append(("pairs", {"three": ""}, {}))
+        options.append(("not_every", {"every": "", "three": ""}, {}))
     before = query.promise().amount
     found = []
     for code, changed, facts in options:
-        after = _amount(
-            canonical([query.describe()["parameters"], _public(query), now | changed]), table, now | changed
-        )
+        after = promised(table, query, now | changed)
         if after is not None and after < before and two_figures(after) != two_figures(before):
             words = say(f"board_page.gain.{code}", now=two_figures(before), then=two_figures(after), **facts)
             found.append((after, words, changed))
     return [(words, changed) for _, words, changed in sorted(found, key=lambda one: one[0])]
+
+
+def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
+    """How far off a bar may be with the form filled in like this; None where that is refused."""
+    return _amount(canonical([query.describe()["parameters"], _public(query), now]), table, now)
 
 
 def _public(query: Overview) -> list[Any]:

@@ -65,11 +65,11 @@ def _row(table: dp.Table, found: dp.Answer, look: Look, name: str, with_each: di
             cells += "<td></td>"
             continue
         told = with_each[other]
-        cells += f"<td>{_pill(told.state)} {_shows(table, found, look, name, other, told)}</td>"
+        cells += f"<td>{_pill(told.state)} {shows(table, found, look, name, other, told)}</td>"
     return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
 
 
-def _shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, told: Apart) -> str:
+def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, told: Apart) -> str:
     """Where it shows most; a link to the board of that group."""
     if told.most is None or told.least is None:
         return ""

@@ -23,6 +23,12 @@ def held_back(tried: HeldBack) -> str:
     return say("board_page.held_back", off=local(f"{100 * tried.off:.1f}"), inside=tried.inside, cells=tried.cells)
 
 
+def two(tried: HeldBack | None) -> None:
+    """Of two groups at once, where these three columns were not bought together."""
+    told = say("board_page.two_estimated") + (f" {held_back(tried)}" if tried is not None else "")
+    st.html(f'<p class="warn">{escape(told)}</p>')
+
+
 def show(table: dp.Table, look: Look, by: str) -> None:
     told = say("board_page.not_bought" if look.query.against else "board_page.nothing_bought", column=by)
     if (tried := look.held_back) is not None:

@@ -17,7 +17,16 @@ import dpengine as dp
 from dpengine.core.printed import chance, percent
 from dpengine.messages import say
 from dpengine.released.look import Look
-from ui.board import board_figures, board_full, board_pairs, board_picture, board_price, board_take, board_words
+from ui.board import (
+    board_figures,
+    board_full,
+    board_matrix,
+    board_pairs,
+    board_picture,
+    board_price,
+    board_take,
+    board_words,
+)
 from ui.board.board_figures import Card, Picked
 from ui.parts import answer as answers
 from ui.shell.state import workspace
@@ -26,6 +35,7 @@ from ui.words.markup import unmarked
 PER_PAGE = 12
 ACROSS = 3
 _TURN = "board-turn"
+_GROUPS = ("by", "group", "also", "second")
 
 
 def show(table: dp.Table, found: dp.Answer) -> None:
@@ -38,13 +48,14 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     )
     picked = _controls(table, found, look)
     made = board_figures.cards(found, look, picked)
-    _told(table, look, picked, made)
+    _told(table, found, look, picked, made)
     pages = -(-len(made) // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     with slot:
         _grid(look, made[(page - 1) * PER_PAGE : page * PER_PAGE], picked)
     board_pairs.show(table, found, look)
+    board_matrix.show(table, found, look)
     board_full.show(found, look, picked)
     board_words.counted_as(found.query)
     answers.receipt(found, "board")
@@ -52,17 +63,16 @@ def show(table: dp.Table, found: dp.Answer) -> None:
 
 
 def _leave() -> None:
-    for name in ("look", "by", "group", "as", "page", "of"):
+    for name in ("look", *_GROUPS, "as", "page", "of"):
         st.query_params.pop(name, None)
     st.query_params["new"] = "1"
 
 
 def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
     """Whom to show, and in what; the address keeps it."""
-    by, group = st.query_params.get("by", ""), st.query_params.get("group", "")
-    by = by if by in look.cells else ""
-    labels = look.query.cell_labels[look.place(by)] if by else []
-    group = group if group in labels else (labels[0] if labels else "")
+    by, group = _group(look, "by", "group", look.cells)
+    others = [name for name in look.cells if name != by]
+    also, second = _group(look, "also", "second", others) if by and _pairs(look) else ("", "")
     shares = st.query_params.get("as") != "people"
     turn = st.session_state.get(_TURN, 0)  # new widgets after a click: a browser keeps showing the old ones
     with st.container(horizontal=True, vertical_alignment="bottom", key="board-controls"):
@@ -78,17 +88,20 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
             width=240,
         )
         if by:
-            names = dict(zip(labels, look.query.cell_names(look.place(by)), strict=True))
+            _pick_group(look, "group", by, group, turn)
+        if by and others and _pairs(look):
             st.selectbox(
-                unmarked(by),
-                labels,
-                labels.index(group),
-                format_func=names.__getitem__,
-                key=f"board-group-{turn}-{by}",
+                say("board_page.also"),
+                ["", *others],
+                others.index(also) + 1 if also else 0,
+                format_func=lambda name: name or say("board_page.none"),
+                key=f"board-also-{turn}-{by}",
                 on_change=_chosen,
-                args=("group", f"board-group-{turn}-{by}"),
-                width=240,
+                args=("also", f"board-also-{turn}-{by}"),
+                width=200,
             )
+        if also:
+            _pick_group(look, "second", also, second, turn)
         st.segmented_control(
             say("board_page.as"),
             ["shares", "people"],
@@ -101,13 +114,43 @@ def _controls(table: dp.Table, found: dp.Answer, look: Look) -> Picked:
             args=("as", f"board-as-{turn}"),
         )
         board_take.show(table, found, look)
-    return Picked(by, group, shares)
+    return Picked(by, group, shares, also, second)
+
+
+def _pairs(look: Look) -> bool:
+    """Were any columns bought together? Else nothing is known of two groups at once."""
+    return look.query.every or bool(look.query.against)
+
+
+def _group(look: Look, by: str, group: str, columns: list[str]) -> tuple[str, str]:
+    """A column and one of its groups, as the address says; the first group where it says none that there is."""
+    name, label = st.query_params.get(by, ""), st.query_params.get(group, "")
+    if name not in columns:
+        return "", ""
+    labels = look.query.cell_labels[look.place(name)]
+    return name, label if label in labels else labels[0]
+
+
+def _pick_group(look: Look, name: str, column: str, group: str, turn: int) -> None:
+    labels, key = look.query.cell_labels[look.place(column)], f"board-{name}-{turn}-{column}"
+    names = dict(zip(labels, look.query.cell_names(look.place(column)), strict=True))
+    st.selectbox(
+        unmarked(column),
+        labels,
+        labels.index(group),
+        format_func=names.__getitem__,
+        key=key,
+        on_change=_chosen,
+        args=(name, key),
+        width=240,
+    )
 
 
 def _chosen(name: str, key: str) -> None:
     now = st.session_state.get(key)
-    if name == "by":
-        st.query_params.pop("group", None)
+    if name in ("by", "also"):
+        for other in _GROUPS[1 if name == "by" else 3 :]:
+            st.query_params.pop(other, None)
     if now:
         st.query_params[name] = str(now)
     else:
@@ -118,26 +161,34 @@ def _pick(column: str, now: Picked, label: str) -> None:
     """A bar was clicked: that group, or everyone where it was picked before."""
     st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
     if (column, label) == (now.by, now.group):
-        for name in ("by", "group"):
+        for name in _GROUPS:
             st.query_params.pop(name, None)
         return
+    for name in ("also", "second"):
+        st.query_params.pop(name, None)
     st.query_params["by"], st.query_params["group"] = column, label
 
 
-def _told(table: dp.Table, look: Look, picked: Picked, made: Sequence[Card]) -> None:
+def _told(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, made: Sequence[Card]) -> None:
     """Whom the pictures show, and what of them is only estimated."""
     if not picked.by:
         told = say("board_page.showing_all", columns=len(made))
     else:
-        names = dict(
-            zip(
-                look.query.cell_labels[look.place(picked.by)], look.query.cell_names(look.place(picked.by)), strict=True
-            )
-        )
-        told = say("board_page.showing", column=picked.by, group=names[picked.group])
+        told = say("board_page.showing", column=picked.by, group=_called(look, picked.by, picked.group))
+        if picked.also:
+            groups = {"column": picked.by, "group": _called(look, picked.by, picked.group), "also": picked.also}
+            told = say("board_page.showing_two", **groups, second=_called(look, picked.also, picked.second))
     st.html(f'<p class="muted" role="status">{escape(told)}</p>')
-    if any(card.estimated for card in made):
+    notes = {card.note for card in made}
+    if picked.also and "estimated" in notes:
+        board_price.two(board_figures.tried(found, look, picked))
+    elif notes & {"estimated", "untold"}:
         board_price.show(table, look, picked.by)
+
+
+def _called(look: Look, column: str, group: str) -> str:
+    place = look.place(column)
+    return look.query.cell_names(place)[look.query.cell_labels[place].index(group)]
 
 
 def _grid(look: Look, made: Sequence[Card], picked: Picked) -> None:
@@ -150,21 +201,19 @@ def _grid(look: Look, made: Sequence[Card], picked: Picked) -> None:
 def _draw(look: Look, card: Card, picked: Picked) -> None:
     place = look.columns.index(card.column)
     with st.container(key=f"card-board-{place}"):
-        unknown = board_figures.untold(look, card.bars) or (card.sets and bool(picked.by))
-        note = say("board_page.untold" if unknown else "board_page.estimated") if card.estimated else ""
-        if card.sets:
-            note = say("board_page.sets_group" if unknown else "board_page.sets")
+        note = say(f"board_page.{card.note}") if card.note else ""
+        kind = "estimated" if card.note in ("estimated", "untold", "large") else "muted"
         st.html(
             f'<h3 class="board">{escape(card.column)}</h3>'
-            f'<p class="muted aside">{escape("" if unknown else card.aside)}</p>'
-            + (f'<p class="aside {"muted" if card.sets else "estimated"}">{escape(note)}</p>' if note else "")
+            f'<p class="muted aside">{escape(card.aside if card.drawn else "")}</p>'
+            + (f'<p class="aside {kind}">{escape(note)}</p>' if note else "")
         )
-        if unknown:
+        if not card.drawn:
             return
         own = picked.group if picked.by == card.column else ""
         turn = st.session_state.get(_TURN, 0)
         key = f"board-bars-{place}-{turn}"
-        pick: Any = None if card.sets else partial(_pick, card.column, picked)
+        pick: Any = None if card.note == "sets" else partial(_pick, card.column, picked)
         if card.shown:
             board_picture.show(card.shown, alt(card), key, pick, own)
         if card.below:
@@ -186,4 +235,7 @@ table.pairs td, table.pairs th { padding: .45rem .8rem .45rem 0; }
 .state.clear { background: var(--left-soft); color: var(--left); }
 .state.perhaps { background: var(--line); }
 .state.unknown { background: var(--take-soft); }
+table.matrix td { text-align: center; min-width: 2rem; padding: .1rem; }
+table.matrix td .state { display: inline-block; min-width: 1.6rem; padding: 0 .3rem; text-decoration: none; }
+table.matrix th { font-weight: 400; }
 </style>"""

@@ -6,18 +6,19 @@ from __future__ import annotations
 import json
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeGuard
 
 import dpengine as dp
 from dpengine.core.exact import decimal_of, text_of
-from dpengine.declared.grouped import base, ref_json
+from dpengine.declared.grouped import MERGED, Grouped, base, ref_json
 from dpengine.mechanisms.marginals.bins import coarser, readable
+from dpengine.mechanisms.marginals.merging import MOST_MERGED, read_merged
 from dpengine.mechanisms.marginals.overview import Overview
-from dpengine.mechanisms.marginals.wanted import MOST_AGAINST, MOST_COLUMNS, tellable
+from dpengine.mechanisms.marginals.wanted import EVERY_PAIR, MOST_AGAINST, MOST_COLUMNS, tellable
 from ui.parts import addressed, first_look
 
 PLACE = "board"
-NAMES = ("without", "against", "coarse", "most", "three", "epsilon")
+NAMES = ("without", "against", "every", "coarse", "merged", "most", "three", "epsilon")
 _HEAVY = 4  # the weight of a column that matters most
 
 
@@ -46,14 +47,40 @@ def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
     given: dict[str, Any] = {of: names(of) for of in ("without", "against", "coarse", "most")}
     if "without" not in arriving:
         given["without"] = known[MOST_COLUMNS:]
-    given["against"] = given["against"][:MOST_AGAINST]
+    given["every"] = "1" if arriving.get("every") == "1" else ""
+    given["against"] = [] if given["every"] else given["against"][:MOST_AGAINST]
+    given["merged"] = _merged(table, addressed.read(arriving.get("merged")))
     return given | {"three": "1" if arriving.get("three") == "1" else ""}
+
+
+def _merged(table: dp.Table, told: Any) -> dict[str, Any]:
+    """Of each list the values that are put together, with their names, as far as they can be read."""
+    found = {}
+    for name, groups in told.items() if isinstance(told, dict) else ():
+        try:
+            read = read_merged({"column": name, MERGED: groups}, table.schema)
+        except dp.AllowanceError:
+            continue
+        if read is not None:
+            found[name] = read.as_json()[MERGED]
+    return found
+
+
+def can_be_merged(table: dp.Table) -> list[str]:
+    """Lists with more than two values."""
+    columns = ((name, table.schema[name]) for name in offered(table))
+    return [name for name, one in columns if isinstance(one, dp.Category) and 2 < one.size <= MOST_MERGED]
 
 
 def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
     names = [name for name in offered(table) if name not in now["without"]]
-    columns = [ref_json(coarser(name, table.schema)) if name in now["coarse"] else name for name in names]
-    given: dict[str, Any] = {"columns": columns or [""], "against": now["against"], "epsilon": now["epsilon"]}
+    merged = now.get("merged") or {}
+    columns: list[Any] = []
+    for name in names:
+        told = ref_json(coarser(name, table.schema)) if name in now["coarse"] else name
+        columns.append({"column": name, MERGED: merged[name]} if name in merged else told)
+    against = EVERY_PAIR if now.get("every") else now["against"]
+    given: dict[str, Any] = {"columns": columns or [""], "against": against, "epsilon": now["epsilon"]}
     given |= {"three": True} if now.get("three") else {}
     given |= {"weights": dict.fromkeys(now["most"], _HEAVY)} if now.get("most") else {}
     query = table.query("overview", **given)
@@ -86,8 +113,14 @@ def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
     return {
         "without": [name for name in known if name not in told],
         "against": [name for name in query.against if name in told],
+        "every": "1" if query.every else "",
         "coarse": [name for name, ref in told.items() if name in able and ref == coarser(name, table.schema)],
+        "merged": _merged(table, {name: ref.as_json()[MERGED] for name, ref in told.items() if is_merged(ref)}),
         "most": [name for name, _ in query.weights if name in told],
         "three": "1" if query.three else "",
         "epsilon": text_of(query.epsilon),
     }
+
+
+def is_merged(ref: Any) -> TypeGuard[Grouped]:
+    return isinstance(ref, Grouped) and ref.rule == MERGED

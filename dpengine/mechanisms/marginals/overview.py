@@ -6,8 +6,9 @@ Theorem     discrete Gaussian noise on the residuals of the marginals (`residual
 Statistic   a column's cells are its listed values, or public groups of its range, and where such rows can be, one for
             rows without a value and one for cells that do not fit the declaration: every row is in exactly one. Wanted
             are all columns by themselves, every column against each column of interest (or all pairs), and with `three`
-            against both. Counted are the largest sets, in one scan; what stands below them are sums. Of a column of
-            sets the people who hold each item are counted (`items`: what a person changes there, for both relations).
+            against both (or all triples). Counted are the largest sets, in one scan; what stands below them are sums.
+            Of a column of sets the people who hold each item are counted (`items`: what a person changes there, for
+            both relations).
 Draw        every residual, one integer at a time, + Z of its own variance, and every number of people in the same way;
             spread so that figures are about equally exact (`LEVEL`; with a weight w, 1/w of the variance). Nothing is
             released without noise, except the number of rows where that is public.
@@ -31,31 +32,24 @@ import numpy as np
 
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.arrays import Floats, Integers
-from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import floor, ln_above, text_of
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
-from dpengine.declared.read_group import read_ref
-from dpengine.declared.schema import Category, ItemSet
+from dpengine.declared.schema import Category, ItemSet, extra_labels
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.cuts import Cut, cut, of_question
-from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.marginals.items import Held, held_of, need_of, set_of, split
-from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, rebuilt, residual
+from dpengine.mechanisms.marginals.residuals import Columns, ResidualLayout, parts_of, rebuilt, residual
 from dpengine.mechanisms.marginals.wanted import (
     DOES_NOT_FIT,
     EVERY_PAIR,
     LEVEL,
-    MOST_AGAINST,
-    MOST_COLUMNS,
     NO_ANSWER,
     axis_of,
     labels_of,
-    read_weights,
-    refuse_large,
-    tellable,
+    read_wanted,
     wanted_sets,
 )
 from dpengine.mechanisms.promises import Within
@@ -69,6 +63,7 @@ from dpengine.noise.laws import Independent, Normal
 from dpengine.statistics.marginals import CellAxis, Marginals
 from dpengine.statistics.need import Needs
 
+TOGETHER: Json = {"column": "t", "merged": [["u or w", ["u", "w"]]]}
 Statistic = Json  # the counts of each largest set; where there are sets of items, they and then the people
 
 
@@ -96,6 +91,8 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             "of two lists": {"columns": ["c", "d"]},
             "of two lists against each other": {"columns": ["c", "d"], "against": "all"},
             "of numbers in steps": {"columns": [{"column": "x", "step": 2}, "c"], "against": ["c"]},
+            "of every three": {"columns": ["c", "d", "t"], "against": "all", "three": True, "spread": LEVEL},
+            "of a list with values together": {"columns": [TOGETHER, "c"], "against": "all"},
             "of three against two": {"columns": ["c", "d", "t"], "against": ["c", "d"], "three": True},
             "with a weight": {"columns": ["c", "t"], "against": ["c"], "weights": {"t": "3"}, "spread": LEVEL},
             "of sets by item": {"columns": ["c", "s"], "weights": {"s": "2"}, "spread": LEVEL},
@@ -120,32 +117,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
-        names = given.get("columns") or [name for name, column in facts.schema.columns.items() if tellable(column)]
-        if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= MOST_COLUMNS:
-            raise AllowanceError("overview.columns", most=MOST_COLUMNS)
-        told = [read_ref(name, facts.schema) for name in names]
-        sets = {ref for ref in told if isinstance(ref, str) and isinstance(facts.schema[ref], ItemSet)}
-        items = tuple(ref for ref in told if isinstance(ref, str) and ref in sets)
-        refs = tuple(readable(ref, facts.schema) for ref in told if ref not in sets)
-        plain = [base(ref) for ref in refs]
-        if len({*plain, *items}) != len(told):
-            raise AllowanceError("overview.columns", most=MOST_COLUMNS)
-        asked = given.get("against") or ()
-        every = asked == EVERY_PAIR
-        against = tuple(map(str, asked)) if isinstance(asked, (list, tuple)) else () if every else (str(asked),)
-        if len(against) > MOST_AGAINST or len(set(against)) != len(against) or not set(against) <= set(plain):
-            raise AllowanceError("overview.against", most=MOST_AGAINST)
-        made = {
-            "columns": refs,
-            "items": items,
-            "against": against,
-            "every": every,
-            "three": given.get("three") in (True, "true", "1") and len(against) == MOST_AGAINST,
-            "weights": read_weights(given.get("weights"), [*plain, *items]),
-            "spread": LEVEL if given.get("spread") == LEVEL else "",
-        }
-        refuse_large(facts, made)
-        return made
+        return read_wanted(facts, given)
 
     def own_json(self) -> JsonObject:
         given: JsonObject = {"columns": [*(ref_json(ref) for ref in self.columns), *self.items]}
@@ -209,7 +181,8 @@ class Overview(Query[Statistic, tuple[int, ...]]):
     @cached_property
     def largest(self) -> tuple[Columns, ...]:
         """Those that are part of no other."""
-        return tuple(one for one in self.sets if not any(set(one) < set(other) for other in self.sets))
+        parts = {part for one in self.sets for part in parts_of(one) if part != one}
+        return tuple(one for one in self.sets if one not in parts)
 
     @cached_property
     def held(self) -> tuple[Held, ...]:
@@ -232,8 +205,12 @@ class Overview(Query[Statistic, tuple[int, ...]]):
             yield list(counts) if one.column else [counts], self.noise_of_held[one]
 
     def _residuals(self, value: Sequence[Sequence[int]]) -> Iterator[tuple[Columns, Integers]]:
+        holds: dict[Columns, int] = {}
+        for place, columns in enumerate(self.largest):
+            for part in parts_of(columns):
+                holds.setdefault(part, place)
         for part in self.layout.bases:
-            place = next(place for place, columns in enumerate(self.largest) if set(part) <= set(columns))
+            place = holds[part]
             columns = self.largest[place]
             cells = np.array(value[place], dtype=np.int64).reshape([self.axes[column].size for column in columns])
             rest = tuple(axis for axis, column in enumerate(columns) if column not in part)
@@ -358,6 +335,10 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         words = ref.shown() if isinstance(ref, Grouped) else {}
         absent = {NO_ANSWER: say("value.no_answer"), DOES_NOT_FIT: say("overview.misfit")} if words else {}
         return [words.get(label) or absent.get(label) or called(label) for label in self.cell_labels[place]]
+
+    def extra(self, place: int) -> list[str]:
+        """Labels of a column that are no listed values: for cells outside the list, and for empty ones."""
+        return extra_labels(self.facts.schema[base(self.columns[place])])
 
     def shown(self) -> dict[str, str]:
         names = [f"{ref}: {name}" for place, ref in enumerate(self.columns) for name in self.cell_names(place)]

@@ -9,13 +9,15 @@ from itertools import combinations
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.json_types import Json
+from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base
-from dpengine.declared.read_group import MOST_GROUPS
+from dpengine.declared.read_group import MOST_GROUPS, read_ref
 from dpengine.declared.schema import Category, ItemSet
+from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.marginals.items import countable, set_of
+from dpengine.mechanisms.marginals.merging import read_merged
 from dpengine.mechanisms.marginals.residuals import Columns
 from dpengine.mechanisms.query import Fields
 from dpengine.statistics.marginals import CellAxis
@@ -23,10 +25,42 @@ from dpengine.statistics.marginals import CellAxis
 MOST_COLUMNS = 60
 MOST_CELLS = 10_000  # of one marginal
 MOST_NUMBERS = 200_000  # to draw
+MOST_SETS = 2_000  # of columns together
 MOST_AGAINST = 2
+NAMED = 3  # columns, where all together are too many
 EVERY_PAIR = "all"  # instead of columns of interest
 LEVEL = "level"  # noise is spread so that the widest range of a cell is as narrow as the loss allows
 NO_ANSWER, DOES_NOT_FIT = "no answer", "does not fit"  # as they are stored
+
+
+def read_wanted(facts: Facts, given: JsonObject) -> Fields:
+    names = given.get("columns") or [name for name, column in facts.schema.columns.items() if tellable(column)]
+    if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= MOST_COLUMNS:
+        raise AllowanceError("overview.columns", most=MOST_COLUMNS)
+    told = [read_merged(name, facts.schema) or read_ref(name, facts.schema) for name in names]
+    sets = {ref for ref in told if isinstance(ref, str) and isinstance(facts.schema[ref], ItemSet)}
+    items = tuple(ref for ref in told if isinstance(ref, str) and ref in sets)
+    refs = tuple(readable(ref, facts.schema) for ref in told if ref not in sets)
+    plain = [base(ref) for ref in refs]
+    if len({*plain, *items}) != len(told):
+        raise AllowanceError("overview.columns", most=MOST_COLUMNS)
+    asked = given.get("against") or ()
+    every = asked == EVERY_PAIR
+    against = tuple(map(str, asked)) if isinstance(asked, (list, tuple)) else () if every else (str(asked),)
+    if len(against) > MOST_AGAINST or len(set(against)) != len(against) or not set(against) <= set(plain):
+        raise AllowanceError("overview.against", most=MOST_AGAINST)
+    three = given.get("three") in (True, "true", "1")
+    made = {
+        "columns": refs,
+        "items": items,
+        "against": against,
+        "every": every,
+        "three": three and (every or len(against) == MOST_AGAINST),
+        "weights": read_weights(given.get("weights"), [*plain, *items]),
+        "spread": LEVEL if given.get("spread") == LEVEL else "",
+    }
+    refuse_large(facts, made)
+    return made
 
 
 def wanted_sets(
@@ -37,6 +71,8 @@ def wanted_sets(
     pairs = {tuple(sorted((hub, place))) for hub in hubs for place in range(len(names)) if place != hub}
     pairs |= set(combinations(range(len(names)), 2)) if every else set()
     triples = {tuple(sorted((*hubs, place))) for place in range(len(names)) if place not in hubs} if three else set()
+    if three and every:
+        triples = set(combinations(range(len(names)), 3))
     return (*singles, *sorted(pairs), *sorted(triples))
 
 
@@ -84,12 +120,17 @@ def refuse_large(facts: Facts, made: Fields) -> None:
             raise AllowanceError("overview.cells", columns=[name], cells=column.size, most=MOST_CELLS)
     names = [base(ref) for ref in made["columns"]]
     sizes = [axis_of(ref, facts).size for ref in made["columns"]]
-    total = 0
-    for part in wanted_sets(names, made["against"], made["three"], made["every"]):
+    total, of_each = 0, dict.fromkeys(names, 0)
+    wanted = wanted_sets(names, made["against"], made["three"], made["every"])
+    if len(wanted) > MOST_SETS:
+        raise AllowanceError("overview.sets", sets=len(wanted), columns=len(names), most=MOST_SETS)
+    for part in wanted:
         cells = math.prod(sizes[place] for place in part)
         total += cells
+        of_each |= {names[place]: of_each[names[place]] + cells for place in part}
         if cells > MOST_CELLS:
             told = [names[place] for place in part]
             raise AllowanceError("overview.cells", columns=told, cells=cells, most=MOST_CELLS)
     if total > MOST_NUMBERS:
-        raise AllowanceError("overview.numbers", cells=total, most=MOST_NUMBERS)
+        longest = sorted(names, key=lambda name: -of_each[name])[:NAMED]
+        raise AllowanceError("overview.numbers", cells=total, most=MOST_NUMBERS, columns=longest)

@@ -17,6 +17,7 @@ SENTENCES: dict[str, str] = {
     "group.of.month_of_year": "month of the year of {column}",
     "group.of.step": "{column} in steps of {figures}",
     "group.of.edges": "{column} from {figures} on",
+    "group.of.merged": "{column}, some values together",
     "group.where.month": "month of {column}",
     "group.where.quarter": "quarter of {column}",
     "group.where.year": "year of {column}",

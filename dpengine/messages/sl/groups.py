@@ -17,6 +17,7 @@ SENTENCES: dict[str, str] = {
     "group.of.month_of_year": "{column} po mesecih v letu",
     "group.of.step": "{column} po {figures}",
     "group.of.edges": "{column} z mejami {figures}",
+    "group.of.merged": "{column}, nekatere vrednosti združene",
     "group.where.month": "mesec v stolpcu {column}",
     "group.where.quarter": "četrtletje v stolpcu {column}",
     "group.where.year": "leto v stolpcu {column}",

@@ -115,6 +115,8 @@ def test_the_same_numbers_come_from_a_file(tmp_path: Any, relation: str, unit: s
     truth = tuple(int(sum(item in one.split("|") for one in sets)) for item in ("p", "q", "r"))
     cells, *people = DuckEngine().read(query.need(), next(tmp_path.rglob("coded-1.parquet")), schema)
     assert people == [*([len(sets)] if relation == "add_remove" else []), truth] and cells == ((40, 20, 0, 0),)
+    alone = table.query("overview", columns=["s"], epsilon="1")
+    assert DuckEngine().read(alone.need(), next(tmp_path.rglob("coded-1.parquet")), schema) == ((), *people)
     look = table.ask(query).value
     assert [bar.label for bar in look.bars("s")] == ["p", "q", "r"] and "s: q" in look
 

@@ -100,7 +100,7 @@ def _claims(look: Look, places: list[Integers], ages: Integers, narrow: float) -
             continue
         for group, label in enumerate(look.query.cell_labels[by]):
             inside = np.bincount(own[places[by] == group], minlength=len(counts))
-            crossed, shares = look.cross("rich", column)[group], look_groups.of_group(look, column, "rich", label)
+            crossed, shares = look.cross("rich", column)[group], look_groups.of_group(look, column, {"rich": label})
             for cell in range(len(counts)):
                 yield holds(crossed[cell], inside[cell], narrow)
                 yield holds(shares[cell], inside[cell] / inside.sum(), narrow)
@@ -188,7 +188,7 @@ def test_columns_go_together_only_where_they_do(query: Overview) -> None:
 
 def test_what_was_not_bought_is_estimated_without_a_range(query: Overview) -> None:
     look = next(drawn(query))[0]
-    told = look_groups.of_group(look, "town", "sex", "v1")
+    told = look_groups.of_group(look, "town", {"sex": "v1"})
     assert all(one.low is None and one.how == "estimated" for one in told)
     assert sum(one.value for one in told) == pytest.approx(1)
     assert look_groups.together(look, "sex", "town").state == "estimated"

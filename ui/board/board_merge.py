@@ -1,0 +1,78 @@
+"""Values of a list put together before a first look is bought, with what that gains, one click away. The values are the
+declared ones; nothing is known of who has them."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+import dpengine as dp
+from dpengine.core.printed import two_figures
+from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.messages import called, say
+from ui.board import board_gains, board_state
+from ui.board.board_state import PLACE
+from ui.parts import addressed
+from ui.shell import nav
+from ui.words.markup import unmarked
+
+_PICKED = f"{PLACE}-picked"
+
+
+def show(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """What is together now, and a place to choose more; what would be gained is told by `gain`."""
+    able = [name for name in board_state.can_be_merged(table) if name in chosen]
+    merged = {name: groups for name, groups in (given.get("merged") or {}).items() if name in able}
+    st.session_state.pop(_PICKED, None)
+    if not able:
+        return {"merged": {}}
+    with st.expander(say("board_page.merge"), expanded=bool(merged)):
+        column = st.selectbox(say("board_page.column"), able, key=addressed.widget(PLACE, "merge-column"))
+        groups = merged.get(column, [])
+        taken = {value for _, values in groups for value in values}
+        free = [label for label in table.schema.category(str(column)).labels if label not in taken]
+        values = st.multiselect(
+            say("board_page.merge_values"),
+            free,
+            key=addressed.widget(PLACE, f"merge-values-{column}"),
+            format_func=called,
+            placeholder=say("board_page.none"),
+        )
+        name = st.text_input(say("board_page.merge_name"), key=addressed.widget(PLACE, f"merge-name-{column}"))
+        if len(values) > 1:
+            st.session_state[_PICKED] = (str(column), [*groups, [name, values]])
+    return {"merged": merged}
+
+
+def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
+    """A link that puts the chosen values together, with the error before and after; and one for each group apart."""
+    before = query.promise().amount
+    if picked := st.session_state.pop(_PICKED, None):
+        column, groups = picked
+        changed = now | {"merged": now["merged"] | {column: groups}}
+        after = board_gains.promised(table, query, changed)
+        if after is None:
+            st.html(f'<p class="warn">{escape(_refusal(table, changed))}</p>')
+        else:
+            words = {"values": groups[-1][1], "column": column, "now": two_figures(before), "then": two_figures(after)}
+            _link(table, say("board_page.merge_gain", **words), changed)
+    for column, groups in now["merged"].items():
+        for at, (name, values) in enumerate(groups):
+            rest = groups[:at] + groups[at + 1 :]
+            others = {other: kept for other, kept in now["merged"].items() if other != column}
+            words = say("board_page.merge_apart", group=name or ", ".join(values), column=column)
+            _link(table, words, now | {"merged": others | ({column: rest} if rest else {})})
+
+
+def _link(table: dp.Table, words: str, changed: dict[str, Any]) -> None:
+    st.page_link(nav.page("board"), label=unmarked(words), query_params=board_state.link(table, changed) | {"new": "1"})
+
+
+def _refusal(table: dp.Table, now: dict[str, Any]) -> str:
+    try:
+        board_state.query_of(table, now)
+    except dp.AllowanceError as complaint:
+        return str(complaint)
+    return ""

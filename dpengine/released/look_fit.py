@@ -24,7 +24,7 @@ from dpengine.mechanisms.marginals.residuals import Columns, parts_of
 
 MOST_FITTED = 250_000  # cells of a fit
 _ROUNDS = 200  # of iterative proportional fitting
-_NEAR = 1e-8  # of all rows
+_NEAR = 1e-6  # of all rows
 
 
 @dataclass(frozen=True)

@@ -64,13 +64,17 @@ class Ranges:
         """Of the noise in a sum of cells of a marginal."""
         total = 0.0
         for base in parts_of(part):
-            if base in self.query.noise_of:
+            if base in self._noise:
                 rest = tuple(axis for axis, place in enumerate(part) if place not in base)
-                mean = a.mean(axis=rest) if rest else a
+                mean = a.sum(axis=rest) / math.prod(a.shape[axis] for axis in rest) if rest else a
                 for axis in range(mean.ndim):
-                    mean = mean - mean.mean(axis=axis, keepdims=True)
-                total += float(self.query.noise_of[base]) * float((mean**2).sum())
+                    mean = mean - mean.sum(axis=axis, keepdims=True) / mean.shape[axis]
+                total += self._noise[base] * float((mean * mean).sum())
         return total
+
+    @cached_property
+    def _noise(self) -> dict[Columns, float]:
+        return {base: float(noise) for base, noise in self.query.noise_of.items()}
 
     def reach(self, part: Columns, a: Floats, log: float) -> float:
         return math.sqrt(2 * self.variance(part, a) * log) * _SPARE

@@ -89,8 +89,11 @@ def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats
     part = _part(look, column, groups)
     if part not in look.marginals:
         return look.estimated_among({name: [label] for name, label in groups.items()}, column), False
-    chosen = (look.query.cell_labels[place].index(groups[at[place]]) if place in at else slice(None) for place in part)
-    return look.marginals[part][tuple(chosen)], True
+    cells = look.marginals[part]
+    for axis, place in reversed(list(enumerate(part))):
+        if place in at:
+            cells = cells.take(look.query.cell_labels[place].index(groups[at[place]]), axis=axis)
+    return cells, True
 
 
 def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:

@@ -14,8 +14,9 @@ Range       bought with the point, a third of ε each: quantiles at the ranks α
 Several     k shares of one column cost ε/k each. By group each may spend all of ε under add/remove and half of it under
             replace-one, where a person can leave one group and enter another. All promises then hold at once.
 Other ways  “joint”: several shares, or one with its range, in one draw (`joint_cuts`). “tree”, “gaussian_root”: several
-            with ranges from noisy counts (`tree_cuts`). “permute_and_flip”: one point alone, the same scores (McKenna
-            and Sheldon 2020, Thm 2), ε-DP and no more. Which promises most is decided from public facts and prices.
+            with ranges from noisy counts (`tree_cuts`). “permute_and_flip”: one point alone (McKenna and Sheldon 2020,
+            Thm 2), ε-DP and no more, by the score without its cap at 0: as sensitive, and the depth in a value's rows
+            counts. Which promises most is decided from public facts and prices.
 Accuracy    rank error ≤ λ = ⌈(2Δ/ε)·ln(|R|/β)⌉ − 1 with probability ≥ 1−β; permute-and-flip |R|/2 for |R|.
 Cost        one grouped scan; draws linear in a public bound on the distinct values.
 """
@@ -258,7 +259,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             low = high = share.numerator * n
         aim = side * shift * points
         over, under = points * below - low - aim, high + aim - points * (below + at)
-        return self._padded(Blocks(firsts, lengths, np.maximum(0, np.maximum(over, under))))
+        gaps = np.maximum(over, under)
+        return self._padded(Blocks(firsts, lengths, gaps if self.noise == FLIP else np.maximum(0, gaps)))
 
     def _padded(self, blocks: Blocks) -> Blocks:
         """Adds empty blocks up to a public number, so that the running time does not reveal how many values occur."""
@@ -338,7 +340,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         for spread, share, side in self._draws(value):
             blocks = self.blocks(spread, share, side)
             if self.noise == FLIP:
-                chosen.append(coins.flip(np.repeat(blocks.gaps, blocks.sizes), self.rate(share), self._most(share)))
+                gaps, most = np.repeat(blocks.gaps, blocks.sizes), self._most(share)
+                chosen.append(coins.flip(gaps - gaps.min(), self.rate(share), most and 2 * most))
                 continue
             block, offset = coins.choose(blocks.gaps, blocks.sizes, self.rate(share), self._most(share))
             chosen.append(int(blocks.firsts[block]) + offset)

@@ -15,6 +15,7 @@ from dpengine.messages.numbers import local
 from dpengine.released.shares import shares
 from ui.pictures import charts, grid, many
 from ui.words.figures import cut, figure, pictured, printed_range
+from ui.words.markup import unmarked
 from ui.words.wording import axis, from_zero
 
 _NAMED = 6  # hidden groups that are named
@@ -103,7 +104,7 @@ def _grid(answer: dp.Answer, key: str) -> None:
         format_func=lambda one: (
             say("grid.counts")
             if one == "counts"
-            else say("grid.share", column=titles[long if one == "down" else 1 - long])
+            else unmarked(say("grid.share", column=titles[long if one == "down" else 1 - long]))
         ),
         key=f"figures-{key}",
     )

@@ -26,4 +26,5 @@ def hash_of(script: str) -> str:
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
-ADMITTED = " ".join(map(hash_of, (BRING, TOP, PRINT)))
+OURS = (BRING, TOP, PRINT)
+ADMITTED = " ".join(map(hash_of, OURS))

@@ -15,6 +15,8 @@ from dpengine.asking.account import lines_of
 from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
 from dpengine.asking.column_fit import ColumnFit, Fits, fits_of
 from dpengine.asking.paid_answers import (
+    MOST_LOOKS,
+    already_known,
     answer_of,
     answers_of_kinds,
     answers_to,
@@ -26,7 +28,7 @@ from dpengine.asking.paid_answers import (
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.repeated_answers import Reading
-from dpengine.asking.sessions import Session, fitted
+from dpengine.asking.sessions import BEST, Session, fitted
 from dpengine.asking.statement import BurnDownStep, Fit
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json
@@ -50,6 +52,7 @@ from dpengine.planning.suggestions import suggest, worth_asking
 from dpengine.planning.training_for_spend import trained
 from dpengine.planning.ways_at_once import WaysAtOnce, ways
 from dpengine.released.compare import Comparable, figures
+from dpengine.released.look_answers import KnownAlready
 from dpengine.released.published import Published
 from dpengine.released.registry_draft import ReleasedSoFar
 from dpengine.released.synthetic import KEYS, Synthetic
@@ -227,8 +230,9 @@ class Table:
         """The state of a plan, whether it runs in this process or another, or was stored before a restart."""
         return run_of(self._asker, run)
 
-    def session_for(self, questions: Json, share: Fraction, calibration: str = "laplace") -> AdaptiveSession:
-        """The session with the least noise that takes at most this share of the allowance. Free; nothing is opened."""
+    def session_for(self, questions: Json, share: Fraction, calibration: str = BEST) -> AdaptiveSession:
+        """The session with the least noise that takes at most this share of the allowance, of whichever kind promises
+        more now unless one is named. Free; nothing is opened."""
         return fitted(self.facts, questions, calibration, share, self.budget.rule, self._standing().totals)
 
     def open_session(self, query: AnyQuery, request_id: str | None = None) -> Session:
@@ -277,6 +281,11 @@ class Table:
         """The request that bought the newest of them."""
         found = entries_of_kinds(self._asker, (Overview.card.key,), 1)
         return found[0].charge.request if found else None
+
+    def already_known(self, query: AdaptiveSession) -> KnownAlready | None:
+        """What first looks that were bought of this table say about one question of a session, before it is asked: the
+        narrowest promised range, else an estimate of the newest that has one. Free."""
+        return already_known(self.first_looks(MOST_LOOKS), query)
 
     def last_asked(self, query: AnyQuery) -> Entry | None:
         """The last charge for exactly this question, even if it has no answer yet: free."""

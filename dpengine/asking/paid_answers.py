@@ -21,6 +21,11 @@ from dpengine.ledger.ledger import Entry
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
 from dpengine.mechanisms.query import AnyQuery
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
+from dpengine.released.look import Look
+from dpengine.released.look_answers import KnownAlready, known
+
+MOST_LOOKS = 5  # first looks, the newest, in which an answer is sought
 
 
 def answer_of(facts: Facts, entry: Entry) -> Answer:
@@ -82,6 +87,19 @@ def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
     ]
     entries.sort(key=lambda entry: entry.outcome.seq if entry.outcome is not None else 0)
     return [answer_of(asker.facts, entry) for entry in entries]
+
+
+def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlready | None:
+    """What first looks say about one question of a session: the narrowest promised range, or else an estimate."""
+    if query.ask is None:
+        return None
+    said = [
+        replace(told, request=answer.request_id)
+        for answer in bought
+        if isinstance(answer.value, Look) and (told := known(answer.value, query.ask, query.facts)) is not None
+    ]
+    promised = [told for told in said if told.width is not None]
+    return min(promised, key=lambda told: told.width or 0.0) if promised else next(iter(said), None)
 
 
 def looks_at(asker: Asker, query: AnyQuery) -> Reading:

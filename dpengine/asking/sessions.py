@@ -41,6 +41,7 @@ from dpengine.statistics.need import AnyNeed
 from dpengine.storage.workers import carried, in_hand
 
 HALF = Fraction(1, 2)
+BEST = "best"  # the kind of noise that promises more now
 _GRAIN = 10**6  # ε is tried in millionths
 _LOOK_AGAIN = 0.02
 
@@ -226,9 +227,26 @@ def refuse_hopeless(query: AnyQuery) -> None:
 def fitted(
     facts: Facts, questions: Json, calibration: str, share: Fraction, rule: Rule, totals: Totals
 ) -> AdaptiveSession:
-    """The session with the least noise that moves the meter by at most `share`; for the lecture's formula, at this
+    """The session with the least noise that moves the meter by at most `share`, of the kinds of noise that it may have
+    (`BEST`: whichever promises more now, from public facts and the ledger's sums); for the lecture's formula, at this
     share of the budget's ε, or less where that would move the meter further. Where nothing was released from these rows
     before, answers are rounded, so that they say more about the population."""
+    found: list[AdaptiveSession] = []
+    refused: AllowanceError | None = None
+    for kind in ("laplace", "gaussian") if calibration == BEST else (calibration,):
+        try:
+            found.append(_fitted(facts, questions, kind, share, rule, totals))
+        except AllowanceError as refusal:  # no δ for one, or no room left for the other
+            refused = refused or refusal
+    if not found:
+        raise refused or AllowanceError("session.no_room")
+    query = min(found, key=lambda option: option.alpha)
+    return rounded(query) if totals == Totals.NOTHING else query
+
+
+def _fitted(
+    facts: Facts, questions: Json, calibration: str, share: Fraction, rule: Rule, totals: Totals
+) -> AdaptiveSession:
     given: JsonObject = {"questions": questions, "calibration": calibration}
     most = MOST_EPSILON
     if calibration == "lecture":
@@ -246,8 +264,7 @@ def fitted(
     least = int(LEAST_EPSILON * _GRAIN)
     if not allowed(least):
         raise AllowanceError("session.no_room")
-    query = usual.at(Fraction(largest(allowed, least, int(most * _GRAIN)), _GRAIN))
-    return rounded(query) if totals == Totals.NOTHING else query
+    return usual.at(Fraction(largest(allowed, least, int(most * _GRAIN)), _GRAIN))
 
 
 def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = MOST_QUESTIONS) -> int:

@@ -94,3 +94,31 @@ def test_where_membership_is_secret_the_page_says_what_was_divided_by(home: Work
     table.open_session(table.query("adaptive_session", questions=2, epsilon="1"), "s").ask({"average": "x"}, "a")
     _, text = opened("session", session="s")
     assert "counted for the declared size of about 50,000 people" in text
+
+
+def test_a_first_look_answers_before_a_question_is_used(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its range where it was measured, and as an estimate where columns were not bought together."""
+    asked: list[list[object]] = [["town", "in", ["B"]]]
+    monkeypatch.setattr("ui.session.session_run.conditions.conditions", lambda *_: asked)
+    session = people.open_session(people.query("adaptive_session", questions=3, epsilon="0.2"), "s")
+    _, text = opened("session", session="s")
+    assert "first look" not in text
+    people.ask(people.query("overview", epsilon="0.5"), "look")
+    page, text = opened("session", session="s")
+    assert "No need to ask: your first look answers this already, for nothing. In this table between" in text
+    links = [link.proto for link in page.get("page_link")]
+    assert any(link.label == "Open the first look" and "look=look" in link.query_string for link in links)
+    assert "only this wider claim" in text or "answers are rounded" not in text, "a look voids what rounding promised"
+    asked.append(["x", ">", 2])
+    _, text = opened("session", session="s")
+    assert "Your first look suggests about" in text and "estimated, no promise" in text
+    assert session.look()[0].asked == 0
+
+
+def test_the_narrowest_noise_is_what_a_session_starts_with(people: dp.Table) -> None:
+    page, _ = opened("session", k="100")
+    picked = page.radio(key="session-how")
+    assert picked.value == "best" and "Gaussian noise is the narrower" in str(picked.proto)
+    reserve = next(button for button in page.button if button.label.startswith("Reserve"))
+    assert not reserve.disabled and "how=laplace" not in str(page.query_params)
+    assert people.session_for(100, people.meter().unused / 2).calibration == "gaussian"

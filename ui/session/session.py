@@ -10,7 +10,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import Gaussian
-from dpengine.asking.sessions import bears
+from dpengine.asking.sessions import BEST, bears
 from dpengine.core.printed import percent, points
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
@@ -25,7 +25,8 @@ from ui.words import gloss
 SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
 _STATE = "session-form"
-_USUAL = {"k": "20", "share": "50", "how": "laplace"}
+_USUAL = {"k": "20", "share": "50", "how": BEST}
+_HOW = (BEST, *CALIBRATIONS)
 
 
 def show(table: dp.Table) -> None:
@@ -83,7 +84,7 @@ def _given(table: dp.Table) -> dict[str, str]:
     if not given["k"].isdecimal() or not 1 <= int(given["k"][:9]) <= MOST_QUESTIONS:
         given["k"] = _USUAL["k"]
     given["share"] = given["share"] if given["share"] in SHARES else _USUAL["share"]
-    given["how"] = given["how"] if given["how"] in CALIBRATIONS else _USUAL["how"]
+    given["how"] = given["how"] if given["how"] in _HOW else _USUAL["how"]
     return given
 
 
@@ -118,7 +119,7 @@ def _size(given: dict[str, str]) -> tuple[int, str]:
 def _offers(table: dp.Table, questions: int, spend: Fraction) -> dict[str, AdaptiveSession | dp.AllowanceError]:
     """Each way of setting the noise at this spend, or why it cannot be had."""
     found: dict[str, AdaptiveSession | dp.AllowanceError] = {}
-    for how in CALIBRATIONS:
+    for how in _HOW:
         try:
             found[how] = table.session_for(questions, spend, how)
         except dp.AllowanceError as refusal:
@@ -127,34 +128,32 @@ def _offers(table: dp.Table, questions: int, spend: Fraction) -> dict[str, Adapt
 
 
 def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
-    tight = offers["laplace"]
+    best = offers[BEST]
 
     def told(how: str) -> str:
         one = offers[how]
         if not isinstance(one, AdaptiveSession):
             return str(one)
-        words = say(f"session.how.{how}.note", alpha=points(one.alpha))
-        if how == "laplace" or not isinstance(tight, AdaptiveSession):
+        words = say(f"session.how.{how}.note", alpha=points(one.alpha), noise=say(f"session.how.{one.calibration}"))
+        if how == BEST or not isinstance(best, AdaptiveSession):
             return words
-        return f"{words} {compared(one, tight)}"
+        return f"{words} {compared(one, best)}"
 
     picked = st.radio(
         say("param.calibration.label"),
-        CALIBRATIONS,
-        CALIBRATIONS.index(given["how"]),
+        _HOW,
+        _HOW.index(given["how"]),
         key="session-how",
         format_func=lambda how: say(f"session.how.{how}"),
-        captions=[told(how) for how in CALIBRATIONS],
+        captions=[told(how) for how in _HOW],
         help=say("param.calibration.help"),
     )
     return str(picked)
 
 
-def compared(one: AdaptiveSession, tight: AdaptiveSession) -> str:
-    times = float(tight.each / one.each) if one.calibration == "lecture" else float(one.alpha / tight.alpha)
-    if times > 1.005:
-        return say("session.wider", times=local(f"{times:.1f}"))
-    return say("session.narrower", times=local(f"{1 / times:.1f}")) if times < 0.995 else say("session.same")
+def compared(one: AdaptiveSession, best: AdaptiveSession) -> str:
+    times = float(one.alpha / best.alpha)
+    return say("session.wider", times=local(f"{times:.1f}")) if times > 1.05 else say("session.same")
 
 
 def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:

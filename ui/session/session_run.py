@@ -15,7 +15,7 @@ from dpengine.asking.sessions import Session, Taken
 from dpengine.core.canonical import canonical
 from dpengine.core.printed import chance, percent
 from dpengine.declared.schema import Number
-from dpengine.mechanisms.session.adaptive_session import State
+from dpengine.mechanisms.session.adaptive_session import AdaptiveSession, State
 from dpengine.messages import say
 from ui.parts import conditions, counted, job, owner, pickers
 from ui.session import session_outward, session_said
@@ -97,6 +97,7 @@ def _builder(table: dp.Table, session: Session) -> None:
         if query is not None:
             told = f"{query.sentence()}. {query.promise().words()}"
             st.html(f'<p class="muted">{escape(told)}</p>{counted.html(query)}')
+            _known(table, query)
         waiting = st.session_state.setdefault(_NEXT, {})
         step = waiting.setdefault((session.request, canonical(ask)), new_request())
         with st.container(key="session-ask", width="content"):
@@ -108,6 +109,18 @@ def _builder(table: dp.Table, session: Session) -> None:
                 on_click=_ask,
                 args=(session, ask, step),
             )
+
+
+def _known(table: dp.Table, query: AdaptiveSession) -> None:
+    """What a first look that was bought says about it, before a question is used."""
+    known = table.already_known(query)
+    if known is not None:
+        st.html(f'<p role="status">{escape(session_said.known(query, known))}</p>')
+        st.page_link(
+            nav.page("board"),
+            label=say("session.known_open"),
+            query_params={"table": table.name, "look": known.request},
+        )
 
 
 def _sentence(table: dp.Table) -> dict[str, Any]:

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import read_number
+from dpengine.core.exact import down, read_number
 from dpengine.core.json_types import Json
 
 LEAST_EPSILON = Fraction(1, 10_000)
 MOST_EPSILON = Fraction(50)
 LEAST_DELTA, MOST_DELTA = Fraction(1, 10**30), Fraction(1, 100)
 BETA = Fraction(1, 20)  # “95 times in 100”
-FINEST_EPSILON = 10**9  # ε is written with at most nine decimals
+FINEST_EPSILON = 10**9  # the ledger keeps nine decimals of an ε
+_FAR = 40  # places from the decimal point
+_BEYOND = re.compile(r"(\d*[.,]\d{20})\d+")  # digits that no rounding to nine decimals depends on
+
+
+def cut(text: str) -> str:
+    """A written ε without decimals far beyond those that are kept, however many there are."""
+    found = _BEYOND.fullmatch(text.strip())
+    return text if found is None else found[1]
 
 
 def read_epsilon(value: Json) -> Fraction:
+    """An ε as it is charged and as noise is set for it: further decimals are rounded down, so that no more is lost than
+    was asked for."""
     if value is None or value == "":
         raise AllowanceError("epsilon.missing")
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) < _FAR:
+        value = f"{value:f}"
+    if type(value) is str:  # what could not be read as typed is another type, and says so itself
+        value = cut(value)
     epsilon = read_number(value, "ε")
     if epsilon <= 0:
         raise AllowanceError("epsilon.positive")
@@ -25,9 +41,7 @@ def read_epsilon(value: Json) -> Fraction:
         raise AllowanceError("epsilon.tiny", least=LEAST_EPSILON)
     if epsilon > MOST_EPSILON:
         raise AllowanceError("epsilon.huge", most=MOST_EPSILON)
-    if (epsilon * FINEST_EPSILON).denominator != 1:
-        raise AllowanceError("epsilon.fine")
-    return epsilon
+    return down(epsilon, FINEST_EPSILON)
 
 
 def read_delta(value: Json) -> Fraction:

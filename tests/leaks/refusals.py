@@ -183,7 +183,6 @@ CAUSES: dict[str, Cause] = {
     "epsilon.positive": lambda b: b.ask("count", by="home", epsilon="0"),
     "epsilon.tiny": lambda b: b.ask("count", by="home", epsilon="0.0000001"),
     "epsilon.huge": lambda b: b.ask("count", by="home", epsilon="1000"),
-    "epsilon.fine": lambda b: b.ask("count", by="home", epsilon="0.1234567891"),
     "beta.range": lambda b: b.ask("count", by="home", beta="2"),
     "share.range": lambda b: b.ask("quantile", column="pay", share="7"),
     "share.one_by_group": lambda b: b.ask("quantile", column="pay", share=["0.1", "0.2"], by="home"),

@@ -11,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.accountant.loss import Gaussian
-from dpengine.core.amounts import LEAST_EPSILON, read_epsilon
+from dpengine.core.amounts import LEAST_EPSILON, cut, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent, percents
 from dpengine.messages import say
@@ -52,7 +52,7 @@ def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
     if _epsilon(place) not in st.session_state or st.session_state.get(f"{place}-epsilon-table") != table.name:
         told = str(given or usual(table))
         try:
-            read_epsilon(told)
+            told = text_of(read_epsilon(told))
         except dp.AllowanceError as refusal:  # it could not be set right where there is no question to set it for
             told = usual(table)
             st.session_state["refusal"] = _stays(refusal, told)
@@ -176,7 +176,7 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK) -> None:
 def _typed(key: str, now: str, place: str) -> None:
     """An ε that cannot be used changes nothing, and the field shows the present one again."""
     try:
-        wanted = read_epsilon(as_typed(st.session_state[key]))
+        wanted = read_epsilon(as_typed(cut(st.session_state[key])))
     except dp.AllowanceError as refusal:
         _refuse(refusal, now)
         return

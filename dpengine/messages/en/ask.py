@@ -11,7 +11,6 @@ SENTENCES: dict[str, str] = {
     "epsilon.positive": "The spend (ε) must be above 0; try 0.1.",
     "epsilon.tiny": "A spend (ε) below {least} buys only noise; try 0.1.",
     "epsilon.huge": "A spend (ε) above {most} protects nobody; use at most {most}.",
-    "epsilon.fine": "Write the spend (ε) with at most nine decimals.",
     "beta.range": "The chance of being wrong must lie between 0 and 1; the usual one is 0.05.",
     "share.range": "Percentiles must lie between 0 and 100, rise, and have at most one decimal; the median is 50.",
     "share.one_by_group": "Ask for one percentile at a time by group, or for several without groups.",

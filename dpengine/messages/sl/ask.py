@@ -11,7 +11,6 @@ SENTENCES: dict[str, str] = {
     "epsilon.positive": "Poraba (ε) mora biti večja od 0; poskusite 0,1.",
     "epsilon.tiny": "Poraba (ε) pod {least} kupi samo šum; poskusite 0,1.",
     "epsilon.huge": "Poraba (ε) nad {most} ne varuje nikogar; uporabite največ {most}.",
-    "epsilon.fine": "Porabo (ε) zapišite z največ devetimi decimalkami.",
     "beta.range": "Verjetnost napake mora biti med 0 in 1; običajna je 0,05.",
     "share.range": "Percentili morajo biti med 0 in 100, naraščati in imeti največ eno decimalko; mediana je 50.",
     "share.one_by_group": "Po skupinah vprašajte za en percentil naenkrat ali za več percentilov brez skupin.",

@@ -5,7 +5,8 @@ Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006,
 Statistic   hits H and misses M of each group. One row is in one cell: L1 change 1 under add/remove, 2 under
             replace-one, with or without groups; m times that for at most m rows a person. Where the number of people
             is public and nobody is filtered out, M = n − H needs no draw, and H changes by 1.
-Draw        every cell + Laplace(Δ/ε).
+Draw        every cell + Laplace(Δ/ε). Or Gaussian noise, as for counts (of_counts.py): a person's change has two sides
+            under replace-one where misses are drawn too, else one, each of L1 norm at most m.
 Answer      H/(H+M), or H/n. Its range is every ratio the noisy ranges allow.
 Cost        one scan.
 """
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dpengine.accountant.loss import Loss, Pure, Together
+from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Figures, JsonObject
 from dpengine.declared.condition_words import conditions
@@ -30,9 +31,9 @@ from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace
+from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.ratio_intervals import ratio, ratio_range, share_told
-from dpengine.noise.tails import least_count_error, mean_reach
+from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
 from dpengine.statistics.counts import HitCounts
 
 NOBODY, ALL = Fraction(0), Fraction(100)
@@ -60,10 +61,15 @@ class Proportion(Averaged[tuple[int, ...]]):
             "of some": {"of": [SOME], "where": IN_A},
             "by group": {"of": [SOME], "by": "c"},
             "by numbers in steps": {"of": IN_A, "by": {"column": "x", "step": 2}},
+            "of everybody, Gaussian": {"of": IN_A, "noise": "gaussian"},
+            "of some, Gaussian": {"of": [SOME], "where": IN_A, "noise": "gaussian"},
+            "by group, Gaussian": {"of": [SOME], "by": "c", "noise": "gaussian"},
         },
         example=Example({"of": WEST}),
         twins=("half", "small"),
     )
+
+    noises: ClassVar[tuple[str, ...]] = ("gaussian",)
 
     of: Predicate
 
@@ -91,29 +97,46 @@ class Proportion(Averaged[tuple[int, ...]]):
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return value if self.known is None else value[:1]
 
+    @property
+    def sides(self) -> int:
+        return 2 if self.known is None and self.facts.relation == "replace" else 1
+
     def sensitivity(self) -> Sensitivity:
-        moves = 2 if self.known is None and self.facts.relation == "replace" else 1
-        return Sensitivity("l1", moves * self.facts.unit.at_most)
+        if self.noise:
+            return Sensitivity("l2sq", self.sides * self.facts.unit.at_most**2)
+        return Sensitivity("l1", self.sides * self.facts.unit.at_most)
+
+    @property
+    def rho(self) -> Fraction:
+        return self.epsilon**2 / (2 * self.sides)
+
+    @property
+    def variance(self) -> Fraction:
+        """σ² of Gaussian noise."""
+        return self.sensitivity().bound / (2 * self.rho)
 
     @property
     def scale(self) -> Fraction:
         return self.sensitivity().bound / self.epsilon
 
     def loss(self) -> Loss:
-        if self.known is None and self.facts.relation == "replace":
+        if self.noise:
+            return Gaussian(self.rho)
+        if self.sides == 2:
             return Together((Pure(self.epsilon / 2), Pure(self.epsilon / 2)))
         return Pure(self.epsilon)
 
     def _reach(self, looks: int = 1) -> int | Fraction:
         cells = 1 if self.known is not None else 2 * self.groups
-        return mean_reach(self.scale, looks, self.beta / cells)
+        beta = self.beta / cells
+        return gaussian_mean_reach(self.variance, looks, beta) if self.noise else mean_reach(self.scale, looks, beta)
 
     def promise(self) -> Within:
         people = Fraction(self.facts.about, self.groups)
         reach = self._reach()
         alpha = min(100 * reach / max(people if self.known is not None else people - 2 * reach, Fraction(1)), ALL)
         least = NOBODY
-        if self.known is not None:
+        if self.known is not None and not self.noise:  # Gaussian noise has no finite ε, so no lower bound is known
             least = min(100 * least_count_error(self.epsilon, self.beta) / people, ALL)
         return Within(alpha, self.groups, self.beta, least, "percent", nominal=self.known is None)
 
@@ -121,9 +144,12 @@ class Proportion(Averaged[tuple[int, ...]]):
         return ALL / 8
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        return tuple(coins.laplace(list(self.measured(value)), self.scale))
+        counts = list(self.measured(value))
+        return tuple(coins.gaussian(counts, self.variance) if self.noise else coins.laplace(counts, self.scale))
 
     def law(self, value: tuple[int, ...]) -> Independent:
+        if self.noise:
+            return Independent(tuple(Normal(count, self.variance) for count in self.measured(value)))
         return Independent(tuple(Laplace(count, self.scale) for count in self.measured(value)))
 
     def truth(self, rows: Sequence[Row]) -> float:

@@ -7,6 +7,9 @@ Statistic   values are integer multiples k of a public grain g (the common measu
             a row replaced by at most max(K, range/g), or by the range alone where nobody can be filtered out or lack a
             value; by group under replace-one two sums change, by at most K each. At most m rows a person: m times.
 Draw        every sum + Laplace(Δ/ε), on the public grain.
+Gaussian    every sum + Z of variance Δ₂²/(2ρ), ρ = ε²/2, about the Rényi loss of Laplace noise at ε: ρ-zCDP (Canonne,
+            Kamath, Steinke 2020, Thm 14), no finite ε. Δ₂ is Δ, but by group under replace-one: a row that stays in its
+            group moves one sum by the range, one that leaves it two by K each, so Δ₂² = max(range², 2K²), m² times.
 Accuracy    all k sums at once, by a union bound.
 Cost        one scan.
 """
@@ -19,7 +22,7 @@ from fractions import Fraction
 from math import fsum, gcd, lcm
 from typing import ClassVar
 
-from dpengine.accountant.loss import Loss, Pure
+from dpengine.accountant.loss import Gaussian, Loss, Pure
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Ends, Figures
 from dpengine.declared.conditions import Row
@@ -31,8 +34,8 @@ from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
-from dpengine.noise.laws import Independent, Laplace
-from dpengine.noise.tails import mean_reach
+from dpengine.noise.laws import Independent, Laplace, Normal
+from dpengine.noise.tails import gaussian_mean_reach, mean_reach
 from dpengine.statistics.counts import Moments
 
 
@@ -58,10 +61,14 @@ class Sum(OfNumbers[tuple[int, ...]]):
             "with empty cells": {"column": "x"},
             "of everybody": {"column": "z"},
             "by group": {"column": "z", "by": "c"},
+            "with empty cells, Gaussian": {"column": "x", "noise": "gaussian"},
+            "by group, Gaussian": {"column": "z", "by": "c", "noise": "gaussian"},
         },
         example=Example({"column": "visits"}),
         twins=("unclipped", "half"),
     )
+
+    noises: ClassVar[tuple[str, ...]] = ("gaussian",)
 
     def __post_init__(self) -> None:
         if self._largest * MOST_ROWS > MOST_SUM:
@@ -99,13 +106,25 @@ class Sum(OfNumbers[tuple[int, ...]]):
         width = int(column.diameter / self.grain)
         if self.facts.relation == "add_remove":
             change = self._largest
+        elif self.by is not None and self.noise:
+            return Sensitivity("l2sq", max(width**2, 2 * self._largest**2) * self.facts.unit.at_most**2)
         elif self.by is not None:
             change = max(2 * self._largest, width)
         elif self.facts.countable(self.where, self.column) is not None:
             change = width
         else:
             change = max(self._largest, width)
-        return Sensitivity("l1", change * self.facts.unit.at_most)
+        change *= self.facts.unit.at_most
+        return Sensitivity("l2sq", change**2) if self.noise else Sensitivity("l1", change)
+
+    @property
+    def rho(self) -> Fraction:
+        return self.epsilon**2 / 2
+
+    @property
+    def variance(self) -> Fraction:
+        """σ² of Gaussian noise."""
+        return self.sensitivity().bound / (2 * self.rho)
 
     @property
     def scale(self) -> Fraction:
@@ -113,10 +132,11 @@ class Sum(OfNumbers[tuple[int, ...]]):
 
     def loss(self) -> Loss:
         """Pure ε also by group: a change inside one group can use more than half of it."""
-        return Pure(self.epsilon)
+        return Gaussian(self.rho) if self.noise else Pure(self.epsilon)
 
     def _reach(self, looks: int = 1) -> int | Fraction:
-        return mean_reach(self.scale, looks, self.beta / self.groups)
+        beta = self.beta / self.groups
+        return gaussian_mean_reach(self.variance, looks, beta) if self.noise else mean_reach(self.scale, looks, beta)
 
     def promise(self) -> Within:
         return Within(self._reach() * self.grain, self.groups, self.beta, Fraction(0), self.column)
@@ -141,9 +161,12 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return max(abs(column.lower + column.upper), column.diameter) / 2 * self.facts.about / self.groups / 4
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
-        return tuple(coins.laplace(list(self.measured(value)), self.scale))
+        sums = list(self.measured(value))
+        return tuple(coins.gaussian(sums, self.variance) if self.noise else coins.laplace(sums, self.scale))
 
     def law(self, value: tuple[int, ...]) -> Independent:
+        if self.noise:
+            return Independent(tuple(Normal(total, self.variance) for total in self.measured(value)))
         return Independent(tuple(Laplace(total, self.scale) for total in self.measured(value)))
 
     def truth(self, rows: Sequence[Row]) -> float:

@@ -1,0 +1,65 @@
+"""The largest of ten groups: how many people fewer the chosen one has than the largest, on average.
+
+OpenDP      `make_noisy_max`: under ε with exponential noise, which is permute-and-flip; under ρ-zCDP with Gumbel noise,
+            which is the exponential mechanism, ρ = ε²/8.
+Before      report noisy max with Laplace noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from opendp import measurements as m
+from opendp.domains import atom_domain, vector_domain
+from opendp.measures import max_divergence, zero_concentrated_divergence
+from opendp.metrics import linf_distance
+
+import dpengine as dp
+from bench.accuracy import RELATIONS, REPLACE, again, line
+from bench.utility.columns import PEOPLE, made
+from bench.utility.frame import BEFORE, COINS, NAMES, OURS, pure
+from dpengine.declared.facts import Facts
+from dpengine.mechanisms.query import AnyQuery
+
+BANDS = [f"band {place}" for place in range(10)]
+SPENDS = ("0.01", "0.1")
+
+
+def rows(draws: int) -> Iterator[dict[str, Any]]:
+    for people in PEOPLE:
+        counts = np.bincount(made("age", people).codes % 10, minlength=10)
+        for relation in RELATIONS:
+            for epsilon in SPENDS:
+                case = f"most common last digit of an age, {people:,} people"
+                yield from _lines(case, counts, relation, epsilon, draws)
+
+
+def _lines(case: str, counts: Any, relation: str, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:
+    usual, value = _asked(relation, int(counts.sum()), epsilon), tuple(counts.tolist())
+
+    def behind(place: int) -> float:
+        return float(counts.max() - counts[place])
+
+    def ours(query: AnyQuery) -> Any:
+        return again(draws, lambda: behind(query.draw(value, COINS)))
+
+    flip = usual.with_noise("permute_and_flip")
+    moves, loss = (2 if relation == REPLACE else 1), float(epsilon)
+    zcdp = f"ρ-zCDP, ρ = {loss**2 / 8:g}"
+    yield line(case, relation, pure(epsilon), OURS, ours(flip))
+    yield line(case, relation, pure(epsilon), BEFORE, ours(replace(usual, older=1)))
+    yield line(case, relation, zcdp, OURS, ours(usual))
+    near = linf_distance(T="i64", monotonic=relation != REPLACE)
+    for measure, guarantee in ((max_divergence(), pure(epsilon)), (zero_concentrated_divergence(), zcdp)):
+        their = m.make_noisy_max(vector_domain(atom_domain(T="i64")), near, measure, moves / loss)
+        yield line(case, relation, guarantee, "OpenDP", again(draws, lambda t=their: behind(t(counts))))
+
+
+def _asked(relation: str, people: int, epsilon: str) -> AnyQuery:
+    schema = dp.Schema({"x": dp.Category(BANDS, BANDS[0], BANDS[0])})
+    facts = Facts("bench", schema, dp.Unit.rows(), NAMES[relation], people)  # type: ignore[arg-type]
+    options = [[["x", "in", [label]]] for label in BANDS]
+    return dp.catalogue["noisy_argmax"].build(facts, {"options": options, "epsilon": epsilon})

@@ -92,7 +92,7 @@ def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats
     cells = look.marginals[part]
     for axis, place in reversed(list(enumerate(part))):
         if place in at:
-            cells = cells.take(look.query.cell_labels[place].index(groups[at[place]]), axis=axis)
+            cells = np.take(cells, [look.query.cell_labels[place].index(groups[at[place]])], axis=axis).squeeze(axis)
     return cells, True
 
 

@@ -62,8 +62,8 @@ def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
         for at, (name, values) in enumerate(groups):
             rest = groups[:at] + groups[at + 1 :]
             others = {other: kept for other, kept in now["merged"].items() if other != column}
-            words = say("board_page.merge_apart", group=name or ", ".join(values), column=column)
-            _link(table, words, now | {"merged": others | ({column: rest} if rest else {})})
+            apart = say("board_page.merge_apart", group=name or ", ".join(values), column=column)
+            _link(table, apart, now | {"merged": others | ({column: rest} if rest else {})})
 
 
 def _link(table: dp.Table, words: str, changed: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ from dpengine.asking.paid_answers import (
     run_of,
     session_for,
 )
+from dpengine.asking.people_told import PeopleTold, far_off, kinds
 from dpengine.asking.plan import Planner, PlanRun
 from dpengine.asking.release import Asker, Home, new_request
 from dpengine.asking.repeated_answers import Reading
@@ -57,6 +58,8 @@ from dpengine.released.published import Published
 from dpengine.released.registry_draft import ReleasedSoFar
 from dpengine.released.synthetic import KEYS, Synthetic
 from dpengine.storage.registry import Record
+
+MOST_ASKED = 20  # of the newest answers that may tell how many people there are
 
 
 class Table:
@@ -304,6 +307,17 @@ class Table:
     def fits(self) -> Fits:
         """The paid checks of whether the cells of its columns are as declared: free to see."""
         return fits_of(self._workspace.ledger, self._budget.id, self.name, made=self.practice)
+
+    def people_far_off(self) -> PeopleTold | None:
+        """What a paid answer says of the number of people, where the declared one is surely far off: free to see."""
+        if self.practice or self.facts.people is not None:
+            return None
+        return far_off(answers_of_kinds(self._asker, kinds(), MOST_ASKED), self.facts.about)
+
+    def correct_people(self, people: int) -> Table:
+        """Declare another number of people, where membership is secret. Free: nothing is read, and answers already
+        given keep what they were planned with."""
+        return Table(self._workspace, self._workspace.correct_people(self.name, people), self._budget, self.actor)
 
     def fit_of(self, column: str) -> ColumnFit:
         """The same for one column, as it is declared now."""

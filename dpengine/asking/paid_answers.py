@@ -52,6 +52,7 @@ _lock = Lock()
 
 
 def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
+    facts = replace(facts, about=claim.get("about", facts.about))  # the declared number may have been corrected since
     kind, bounds, columns = catalogue[claim["key"]], claim.get("bounds", {}), facts.schema.columns
     if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
         query = kind.of_claim(facts, claim)

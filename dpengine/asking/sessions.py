@@ -280,6 +280,8 @@ def bears(make: Callable[[int], AdaptiveSession], alpha: Fraction, most: int = M
 
 
 def session_of(facts: Facts, entry: Entry) -> AdaptiveSession:
-    query = catalogue[entry.charge.claim["key"]].of_claim(facts, entry.charge.claim)
+    claim = entry.charge.claim
+    facts = replace(facts, about=claim.get("about", facts.about))  # what sums are divided by stays what it was
+    query = catalogue[claim["key"]].of_claim(facts, claim)
     assert isinstance(query, AdaptiveSession)
     return query

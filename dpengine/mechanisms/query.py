@@ -41,6 +41,7 @@ from dpengine.statistics.raw_needs import RawNeed
 Statistic = TypeVar("Statistic")  # what is computed on the data
 Raw = TypeVar("Raw")  # what is drawn from it with noise
 Fields = JsonObject  # what a question is made with, by name
+Bounds = tuple[int, int | None]  # between which a number lies; None where it has no known end
 Progress = Callable[[int, int], None]  # called with (done, total); both numbers are public
 
 
@@ -252,6 +253,16 @@ class Query(Answered, Generic[Statistic, Raw]):
     def named_by(self) -> object:
         """The column whose values the parts of the answer are, if there is one."""
         return None if self.by is None else self.facts.schema.category(self.by)
+
+    def rows_told(self, raw: Figures) -> Bounds | None:
+        """Between which ends the number of rows of the whole table lies, by what was drawn alone: it holds together
+        with all other ranges of the answer, but for β. None where the answer says nothing of it."""
+        return None
+
+    def people_told(self, raw: Figures) -> Bounds | None:
+        """The same of people: each has one row at least, and at most as many as count."""
+        told = self.rows_told(raw)
+        return None if told is None else (-(-told[0] // self.facts.unit.at_most), told[1])
 
     def listed(self, value: JsonObject) -> list[str]:
         """The names of an answer's parts as a person sees them: in the declared order, or by rank."""

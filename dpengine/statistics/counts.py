@@ -257,17 +257,22 @@ class MisfitCount(Aggregate[int]):
 
 @dataclass(frozen=True)
 class MisfitCounts(Aggregate[Counts]):
-    """In each of several columns: how many rows have a cell there that does not fit its declaration."""
+    """In each of several columns: how many rows have a cell there that does not fit its declaration; with `fitting`,
+    then also how many have one that does."""
 
     columns: tuple[str, ...]
     where: Predicate = EVERYONE
+    fitting: bool = False
 
     def of(self, rows: Sequence[Row]) -> Counts:
         met = [row for row in rows if self.where.holds(row)]
-        return tuple(sum(row[f"fault {name}"] for row in met) for name in self.columns)
+        return self._with_fitting([sum(row[f"fault {name}"] for row in met) for name in self.columns], len(met))
+
+    def _with_fitting(self, misfits: Sequence[int], rows: int) -> Counts:
+        return (*misfits, *(rows - misfit for misfit in misfits if self.fitting))
 
     def imagine(self, people: int, shape: str) -> Counts:
-        return (people // 50,) * len(self.columns)
+        return self._with_fitting((people // 50,) * len(self.columns), people)
 
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {flag_name(names[column]): "int64" for column in self.columns}
@@ -275,10 +280,11 @@ class MisfitCounts(Aggregate[Counts]):
     def expression(self, view: View) -> Expression:
         rows, names = view.rows, view.names
         found = {f"n{at}": total(rows[flag_name(names[column])]) for at, column in enumerate(self.columns)}
-        return rows.aggregate(**found)
+        return rows.aggregate(**found, rows=rows.count())
 
     def shape(self, found: Found) -> Counts:
-        return tuple(int(found[f"n{at}"][0]) for at in range(len(self.columns)))
+        misfits = [int(found[f"n{at}"][0]) for at in range(len(self.columns))]
+        return self._with_fitting(misfits, int(found["rows"][0]))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -146,6 +147,19 @@ class DeclaredTables:
 
         with self.loading():
             return redeclare.revise(self._registry, name, folder, schema, code)
+
+    def correct_people(self, name: str, people: int) -> Record:
+        """Another declared number of people, where it is the owner's word: only promises are planned with it."""
+        record = self._registry.get(name)
+        if record is None or record.practice:
+            raise AllowanceError("table.practice")
+        if record.relation != "add_remove":
+            raise AllowanceError("facts.people_public")
+        if type(people) is not int or people < 1:
+            raise AllowanceError("facts.rows")
+        if closed_kind(self.ledger.closed(), record.budget, name):
+            raise AllowanceError("table.closed", table=name)
+        return self._registry.correct(replace(record, about=people))
 
     def _arrive(
         self,

@@ -142,12 +142,20 @@ class Registry:
         rows.execute(f"INSERT INTO tables ({names}) VALUES ({marks})", list(fields.values()))
 
     def update(self, rows: sqlite3.Connection, record: Record) -> None:
-        """A table declared anew: schema and version change, in the caller's transaction; nothing else ever changes."""
+        """A table declared anew: schema and version change, in the caller's transaction; nothing else changes."""
         fields = _fields(record)
         changed = [fields[name] for name in ("schema", "version", "header", "name")]
         done = rows.execute("UPDATE tables SET schema = ?, version = ?, header = ? WHERE name = ?", changed)
         if done.rowcount != 1:
             raise AllowanceError("table.unknown", name=record.name)
+
+    def correct(self, record: Record) -> Record:
+        """The number of people that is declared where nobody counts them."""
+        with self.transaction() as rows:
+            done = rows.execute("UPDATE tables SET about = ? WHERE name = ?", [record.about, record.name])
+            if done.rowcount != 1:
+                raise AllowanceError("table.unknown", name=record.name)
+        return record
 
     def find(self, rows: sqlite3.Connection, name: str) -> Record | None:
         row = rows.execute("SELECT * FROM tables WHERE name = ?", [name]).fetchone()

@@ -81,6 +81,7 @@ CAUSES: dict[str, Cause] = {
     "unit.each": lambda b: declare_draft.unit(declare_draft.Draft(many="more", who=b.cell)),
     "unit.at_most": lambda b: dp.Unit.column("who", 0),
     "unit.unknown": lambda b: Unit.from_json({"kind": "herd"}),
+    "facts.people_public": lambda b: b.small().correct_people(3),
     "facts.rows": lambda b: b.load(f"a\n{b.cell}\n", relation="add_remove", about_rows=0),
     "facts.rows_needed": lambda b: b.load(f"a\n{b.cell}\n", relation="add_remove"),
     "relation.unknown": lambda b: b.load(f"a\n{b.cell}\n", relation="cousin"),

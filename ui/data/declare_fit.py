@@ -12,6 +12,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
+from dpengine.asking.answers import round_up_two
 from dpengine.asking.column_fit import ColumnFit, slip
 from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.counts.fit_checks import FITS
@@ -28,6 +29,7 @@ MOST_TOLD = 12  # columns in a line
 
 def show(table: dp.Table, buy: bool = True) -> None:
     """What is known of every column; with `buy`, an offer to check what was not checked as it is declared now."""
+    _people(table)
     fits = table.fits().all_of(table.schema.columns.items())
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
@@ -38,6 +40,30 @@ def show(table: dp.Table, buy: bool = True) -> None:
             st.html(f"<p>{escape(say('data.fit.unchecked', columns=_some(unchecked)))}</p>")
         if unchecked and buy:
             _offer(table, unchecked)
+
+
+def _people(table: dp.Table) -> None:
+    """Where a paid answer shows that the declared number of people is far off: what it says, and how to correct it."""
+    told = table.people_far_off()
+    if told is None:
+        return
+    with st.container(key="card-people"):
+        st.html(
+            f"<h2>{escape(say('data.people.title'))}</h2>"
+            f'<p class="warn" role="status"><b>{escape(told.planned())}</b></p>'
+            f'<p class="muted">{escape(say("data.people.means"))}</p>'
+        )
+        middle = told.low if told.high is None else (told.low + told.high) // 2
+        key = f"people-{table.name}-{told.declared}"
+        st.number_input(say("data.people.field"), min_value=1, value=round_up_two(Fraction(middle)), key=key, width=220)
+        st.button(say("data.people.button"), key="people-correct", on_click=_correct, args=(table, key))
+
+
+def _correct(table: dp.Table, key: str) -> None:
+    try:
+        table.correct_people(int(st.session_state[key]))
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
 
 
 def told(table: dp.Table, fits: Sequence[ColumnFit]) -> None:

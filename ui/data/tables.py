@@ -104,10 +104,12 @@ def _attention(table: dp.Table) -> str:
     """Columns that mostly do not fit, as far as that was paid for; and that nobody has checked any."""
     if table.practice or table.closed:
         return ""
-    fits = table.fits().all_of(table.schema.columns.items())
+    fits, people = table.fits().all_of(table.schema.columns.items()), table.people_far_off()
     told = [fit.words() for fit in fits if fit.state in (MOSTLY_NOT, SOME_NOT)]
     if fits and not any(fit.checked for fit in fits):
         told = [say("tables.unchecked")]
+    if people is not None:
+        told.insert(0, people.planned())
     return "".join(f'<p class="warn">{escape(line)}</p>' for line in told[:LATEST])
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import dpengine as dp
 from dpengine.asking.column_fit import WELL_MADE, Fits
+from dpengine.asking.people_told import PeopleTold, told_by
 from dpengine.core.errors import AllowanceError
 from dpengine.messages import say
 from dpengine.storage.samples import SAMPLES
@@ -36,7 +37,22 @@ def _known(name: str, folder: Path, head: str) -> Fits:
 def notes(answer: dp.Answer, part: str = "") -> list[str]:
     """On the columns of an answer, or of a part of it; nothing where all cells fit, where we made the table, or where
     it is gone."""
-    return fits(answer).notes(answer.query, part)
+    people = None if part else told_by(answer)
+    return [*fits(answer).notes(answer.query, part), *([people.words()] if people is not None and people.far else [])]
+
+
+def planned(table: dp.Table, query: dp.Query) -> str:
+    """A note beside a promise that is planned with a number of people which a paid answer shows to be far off."""
+    if table.practice or table.facts.people is not None or not query.promise().supposes(query):
+        return ""
+    told = _far_off(table.name, workspace().folder, workspace().ledger.head()[1], table.facts.about)
+    return "" if told is None else told.planned()
+
+
+@lru_cache(maxsize=64)
+def _far_off(name: str, folder: Path, head: str, declared: int) -> PeopleTold | None:
+    """Of a table as its ledger stands. It holds released answers alone."""
+    return workspace().table(name).people_far_off()
 
 
 def html(answer: dp.Answer, linked: bool = False) -> str:

@@ -16,7 +16,7 @@ from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent, percents
 from dpengine.messages import say
 from dpengine.messages.numbers import local
-from ui.parts import counted, levers, number_field
+from ui.parts import counted, fitting, levers, number_field
 from ui.words import gloss
 from ui.words.markup import unmarked
 
@@ -126,6 +126,8 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     lines.append(counted.html(query))
     told = say("spend.cost", share=percent(price.share))
     lines.append(f'<p class="muted">{gloss.text(told)} {escape(price.promise.floor_words(query.facts.about))}</p>')
+    if note := fitting.planned(table, query):
+        lines.append(f'<p class="warn" role="status">{escape(note)}</p>')
     if not price.useful:
         lines.append(f'<p class="warn">{gloss.text(noise_words(table, query, price))}</p>')
     st.html("".join(lines))

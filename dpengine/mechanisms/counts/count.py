@@ -21,13 +21,14 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import JsonObject
+from dpengine.core.json_types import Figures, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
+from dpengine.declared.schema import Category
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
-from dpengine.mechanisms.query import Fields
+from dpengine.mechanisms.query import Bounds, Fields
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, WEST, Example, Trial
 from dpengine.messages import say
@@ -102,6 +103,14 @@ class Count(OfCounts):
         if self.by is None:
             return RowCount(self.where, self.people)
         return CellCounts((self.by,), (self.groups,), self.where, self.people)
+
+    def holds_rows(self) -> bool | None:
+        if self.by is not None and self.people:
+            return None  # a person counts once in each group
+        return self.by is None or isinstance(self.facts.schema.category(self.by), Category)
+
+    def people_told(self, raw: Figures) -> Bounds | None:
+        return self.rows_told(raw) if self.people else super().people_told(raw)
 
     @property
     def moves(self) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from dpengine.declared.condition_words import combined, who
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import coarser, read_ref
-from dpengine.declared.schema import extra_labels
+from dpengine.declared.schema import Category, extra_labels
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.histogram import Histogram
 from dpengine.mechanisms.query import Fields
@@ -78,6 +78,9 @@ class Crosstab(Histogram):
         if prod(sizes) > MOST_CELLS:
             raise AllowanceError("crosstab.cells", cells=prod(sizes), most=MOST_CELLS)
         return {"columns": tuple(names), "column": names[0], "starts": tuple(range(prod(sizes)))}
+
+    def holds_rows(self) -> bool | None:
+        return all(isinstance(self.facts.schema.category(name), Category) for name in self.columns)
 
     def named_by(self) -> object:
         return None

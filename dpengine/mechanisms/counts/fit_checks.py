@@ -6,9 +6,15 @@ Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006,
 Statistic   k counts, c_j = #{rows flagged in column j}. A flag looks at its own row and at the declaration; an empty
             cell is no misfit. One person holds at most m rows, so |c_j − c_j′| ≤ m for every j, under both relations:
             k sides of m each, at most km in L1 and km² in squared L2.
+            Under add/remove the rows that fit are counted too, f_j = n − c_j, for nothing: a row added or removed moves
+            either c_j or f_j by one, and not both, so the side (c_j, f_j) still has an L1 norm of at most m and hence
+            a squared L2 norm of at most m². Under replace-one a row may move from one to the other, twice as much;
+            there the number of people is public, and misfits alone are counted.
 Draw        every count + Z: `of_counts`. Gaussian noise grows with √k where Laplace noise grows with k, so for many
             columns it is far cheaper.
-Accuracy    all k counts at once within t, by a union bound: each except with probability β/k.
+Rows        c_j + f_j = n for every j, so the mean over the columns is n with the noise of 2k draws over k.
+Accuracy    all k counts of misfits at once within t, by a union bound: each except with probability β/k. Where rows are
+            counted too, each except with 19β/(20k), and n except with β/20: all of it at once but for β.
 Verdict     from a column's range and the declared number of people alone. It fits where surely at most a fifth of the
             people have a misfit, or where none may have one and surely at most half do; it mostly does not fit where
             surely half of all rows that can count hold one.
@@ -20,15 +26,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.core.json_types import Ends, Figures, Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
-from dpengine.mechanisms.query import Fields, Released
+from dpengine.mechanisms.query import Bounds, Fields, Released
 from dpengine.mechanisms.telling import FEW
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
@@ -36,6 +43,7 @@ from dpengine.statistics.counts import MisfitCounts
 
 FITS, MOSTLY_NOT, SOME_NOT, UNSURE = "fits", "mostly_not", "some_not", "unsure"
 _NAMED = 3  # columns in a sentence
+_FOR_MISFITS = Fraction(19, 20)  # of β, where rows are counted too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +52,7 @@ class FitChecks(OfCounts):
         key="fit_checks",
         asked_on=("data",),
         order=165,
-        version=1,
+        version=2,
         answer="count",
         states=(FEW,),
         caveats=("empty", "below"),
@@ -61,6 +69,8 @@ class FitChecks(OfCounts):
         example=Example({"columns": ["visits"]}),
         twins=("half",),
     )
+
+    reads: ClassVar[tuple[int, ...]] = (1,)  # misfits alone, under both relations
 
     columns: tuple[str, ...]
 
@@ -121,7 +131,27 @@ class FitChecks(OfCounts):
         return {name: sum(row[f"fault {name}"] for row in rows) for name in self.columns}
 
     def need(self) -> MisfitCounts:
-        return MisfitCounts(self.columns)
+        return MisfitCounts(self.columns, fitting=self.counts_fitting)
+
+    @property
+    def counts_fitting(self) -> bool:
+        """Are the rows that fit counted too, and so how many there are?"""
+        return self.facts.relation == "add_remove" and not self.older
+
+    def reach(self, looks: int = 1) -> int | Fraction:
+        part = self.beta * _FOR_MISFITS if self.counts_fitting else self.beta
+        return self.mean_of(looks, part / len(self.columns))
+
+    def around(self, raw: Figures, looks: int) -> Released:
+        return super().around(raw[: len(self.columns)], looks)
+
+    def rows_told(self, raw: Figures) -> Bounds | None:
+        columns = len(self.columns)
+        if not self.counts_fitting or len(raw) != 2 * columns:
+            return None
+        off = 2 * self.mean_of(2 * columns, self.beta * (1 - _FOR_MISFITS))
+        middle = Fraction(sum(raw), columns)
+        return max(ceil(middle - off), 0), max(floor(middle + off), 0)
 
     @property
     def moves(self) -> tuple[int, int]:

@@ -171,6 +171,12 @@ class Histogram(OfCounts):
     def coarse(self) -> Fraction:
         return Fraction(self.facts.about, len(self.starts)) / 4
 
+    def holds_rows(self) -> bool | None:
+        column = self.values
+        if isinstance(column, ItemSet):
+            return None
+        return isinstance(column, Category) or (not isinstance(column, Grouped) and column.complete)
+
     def named_by(self) -> object:
         return self.values
 

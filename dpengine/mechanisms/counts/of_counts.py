@@ -17,12 +17,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.core.json_types import Ends, Figures
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Averaged, Released, Sensitivity
+from dpengine.mechanisms.query import Averaged, Bounds, Released, Sensitivity
 from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.noise.tails import gaussian_mean_reach, least_count_error, mean_reach
@@ -76,10 +77,25 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
 
     def reach(self, looks: int = 1) -> int | Fraction:
         """How far the mean of `looks` draws of each count can be off, all counts at once, except with probability β."""
-        beta = self.beta / self.numbers
+        return self.mean_of(looks, self.beta / self.numbers)
+
+    def mean_of(self, draws: int, beta: Fraction) -> int | Fraction:
+        """How far the mean of the noise of so many draws can be from 0, except with probability β."""
         if self.noise:
-            return gaussian_mean_reach(self.variance, looks, beta)
-        return mean_reach(self.scale, looks, beta)
+            return gaussian_mean_reach(self.variance, draws, beta)
+        return mean_reach(self.scale, draws, beta)
+
+    def holds_rows(self) -> bool | None:
+        """Is every row of the table in exactly one of the counts? False: in one at most. None: neither."""
+        return None
+
+    def rows_told(self, raw: Figures) -> Bounds | None:
+        """What the ranges of all counts, which hold at once, say of their sum."""
+        every = self.holds_rows()
+        if every is None or self.conditional:
+            return None
+        off, total = self.numbers * self.reach(), sum(raw)
+        return max(ceil(total - off), 0), max(floor(total + off), 0) if every else None
 
     @property
     def most(self) -> int:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
@@ -26,7 +27,7 @@ from dpengine.declared.conditions import Predicate, Row, read_predicate
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Averaged, Fields, Released, Sensitivity
+from dpengine.mechanisms.query import Averaged, Bounds, Fields, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
@@ -139,6 +140,13 @@ class Proportion(Averaged[tuple[int, ...]]):
         if self.known is not None and not self.noise:  # Gaussian noise has no finite ε, so no lower bound is known
             least = min(100 * least_count_error(self.epsilon, self.beta) / people, ALL)
         return Within(alpha, self.groups, self.beta, least, "percent", nominal=self.known is None)
+
+    def rows_told(self, raw: Figures) -> Bounds | None:
+        if self.conditional or self.by is not None or self.known is not None:
+            return None
+        hits, misses = raw
+        off = 2 * self._reach()
+        return max(ceil(hits + misses - off), 0), max(floor(hits + misses + off), 0)
 
     def coarse(self) -> Fraction:
         return ALL / 8

@@ -33,7 +33,7 @@ import numpy as np
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.arrays import Floats, Integers
 from dpengine.core.exact import floor, ln_above, text_of
-from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.json_types import Figures, Json, JsonObject
 from dpengine.declared.conditions import Row
 from dpengine.declared.facts import Facts
 from dpengine.declared.grouped import Grouped, Ref, base, ref_json
@@ -53,7 +53,7 @@ from dpengine.mechanisms.marginals.wanted import (
     wanted_sets,
 )
 from dpengine.mechanisms.promises import Within
-from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
+from dpengine.mechanisms.query import Bounds, Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import called, say
@@ -292,7 +292,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     # The answer
 
-    def marginals(self, raw: Sequence[int]) -> dict[Columns, Floats]:
+    def marginals(self, raw: Sequence[int | Fraction]) -> dict[Columns, Floats]:
         """Every wanted marginal, from what was drawn: post-processing."""
         released: dict[Columns, Floats | Integers] = {}
         start = 0
@@ -316,6 +316,14 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     def item_labels(self, name: str) -> list[str]:
         return list(set_of(self.facts, name).labels)
+
+    def rows_told(self, raw: Figures) -> Bounds | None:
+        """Cells of every column add up to the same: within what those of one column, which hold at once, allow."""
+        if self.layout.known or not self.axes:
+            return None
+        off = min(self.layout.cells((place,)) * self.reach((place,)) for place in range(len(self.axes)))
+        total = float(self.marginals(raw)[(0,)].sum())
+        return max(math.ceil(total - off), 0), max(math.floor(total + off), 0)
 
     def labels(self) -> list[str]:
         """The bars of all columns by themselves."""

@@ -55,6 +55,7 @@ SENTENCES: dict[str, str] = {
     "table.unknown": "There is no table called “{name}”; choose one on the Data page.",
     "table.name": "A table needs a name of 1 to {most} plain characters.",
     "query.other_table": "This question was built for another table; build it again here.",
+    "facts.people_public": "The number of people in this table was counted and is public; it stays as it is.",
     "facts.rows": "Say about how many people the table holds, as a whole number of at least 1.",
     "facts.rows_needed": "Say about how many people the table holds: where being in it is secret, previews need your estimate.",
     "date.unreadable": "{name} must be a date written like 1990-12-31.",

@@ -93,4 +93,12 @@ SENTENCES: dict[str, str] = {
     "data.found.use": "Use what was found",
     "data.found.use_means": "It is paid for and may be used: it goes onto the columns’ cards, where you can still change it.",
     "data.found.nothing": "Nothing was found that a declaration could be made of.",
+    "people.far": "You declared about {declared} {declared|person|people}; this answer says between {low} and {high}, {chance} times in 100. Correct the number under Tables: errors were planned for {declared}, and so were checks of the columns.",
+    "people.far_least": "You declared about {declared} {declared|person|people}; this answer says at least {low}, {chance} times in 100. Correct the number under Tables: errors were planned for {declared}, and so were checks of the columns.",
+    "people.planned": "Planned for {declared} {declared|person|people}, as declared; an answer you paid for says between {low} and {high}, {chance} times in 100. Correct the number under Tables, and errors are planned with the right one.",
+    "people.planned_least": "Planned for {declared} {declared|person|people}, as declared; an answer you paid for says at least {low}, {chance} times in 100. Correct the number under Tables, and errors are planned with the right one.",
+    "data.people.title": "How many people are there?",
+    "data.people.field": "About how many people",
+    "data.people.button": "Correct the number",
+    "data.people.means": "Nothing is spent and nobody’s rows are read. Answers so far stay as they are; errors of the next ones are planned with this number.",
 }

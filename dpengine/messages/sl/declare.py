@@ -55,6 +55,7 @@ SENTENCES: dict[str, str] = {
     "table.unknown": "Tabele z imenom »{name}« ni; izberite jo na strani Podatki.",
     "table.name": "Ime tabele mora imeti od 1 do {most} navadnih znakov.",
     "query.other_table": "To vprašanje je bilo sestavljeno za drugo tabelo; sestavite ga znova tukaj.",
+    "facts.people_public": "Število oseb v tej tabeli je prešteto in javno; ostane, kot je.",
     "facts.rows": "Povejte, približno koliko oseb je v tabeli: celo število, najmanj 1.",
     "facts.rows_needed": "Povejte, približno koliko oseb je v tabeli: kjer je članstvo skrivnost, predogledi potrebujejo vašo oceno.",
     "date.unreadable": "{name} mora biti datum, zapisan kot 1990-12-31.",

@@ -93,4 +93,12 @@ SENTENCES: dict[str, str] = {
     "data.found.use": "Uporabi najdeno",
     "data.found.use_means": "Plačano je in se sme uporabiti: gre na kartice stolpcev, kjer ga lahko še spremenite.",
     "data.found.nothing": "Ni bilo najdeno nič, iz česar bi bilo mogoče narediti opis.",
+    "people.far": "Navedli ste približno {declared} {declared|osebo|osebi|osebe|oseb}; ta odgovor pravi, da jih je med {low} in {high}, v {chance} od 100 primerov. Popravite število na strani Tabele: napake so bile načrtovane za {declared}, prav tako preverjanja stolpcev.",
+    "people.far_least": "Navedli ste približno {declared} {declared|osebo|osebi|osebe|oseb}; ta odgovor pravi, da jih je vsaj {low}, v {chance} od 100 primerov. Popravite število na strani Tabele: napake so bile načrtovane za {declared}, prav tako preverjanja stolpcev.",
+    "people.planned": "Načrtovano za {declared} {declared|osebo|osebi|osebe|oseb}, kot je navedeno; plačani odgovor pravi, da jih je med {low} in {high}, v {chance} od 100 primerov. Popravite število na strani Tabele in napake bodo načrtovane s pravim.",
+    "people.planned_least": "Načrtovano za {declared} {declared|osebo|osebi|osebe|oseb}, kot je navedeno; plačani odgovor pravi, da jih je vsaj {low}, v {chance} od 100 primerov. Popravite število na strani Tabele in napake bodo načrtovane s pravim.",
+    "data.people.title": "Koliko oseb je v tabeli?",
+    "data.people.field": "Približno koliko oseb",
+    "data.people.button": "Popravi število",
+    "data.people.means": "Nič se ne porabi in nobena vrstica se ne prebere. Dosedanji odgovori ostanejo, kot so; napake naslednjih bodo načrtovane s tem številom.",
 }

@@ -14,7 +14,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 @pytest.mark.long
 def test_one_question_four_ways(page: Any, server: Any) -> None:
-    go(page, "/trust")
+    go(page, "/trust?table=town")
     page.get_by_role("heading", name="Who could learn what").wait_for()
     settled(page)
     kind(page)

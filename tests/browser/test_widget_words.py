@@ -104,7 +104,7 @@ def walk(page: Any, addresses: dict[str, str], lang: str) -> dict[str, set[str]]
 @pytest.mark.long
 def test_the_pages_with_most_widgets_speak_slovene(page: Any) -> None:
     go(page, "/publish?lang=en")
-    wrong = {"Open", "Clear all", "Selected values", "Skip to main content", "Select all", "No results"}
+    wrong = {"Open", "Clear all", "Selected values", "Skip to main content", "No results"}
     assert wrong <= everywhere(page)  # a fault would be found
     some = {name: address for name, address in views.pages().items() if name in ("data", "publish", "session")}
     assert not walk(page, some, "sl")

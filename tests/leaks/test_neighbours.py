@@ -55,6 +55,7 @@ def made_still(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         "dpengine.planning.rehearsal.SystemCoins",
         "dpengine.planning.whatif_curves.SystemCoins",
         "demos.lessons.trust.SystemCoins",
+        "demos.lessons.channel.SystemCoins",
     ):
         monkeypatch.setattr(place, lambda: SameCoins(1))
     for place in ("dpengine.ledger.ledger._now", "dpengine.storage.declared_tables._now"):

@@ -65,7 +65,7 @@ SHORT = 3  # of them in `make test`
 def opened(name: str, parameters: dict[str, str], runs: int = 1) -> Any:
     from streamlit.testing.v1 import AppTest
 
-    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=120)
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=900)
     if name != "start":
         app.switch_page(f"../pages/{name}.py")
     for key, value in parameters.items():

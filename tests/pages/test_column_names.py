@@ -30,7 +30,7 @@ NAMES = {
     "income": "number money_month",
     # a clinic
     "patient_id": NOTHING,
-    "visit_date": "date",
+    "visit_date": "date ten_years",
     "dob": "date births",
     "DateOfBirth": "date births",
     "place_of_birth": NOTHING,
@@ -104,7 +104,7 @@ NAMES = {
     "kraj rojstva": NOTHING,
     "država rojstva": "list countries",
     "datum rojstva": "date births",
-    "datum obiska": "date",
+    "datum obiska": "date ten_years",
     "mesečna plača (bruto)": "number money_month",
     "letni dohodek": "number money_year",
     "vrsta dohodka": NOTHING,

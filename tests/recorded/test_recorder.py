@@ -25,7 +25,7 @@ from tests.planted.recorded import check_the_recorder_finds_nothing
 
 PAIRS = 2
 SECONDS = 240  # of `make audit`
-LEAST = 40  # pairs that it plays whatever the time
+LEAST = 20  # pairs that it plays whatever the time
 
 
 def test_nothing_is_found_on_random_neighbours() -> None:
@@ -37,7 +37,7 @@ def test_nothing_is_found_on_random_neighbours() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(3600)
 def test_nothing_is_found_on_many_random_neighbours() -> None:
     total, until = Count(), time.monotonic() + SECONDS
     while total.pairs < LEAST or time.monotonic() < until or set(catalogue) - set(total.releases):

@@ -117,7 +117,7 @@ def _question(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
             steps,
             now,
             key=trust_state.widget("e"),
-            format_func=lambda one: say("spend.step_alone", epsilon=local(one)),
+            format_func=lambda one: say("trust.step", epsilon=local(one)),
         )
     )
     with st.expander(say("trust.more")):

@@ -41,6 +41,7 @@ SENTENCES: dict[str, str] = {
     "trust.answer": "Answer:",
     "trust.open": "open",
     "trust.too_much": "This costs more than is left of the allowance or of its δ reserve.",
+    "trust.step": "ε {epsilon}",
     "trust.together": "Ask all {count} together · {share}",
     "trust.together_not": "All {count} together cost more than is left of the allowance or of its δ reserve; ask them one by one, or more privately.",
     "trust.unknown": "This run is not in the ledger of this workspace; nothing was charged by it.",

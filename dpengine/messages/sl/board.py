@@ -64,7 +64,7 @@ SENTENCES: dict[str, str] = {
     "board_page.sets_everyone": "Za vse: množice se ne preštejejo po drugih stolpcih.",
     "board_page.large": "Preveč kombinacij za oceno",
     "board_page.also": "in le kjer je",
-    "board_page.showing_two": "Le kjer je {column} „{group}“ in {also} „{second}“, najprej tisto, kar se od vseh najbolj razlikuje.",
+    "board_page.showing_two": "Le kjer je {column} »{group}« in {also} »{second}«, najprej tisto, kar se od vseh najbolj razlikuje.",
     "board_page.two_estimated": "Ti trije stolpci niso bili kupljeni skupaj. Te slike so ocenjene iz tega, kar je bilo kupljeno, brez obljube.",
     "board_page.every": "Vsaka dva stolpca skupaj",
     "board_page.every_help": "Vsak stolpec po vsakem drugem: tabla potem pove, kateri gredo skupaj, in vsako skupino pokaže v vseh stolpcih. Vsak stolpič je zato manj natančen.",

@@ -41,6 +41,7 @@ SENTENCES: dict[str, str] = {
     "trust.answer": "Odgovor:",
     "trust.open": "odpri",
     "trust.too_much": "To stane več, kot je ostalo od proračuna ali njegove rezerve δ.",
+    "trust.step": "ε {epsilon}",
     "trust.together": "Vprašaj vse hkrati ({count}) · {share}",
     "trust.together_not": "Vsi hkrati ({count}) stanejo več, kot je ostalo od proračuna ali njegove rezerve δ; vprašajte enega po enega ali bolj zasebno.",
     "trust.unknown": "Tega teka ni v knjigi; z njim ni bilo nič zaračunano.",

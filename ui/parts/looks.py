@@ -93,7 +93,9 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
     if 2 * answer.query.epsilon <= MOST_EPSILON:  # noise falls with the spend, but only with the root of the looks
         asked = answer.query.at(2 * answer.query.epsilon)
         twice = table.preview(asked)
-        if twice.admissible:
+        now = answer.interval
+        half = Fraction(now[1] - now[0]) / 2 if isinstance(now, tuple) else None
+        if twice.admissible and (half is None or twice.promise.narrows(half)):
             promise = twice.promise.short(asked)
             words += " " + say("looks.better", promise=promise, share=percent(twice.share))
     st.html(f'<p class="muted">{escape(words)}</p>')

@@ -77,6 +77,9 @@ class Within(Promise):
     def size_for(self, asked: Asked) -> str:
         return f"±{self.alpha_words(asked)}"
 
+    def narrows(self, half: Fraction) -> bool:
+        return self.of > 1 or self.alpha < half
+
     def _rounded(self, asked: Asked | None) -> str:
         return plain(self.alpha) if self.told_in(asked) in ("people", "rows") else two_figures(self.alpha)
 

@@ -128,6 +128,11 @@ class Promise(ABC):
         """The amount by itself, in its own unit, of a question."""
         return self.size()
 
+    def narrows(self, half: Fraction) -> bool:
+        """Would it leave a narrower range than a single figure has, half of which is so wide? Where it speaks of
+        something else than a range, it may."""
+        return True
+
     def amount_of(self, typed: Fraction, asked: Asked | None = None) -> Fraction:
         """The amount that a typed figure stands for."""
         return typed / 100 if self.in_percent else typed

@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "promise.if_met": " — if {who} met the condition; {third} if a third did, {tenth} if a tenth did",
     "promise.if_met_groups": " — if {who} met the condition and all groups were of one size; {third} if a third met it, {tenth} if a tenth did",
     "promise.if_met_less": " — if {who} met the condition; the fewer do, the worse it is",
-    "promise.if_met.nothing": "nothing",
+    "promise.if_met.nothing": "no useful answer",
     "promise.short.if_met": "at best {promise}",
     "promise.short.groups": "{promise} if the groups are of one size",
     "promise.short.if_met_groups": "{promise} if {who} met the condition and the groups were of one size",

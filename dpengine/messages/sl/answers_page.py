@@ -4,7 +4,7 @@ SENTENCES: dict[str, str] = {
     "page.answers": "Odgovori",
     "about.answers": "Vse, kar je bilo kdaj odgovorjeno o tabeli, najnovejše najprej. Ogled je brezplačen. Izberite dve številki ali več in vidite, kako daleč narazen sta, prepišite odgovor kot poved ali vzemite vse s seboj.",
     "answers.title": "Odgovori o tabeli »{table}«",
-    "answers.lead": "Vse, kar je bilo plačano: brezplačno za ogled, za primerjavo in za s seboj.",
+    "answers.lead": "Vse, kar je bilo plačano. Ogled, primerjava in prenos so brezplačni.",
     "answers.rows": "Odgovori od {first} do {last} od skupno {charges}, najnovejši najprej",
     "answers.took": "· poraba {share}, {at} UTC",
     "answers.copy": "Kopiraj kot poved",

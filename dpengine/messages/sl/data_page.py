@@ -265,7 +265,7 @@ SENTENCES: dict[str, str] = {
     "data.done.several": "več od: {labels}",
     "data.done.stand_in": "{range}; prazne celice štejejo kot {value}",
     # Ena tabela
-    "data.table.title": "Kaj je opisano o tabeli »{table}«",
+    "data.table.title": "Opis tabele »{table}«",
     "data.table.lead": "To je vse, na kar se vprašanja opirajo. Nič od tega ni bilo prebrano iz vrstic, razen če je bilo kupljeno.",
     "data.table.ask": "Postavite vprašanje",
     "data.table.change": "Spremenite opis",

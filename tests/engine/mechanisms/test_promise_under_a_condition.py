@@ -70,7 +70,7 @@ def test_the_figures_are_what_the_question_promises_of_so_many_people() -> None:
             assert f"{fewer.promise().size_for(fewer)} if a {'third' if part == 3 else 'tenth'} did" in words
             assert fewer.promise().amount > query.promise().amount
     query = asked("mean", where=WHERE, column="age", epsilon="0.001")
-    assert "nothing if a tenth did" in query.promise().words(query)
+    assert "no useful answer if a tenth did" in query.promise().words(query)
 
 
 def test_what_a_method_chose_for_the_declared_size_stays_as_it_is() -> None:

@@ -141,6 +141,11 @@ class Answered(ABC):
         """Is this a number of people or rows that cannot be told from none, because 0 is in its range?"""
         return self.answer_kind == "count" and interval is not None and bool(interval[0] <= 0)
 
+    @property
+    def each_named(self) -> bool:
+        """Is every part of the answer told by its name, also those that cannot be told from none?"""
+        return False
+
     def off(self) -> Fraction:
         """How far the figures shown may be off, all at once."""
         return self.promise().amount

@@ -73,8 +73,10 @@ def test_in_a_short_list_they_are_grey(table: dp.Table) -> None:
     assert (say("many.grey") in html_of(page)) == bool(none)
 
 
-def test_figures_that_start_elsewhere_and_checks_of_columns_are_no_such_bars(table: dp.Table) -> None:
+def test_shares_are_no_such_bars_and_checked_columns_are_grey_but_never_left_out(
+    table: dp.Table,
+) -> None:
     average = table.query("proportion", of=[["side", "in", ["left"]]], by="land", epsilon="1")
     checks = table.query("fit_checks", columns=["land", "side"], epsilon="1")
-    assert not average.maybe_none((-1, 1)) and not checks.maybe_none((-1, 1), "land")
-    assert many.told_from_none(table.ask(checks))[1] == []
+    assert not average.maybe_none((-1, 1)) and checks.maybe_none((-1, 1), "land")
+    assert checks.each_named and many.told_from_none(table.ask(checks))[1] == []

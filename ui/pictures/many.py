@@ -37,7 +37,7 @@ def told_from_none(answer: dp.Answer) -> tuple[list[str], list[str]]:
     told from none."""
     ranges = answer.interval or {}
     none = [label for label in answer.value if answer.query.maybe_none(ranges.get(label), label)]
-    if len(answer.value) <= LONG or len(none) < FEWEST_TOGETHER:
+    if answer.query.each_named or len(answer.value) <= LONG or len(none) < FEWEST_TOGETHER:
         return list(answer.value), []
     together = set(none)
     return [label for label in answer.value if label not in together], none

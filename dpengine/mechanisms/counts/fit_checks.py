@@ -107,8 +107,9 @@ class FitChecks(OfCounts):
     def labels(self) -> list[str]:
         return list(self.columns)
 
-    def maybe_none(self, interval: Json, part: str = "") -> bool:
-        return False  # none is what one hopes for, and each column is named
+    @property
+    def each_named(self) -> bool:
+        return True  # none is what one hopes for of every column
 
     def about(self, part: str = "") -> set[str]:
         return set()  # it is the check

@@ -19,12 +19,13 @@ QUESTIONS: list[tuple[str, str, dict[str, Any], str]] = [
     ("several-top", "town", {"q": "top_item", "column": "district", "how_many": 3, "epsilon": "0.5"}, "Station"),
     ("largest", "town", {"q": "noisy_argmax", "options": GROUPS, "epsilon": "0.05"}, "age is at most 40"),
     ("highest", "town", {"q": "noisy_argmax", "options": AVERAGES, "epsilon": "0.05"}, "age"),
+    ("several-means", "town", {"q": "vector_mean", "columns": ["age", "monthly_income"], "epsilon": "0.2"}, ""),
     ("films", "films", {"q": "top_item", "column": "films", "epsilon": "0.2"}, ""),
     ("visits", "visits", {"q": "count", "people": True, "where": [["cost", ">=", 100]], "epsilon": "0.3"}, "About"),
 ]
 
 
-LONG = ("crosstab", "share", "several-top", "largest", "highest", "films", "visits")
+LONG = ("crosstab", "share", "several-top", "largest", "highest", "several-means", "films", "visits")
 CASES = [pytest.param(*one, id=one[0], marks=[pytest.mark.long] if one[0] in LONG else []) for one in QUESTIONS]
 
 

@@ -182,7 +182,9 @@ def told(found: dict[str, Any]) -> Iterator[str]:
     yield "Written by `python -m bench.marginals --write`; its docstring says what is compared. Load average when each"
     yield f"part ended: {', '.join(f'{name} {load:.1f}' for name, load in found['load'].items())}."
     yield ""
-    yield from _table(["target", "found", "met"], ([a, b, "yes" if met else "**no**"] for a, b, met in verdicts(found)))
+    yield from written(
+        ["target", "found", "met"], ([a, b, "yes" if met else "**no**"] for a, b, met in verdicts(found))
+    )
     for name, part in (("errors", _told_errors), ("peers", _told_peers), ("scan", _told_scan), ("board", _told_board)):
         if name in found:
             yield from part(found[name])
@@ -201,7 +203,7 @@ def _told_errors(told: list[dict[str, Any]]) -> Iterator[str]:
         rows.append([one["relation"], f"largest error, {one['draws']} draws", plain, "–", ours, ratio, "–"])
     yield f"**All one- and two-way marginals, {len(SIZES)} lists, {PEOPLE:,} people, ρ = {RHO}**"
     yield ""
-    yield from _table(["relation", "", "plain", "plain, made to agree", "first look", "÷ plain", "÷ agreeing"], rows)
+    yield from written(["relation", "", "plain", "plain, made to agree", "first look", "÷ plain", "÷ agreeing"], rows)
 
 
 def _told_peers(told: dict[str, Any]) -> Iterator[str]:
@@ -215,7 +217,7 @@ def _told_peers(told: dict[str, Any]) -> Iterator[str]:
         for one in lines:
             figures = (f"{one[name]:.2f} ± {one[f'{name}_error']:.2f}" for name in ("mean", "largest"))
             rows.append([one["who"], one["relation"], *figures, str(one["draws"]), one["note"]])
-    yield from _table(["tool", "relation", "mean error", "largest error", "draws", ""], rows)
+    yield from written(["tool", "relation", "mean error", "largest error", "draws", ""], rows)
 
 
 def _told_scan(told: dict[str, Any]) -> Iterator[str]:
@@ -228,17 +230,18 @@ def _told_scan(told: dict[str, Any]) -> Iterator[str]:
         for way, seconds in told[who]["times"].items():
             words = {"ours": "charge, one pass, noise, answer stored"}.get(way, way)
             rows.append([title, words, f"{seconds:.2f}", f"{told[who]['peak_mb']:,.0f} MB"])
-    yield from _table(["", "", "s", "peak of the process"], rows)
+    yield from written(["", "", "s", "peak of the process"], rows)
 
 
 def _told_board(told: dict[str, Any]) -> Iterator[str]:
     how = f"milliseconds of the server’s processor, the best of {told['turns']}"
     yield f"**The board of {told['columns']} columns** ({how})"
     yield ""
-    yield from _table(["", "ms"], ([name, f"{seconds * 1e3:.0f}"] for name, seconds in told["times"].items()))
+    yield from written(["", "ms"], ([name, f"{seconds * 1e3:.0f}"] for name, seconds in told["times"].items()))
 
 
-def _table(head: list[str], rows: Any) -> Iterator[str]:
+def written(head: list[str], rows: Any) -> Iterator[str]:
+    """A table in Markdown."""
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
     for row in rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from bench.marginals import section
+from bench.marginals import section, written
 from bench.publishing import WHO
 from bench.targets import OURS, is_worse, medians, verdicts
 from bench.tasks import CONTENDERS, EPSILON, LONGEST, SEED, TASKS
@@ -79,7 +79,7 @@ def _versions(versions: dict[str, str]) -> str:
 def _targets(results: dict[str, Any]) -> Iterator[str]:
     yield "## Targets"
     yield ""
-    yield from _table(["target", "found", "met"], ([one.target, one.found, MET[one.met]] for one in verdicts(results)))
+    yield from written(["target", "found", "met"], ([one.target, one.found, MET[one.met]] for one in verdicts(results)))
 
 
 def _speed(results: dict[str, Any]) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _speed(results: dict[str, Any]) -> Iterator[str]:
             [title, *(_cell(results, key, rows, task, ours.get(task)) for key in CONTENDERS)]
             for task, title in TASKS.items()
         )
-        yield from _table(["question", *(name for name, _ in CONTENDERS.values())], lines)
+        yield from written(["question", *(name for name, _ in CONTENDERS.values())], lines)
 
 
 def _cell(results: dict[str, Any], key: str, rows: int, task: str, ours: float | None) -> str:
@@ -122,7 +122,7 @@ def _memory(results: dict[str, Any]) -> Iterator[str]:
         told = [results["times"][key].get(str(rows), {}) for rows in results["sizes"]]
         cells = (f"{one['peak_mb']:,.0f} MB, {one['load']:.1f} s" if "load" in one else "–" for one in told)
         lines.append([name, *cells])
-    yield from _table(["", *(f"{rows:,} rows" for rows in results["sizes"])], lines)
+    yield from written(["", *(f"{rows:,} rows" for rows in results["sizes"])], lines)
     big = results["bigfile"]
     size, rows = f"{big['bytes'] / 1e9:.2f} GB", f"{big['rows']:,} rows"
     yield f"A CSV of {size} ({rows}, 6 columns, 4 of them declared), given by its path:"
@@ -146,7 +146,7 @@ def _publishing(results: dict[str, Any]) -> Iterator[str]:
             else [f"{one['rows']:,}", f"{one['seconds']:.2f}", f"{one['peak_mb'] - one['before_mb']:,.0f}"]
         )
         lines.append([name, *cells])
-    yield from _table(["", "rows", "s", "MB"], lines)
+    yield from written(["", "rows", "s", "MB"], lines)
 
 
 def _selection(results: dict[str, Any]) -> Iterator[str]:
@@ -162,7 +162,7 @@ def _selection(results: dict[str, Any]) -> Iterator[str]:
 def _start(results: dict[str, Any]) -> Iterator[str]:
     yield "## Starting"
     yield ""
-    yield from _table(
+    yield from written(
         ["whole process, wall time", "s"], ([name, f"{time:.2f}"] for name, time in results["imports"].items())
     )
     page = results["page"]
@@ -172,7 +172,7 @@ def _start(results: dict[str, Any]) -> Iterator[str]:
         return
     yield _prose(PAGE)
     yield ""
-    yield from _table(
+    yield from written(
         ["", "first meaningful render", "whole", "cold", "visits"],
         (
             [name, f"{one['median']:,.0f}", f"{one['whole']:,.0f}", f"{one['cold']:,.0f}", str(one["times"])]
@@ -200,16 +200,8 @@ def _accuracy(results: dict[str, Any]) -> Iterator[str]:
                 notes = [part for part in ("Allowance is worse" if ahead else "", one["note"]) if part]
                 number = f"{one['mean']:.4g} ± {one['error']:.2g}"
                 rows.append([relation, guarantee, one["who"], number, f"{one['times']:,}", "; ".join(notes)])
-        yield from _table(["relation", "guarantee", "tool", "error", "draws", ""], rows)
+        yield from written(["relation", "guarantee", "tool", "error", "draws", ""], rows)
 
 
 def _look(results: dict[str, Any]) -> Iterator[str]:
     yield section(results["look"])
-
-
-def _table(head: list[str], rows: Any) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
-    yield ""

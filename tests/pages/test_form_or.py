@@ -116,3 +116,12 @@ def test_averages_are_options_of_which_is_largest() -> None:
         again.query_params[name] = value
     again.run()
     assert again.multiselect(key="ask-averages-town").value == ["age", "monthly_income"], "a link brings it back"
+
+
+def test_a_condition_in_which_nothing_is_picked_is_not_asked_as_if_it_were_none() -> None:
+    """“Only people where …” with an empty line would be paid for as a question about everyone."""
+    page = ask([["district", "in", []]])
+    assert "Choose at least one value for “district”." in text(page)
+    assert not [one for one in page.button if one.label.startswith("Ask — takes")]
+    filled = ask([["district", "in", ["Mill"]]])
+    assert [one for one in filled.button if one.label.startswith("Ask — takes")]

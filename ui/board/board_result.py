@@ -172,7 +172,7 @@ def _pick(column: str, now: Picked, label: str) -> None:
 def _told(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, made: Sequence[Card]) -> None:
     """Whom the pictures show, and what of them is only estimated."""
     if not picked.by:
-        told = say("board_page.showing_all", columns=len(made))
+        told = say("board_page.showing_all" if _pairs(look) else "board_page.showing_alone", columns=len(made))
     else:
         told = say("board_page.showing", column=picked.by, group=_called(look, picked.by, picked.group))
         if picked.also:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -75,28 +76,24 @@ def _likely(draft: Draft) -> None:
     """Columns whose names say whose a row is, each one click away; none is chosen before."""
     found = presets.whose(draft.names)
     if found:
-        key = kept("declare-who-likely", draft.who if draft.who in found else None)
-        st.pills(
-            say("data.unit.who"),
-            found,
-            key=key,
-            format_func=unmarked,
-            on_change=_takes,
-            args=(key, "declare-who"),
-            help=say("data.unit.who_help"),
-        )
+        _one_click("who", "likely", found, draft.who, unmarked)
 
 
 def _usual_each(draft: Draft) -> None:
-    key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
+    _one_click("each", "usual", USUAL_EACH, draft.each, plain)
+
+
+def _one_click(field: str, which: str, options: list[Any], now: Any, words: Callable[[Any], str]) -> None:
+    """Some options of a field, each one click away."""
+    key = kept(f"declare-{field}-{which}", now if now in options else None)
     st.pills(
-        say("data.unit.each"),
-        USUAL_EACH,
+        say(f"data.unit.{field}"),
+        options,
         key=key,
-        format_func=plain,
+        format_func=words,
         on_change=_takes,
-        args=(key, "declare-each"),
-        help=say("data.unit.each_help"),
+        args=(key, f"declare-{field}"),
+        help=say(f"data.unit.{field}_help"),
     )
 
 

@@ -62,12 +62,10 @@ def _simple(row: Any) -> bool:
 
 
 def _lines(table: dp.Table | Lists, rows: list[Any], kind: str, count: int) -> list[Any]:
-    built = []
-    for place in range(count):
-        one = _condition(table, rows[place] if place < len(rows) else None, f"{kind}-{place}{pickers.turn()}")
-        if one is not None:
-            built.append(one)
-    return built
+    """A line in which nothing is picked yet is a condition too, which the engine refuses in one sentence: left out, the
+    answer would be about more people than the page seems to say."""
+    known = [rows[place] if place < len(rows) else None for place in range(count)]
+    return [_condition(table, row, f"{kind}-{place}{pickers.turn()}") for place, row in enumerate(known)]
 
 
 def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -> list[Any]:
@@ -129,7 +127,7 @@ def _more(counter: str, step: int) -> None:
     st.session_state[counter] += step
 
 
-def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> list[Any] | None:
+def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> list[Any]:
     columns = list(table.schema.columns)
     left, middle, right = st.columns([2, 2, 4], vertical_alignment="bottom")
     on, rule = (row[0].get("column"), row[0]["by"]) if row and isinstance(row[0], dict) else (row and row[0], "")
@@ -153,7 +151,7 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
         chosen = row[2] if same and row else []
         chosen = [value for value in (chosen if isinstance(chosen, list) else [chosen]) if value in column.labels]
         values = _values(column, chosen, f"where-values-{name}-{place}", right)
-        return [name, op, values] if values else None
+        return [name, op, values]
     ops = ["between", ">=", "<=", *(grouping.rules_of(table.schema, name) if isinstance(column, Date) else [])]
     before = (rule or row[1]) if same and row else ""
     op = str(
@@ -172,12 +170,12 @@ def _condition(table: dp.Table | Lists, row: list[Any] | None, place: str) -> li
     return [name, op, pick(column, op, now, name, place, right)]  # type: ignore[arg-type]
 
 
-def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, where: Any) -> list[Any] | None:
+def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, where: Any) -> list[Any]:
     group = read_group(given, schema)
     told = group.shown()
     named = [label for label in (now if isinstance(now, list) else [now]) if label in told]
     picked = where.multiselect(say("form.where_values"), list(told), named, told.__getitem__, key=key)
-    return [given, "in", picked] if picked else None
+    return [given, "in", picked]
 
 
 def _values(column: Category | ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:

@@ -41,6 +41,7 @@ SENTENCES: dict[str, str] = {
     "board_page.as.people": "people",
     "board_page.as.rows": "rows",
     "board_page.showing_all": "{columns} {columns|column|columns}, what is least even first. Click a bar to look at that group.",
+    "board_page.showing_alone": "{columns} {columns|column|columns}, what is least even first. This first look tells each column by itself. What a group is like takes pairs of columns: click a bar to see what they would take.",
     "board_page.showing": "Only where {column} is “{group}”, what differs most from everyone first. Click another bar to look at that group, or the same one again for everyone.",
     "board_page.mean": "average {low} to {high}",
     "board_page.median": "median {low} to {high}",

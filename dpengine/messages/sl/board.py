@@ -41,6 +41,7 @@ SENTENCES: dict[str, str] = {
     "board_page.as.people": "osebe",
     "board_page.as.rows": "vrstice",
     "board_page.showing_all": "{columns} {columns|stolpec|stolpca|stolpci|stolpcev}, najprej najmanj enakomerni. Kliknite stolpič, če želite pogledati tisto skupino.",
+    "board_page.showing_alone": "{columns} {columns|stolpec|stolpca|stolpci|stolpcev}, najprej najmanj enakomerni. Ta prvi pogled pove vsak stolpec zase. Kakšna je skupina, povedo pari stolpcev: kliknite stolpič, da vidite, koliko bi porabili.",
     "board_page.showing": "Samo tisti, pri katerih je {column} »{group}«; najprej tisto, kar se najbolj razlikuje od vseh. Kliknite drug stolpič za drugo skupino ali istega še enkrat za vse.",
     "board_page.mean": "povprečje od {low} do {high}",
     "board_page.median": "mediana od {low} do {high}",

@@ -14,7 +14,7 @@ from dpengine.core.json_types import Json, JsonObject
 from dpengine.ledger.ledger import BudgetRecord, Burned, Entry, Standing
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.promises import Blurred, Promise
-from dpengine.mechanisms.query import AnyQuery
+from dpengine.mechanisms.query import AnyQuery, Averaged
 from dpengine.mechanisms.stepwise import Path
 from dpengine.messages.language import stored
 from dpengine.released.look import Look
@@ -48,6 +48,7 @@ class Answer:
     at: str
     raw: tuple[int, ...] | None = None  # what was drawn, where further draws may be averaged with it
     path: Path | None = None  # how a training went
+    told_anew: bool = False  # value and interval are a better reading of `raw` than the one that was stored
 
     @property
     def sentence(self) -> str:
@@ -192,11 +193,15 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
         labels = query.listed(value)
         value = {label: value[label] for label in labels}
     raw = tuple(body["raw"]) if "raw" in body else None
+    interval, told_anew = _interval(body["interval"], labels), False
     if isinstance(query, Overview) and raw is not None:
         value = Look(query, raw, value)
+    elif isinstance(query, Averaged) and raw is not None and (better := query.better(raw)) is not None:
+        told_anew = (better.value, better.interval) != (value, interval)
+        value, interval = better.value, better.interval
     return Answer(
         value=value,
-        interval=_interval(body["interval"], labels),
+        interval=interval,
         promise=query.promise(),
         receipt=make_receipt(entry),
         query=query,
@@ -204,6 +209,7 @@ def make_answer(query: AnyQuery, entry: Entry) -> Answer:
         at=entry.charge.at,
         raw=raw,
         path=Path.from_json(body["path"]) if "path" in body else None,
+        told_anew=told_anew,
     )
 
 

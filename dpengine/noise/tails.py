@@ -8,6 +8,9 @@ from fractions import Fraction
 from functools import lru_cache
 from math import comb, isqrt
 
+import numpy as np
+
+from dpengine.core.arrays import Floats
 from dpengine.core.exact import ceiling, down, exp_decimal, float_above, ln_above, ln_below
 
 _DIGITS = Context(prec=60)
@@ -140,6 +143,12 @@ def gaussian_mix_reach(variance: Fraction, length: float, sum_of: float, beta: F
     return (gaussian_quantile(beta) * math.sqrt(float_above(variance)) * length + sum_of) * (1 + 1e-9)
 
 
+def gaussian_sum_reach(variance: Fraction, length: float, sum_of: float, beta: Fraction) -> float:
+    """The same for every variance: E[e^(sZ)] ≤ e^(s²v/2) gives |a|₂·√(2v·ln(2/β)), or the bound above where less."""
+    plain = math.sqrt(2 * float_above(variance) * math.log(2 / float(beta))) * length * (1 + 1e-9)
+    return min(plain, gaussian_mix_reach(variance, length, sum_of, beta)) if variance >= 1 else plain
+
+
 @lru_cache(maxsize=1024)
 def flip_gap(rate: Fraction, candidates: int, beta: Fraction) -> int:
     """Permute-and-flip with integer scores: with probability ≥ 1−β the gap to the best is at most this.
@@ -232,6 +241,36 @@ def total_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
 
 def _cumulant(rate: float, s: float) -> float:
     return 2 * math.log(-math.expm1(-rate)) - math.log(-math.expm1(s - rate)) - math.log(-math.expm1(-s - rate))
+
+
+def weighted_reaches(scale: Fraction, sizes: Floats, times: Floats, beta: Fraction) -> Floats:
+    """For each row a t with Pr[|Σ a·Z| > t] ≤ β, for independent discrete Laplace variables with factors of these
+    sizes, each so many times; 0 for a row without any.
+
+    Chernoff as in `total_reach`, with Σ κ(a·s) for 0 < s < 1/(scale·a), and κ(x) = −ln(1 − q·(cosh x − 1)), where q =
+    2r/(1−r)² is the variance. (Σ κ(a·s) + ln(2/β))/s falls, then rises, and its least is at most the s at which a bell
+    of the same variance has it; a search that errs only widens the bound.
+    """
+    rate = 1 / float_above(scale)
+    variance = 0.5 / math.sinh(rate / 2) ** 2
+    wanted = math.log(2 / float(beta))
+    used = sizes.max(axis=1) > 0
+    a, many = sizes[used], times[used]
+
+    def least(s: Floats) -> Floats:
+        lifted = 2 * variance * np.sinh(a * s[:, None] / 2) ** 2
+        cumulant: Floats = (many * (1e-13 - np.log1p(-lifted))).sum(axis=1)
+        return (cumulant + wanted) / s
+
+    high = np.minimum(np.sqrt(2 * wanted / (variance * (many * a * a).sum(axis=1))), rate / a.max(axis=1) * (1 - 1e-6))
+    low, ratio = high * 0.3, (math.sqrt(5) - 1) / 2
+    for _ in range(12):
+        one, other = high - ratio * (high - low), low + ratio * (high - low)
+        left = least(one) <= least(other)
+        low, high = np.where(left, low, one), np.where(left, other, high)
+    found = np.zeros(len(sizes))
+    found[used] = least((low + high) / 2) * (1 + 1e-9)
+    return found
 
 
 def bernstein_reach(variance: Fraction, largest: Fraction, beta: Fraction) -> Fraction:

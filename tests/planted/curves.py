@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -14,9 +15,10 @@ import numpy as np
 from battery import FALSE_ALARM, _tail, check_law_against_loss, check_sensitivity
 
 from dpengine.core.exact import exp_decimal
-from dpengine.mechanisms.curves import bands
+from dpengine.mechanisms.curves import bands, tree_fit
 from dpengine.mechanisms.curves.cdf import Cdf
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
+from dpengine.mechanisms.query import Released
 from dpengine.noise import layered_choice
 from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.need import Spread
@@ -145,6 +147,34 @@ class OneSide(CdfTree):
         return 1, super().moves[1]
 
 
+class SeesTheRoot(CdfTree):
+    """Least squares is told how many rows there are, where nobody may know it."""
+
+    def draw(self, value: int | tuple[int, ...], coins: Any) -> tuple[int, ...]:
+        return *super().draw(value, coins), sum(value if isinstance(value, tuple) else (value,))
+
+    def around(self, raw: Any, looks: int) -> Released:
+        below = tree_fit.fitted(tuple(raw[:-1]), self.leaves, int(raw[-1]))
+        return self.by_label([(round(one), (round(one), round(one))) for one in below])
+
+
+def check_a_curve_tells_no_more_than_its_nodes(query: CdfTree, draws: int = 200) -> None:
+    """Five people or six: the chance that five in all are told may differ by e^ε only. Each of two chances is bounded
+    from so many answers at FALSE_ALARM/2."""
+    hits = [
+        sum(list(query.release(table, SystemCoins()).value.values())[-1] == 5 for _ in range(draws))
+        for table in ((2, 1, 1, 1), (2, 1, 1, 2))
+    ]
+    low, high = _least_chance(hits[0], draws), 1 - _least_chance(draws - hits[1], draws)
+    assert low <= math.exp(query.epsilon) * high, "the curve tells how many there are"
+
+
+def _least_chance(hits: int, draws: int) -> float:
+    """A lower bound on the chance behind so many hits."""
+    below = [p for p in np.linspace(0, hits / draws, 1_000) if _tail(hits, draws, float(p)) <= FALSE_ALARM / 2]
+    return float(max(below, default=0.0))
+
+
 COLUMN: dict[str, Any] = {"column": "x", "points": 2}
 CLOSE = COLUMN | {"epsilon": "6"}
 RIGHT = made(Cdf, COLUMN)
@@ -208,5 +238,13 @@ PLANTED = [
         made(CdfTree, {"column": "x"}),
         made(OneSide, {"column": "x"}),
         also=((check_law_against_loss, "exceeds"),),
+    ),
+    Planted(
+        "least squares that sees the root",
+        "A tree is fitted to the true number of rows, which is not public.",
+        check_a_curve_tells_no_more_than_its_nodes,
+        "how many there are",
+        made(CdfTree, {"column": "x"}, "add_remove"),
+        made(SeesTheRoot, {"column": "x"}, "add_remove"),
     ),
 ]

@@ -47,7 +47,7 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
         f'<p class="headline">{escape(headline(answer))}</p>'
         f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
-        f"{fitting.html(answer, linked=True)}{counted.html(answer.query)}"
+        f"{fitting.html(answer, linked=True)}{counted.html(answer.query)}{_told_anew(answer)}"
     )
     steer.arrived(answer.request_id)
     if (kind := answer.query.answer_kind) in READ_ON:
@@ -58,6 +58,10 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
         with st.container(key=f"card-{key}"):
             picture(answer, key)
     receipt(answer, key)
+
+
+def _told_anew(answer: dp.Answer) -> str:
+    return f'<p class="muted">{escape(say("answer.told_anew"))}</p>' if answer.told_anew else ""
 
 
 def picture(answer: dp.Answer, key: str) -> None:

@@ -7,9 +7,13 @@ Statistic   a tree over at most MOST_LEAVES equal cells of the grid, B branches 
             the first, the root is left out): the rows in every node. A row is in one node of each level, so a person
             of at most k rows changes L·k in L1 on each side, L·k² in squared L2; two sides under replace-one.
 Draw        every node's count + noise.
-Accuracy    what is at or below a cell is a sum of nodes, some of them subtracted, none of them twice (`count_tree`).
-            Each sum by the exact law of so many noises, or Chernoff's bound; all cells at once by a union bound. B is
-            chosen for the least of it, from the number of cells alone. The promise is that of the longest sum.
+Accuracy    what is at or below a cell is told by least squares over all nodes (`tree_fit`), or as a short sum of nodes,
+            some of them subtracted, none of them twice (`count_tree`): for each cell by whichever has the lesser bound,
+            a choice of public facts. A weighted sum of noises by Chernoff's bound, a short one by its exact law; all
+            cells at once by a union bound. B is chosen from the number of cells alone. True numbers are whole, so what
+            least squares tells is rounded, and its range inwards. The promise is that of the farthest cell.
+Before      answers were told by sums of nodes alone. The ledger has their nodes, so they are told by least squares too:
+            another function of the same release, which costs nothing (`better`).
 Root        “gaussian_root”: bell-shaped noise by a root of the matrix of sums (`prefix_root`) in place of the tree:
             ρ-zCDP at the same ρ, and less noise. All cells at once by a union bound.
 Several     draws are averaged node by node; sums of means are as far off as a sum of that many more noises, divided.
@@ -20,6 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, sqrt
 from typing import ClassVar
 
@@ -28,13 +33,20 @@ from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.counts.of_counts import OfCounts
-from dpengine.mechanisms.curves import count_tree, prefix_root
+from dpengine.mechanisms.curves import count_tree, prefix_root, tree_fit
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
 from dpengine.mechanisms.telling import FEW, NEARLY
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
-from dpengine.noise.tails import gaussian_mean_reach, gaussian_mix_reach, sum_reach, total_reach
+from dpengine.noise.tails import (
+    gaussian_mean_reach,
+    gaussian_mix_reach,
+    gaussian_sum_reach,
+    sum_reach,
+    total_reach,
+    weighted_reaches,
+)
 from dpengine.statistics.counts import BinCounts
 
 MOST_LEAVES = 1_000
@@ -146,7 +158,19 @@ class CdfTree(OfCounts):
         """How far the number at or below a cell can be off, all cells at once: a sum of the most means."""
         if self.noise == ROOT:
             return ceil(self._rooted_reaches(looks)[-1] + Fraction(1, 2))
-        return self._reach(max(self.lengths), looks)
+        plain = zip(self._plain_reaches(looks), self._fitted_reaches(looks), strict=True)
+        return max(short if short <= fit else floor(fit + Fraction(1, 2)) for short, fit in plain)
+
+    def _fitted_reaches(self, looks: int) -> tuple[float, ...]:
+        """By least squares, of every cell: how far its estimate can be off before it is rounded."""
+        spread = self.variance if self.noise else self.scale
+        known = self.everyone is not None
+        return _fitted(self.leaves, known, bool(self.noise), spread, looks, self.beta / self.leaves)
+
+    def _plain_reaches(self, looks: int) -> list[int | Fraction]:
+        """The same of a sum of nodes."""
+        by_length = {nodes: self._reach(nodes, looks) for nodes in set(self.lengths)}
+        return [by_length[nodes] for nodes in self.lengths]
 
     def _reach(self, nodes: int, looks: int) -> int | Fraction:
         """The same of a sum of so many means."""
@@ -176,11 +200,11 @@ class CdfTree(OfCounts):
         return Within(self.people_off, self.leaves, self.beta, Fraction(0))
 
     def promised_before(self) -> list[JsonObject]:
-        """As stored before nodes were subtracted too."""
+        """As stored when answers were sums of nodes: some of them subtracted, and before that all of them added."""
         if self.noise == ROOT:
             return []
-        before = self._reach(count_tree.longest_before(self.leaves), 1)
-        return [vars(replace(self.promise(), alpha=Fraction(before)))]
+        longest = max(self.lengths), count_tree.longest_before(self.leaves)
+        return [vars(replace(self.promise(), alpha=Fraction(self._reach(nodes, 1)))) for nodes in longest]
 
     @property
     def most(self) -> int:
@@ -201,15 +225,49 @@ class CdfTree(OfCounts):
 
     def around(self, raw: Figures, looks: int) -> Released:
         if self.noise == ROOT:
-            told = zip(prefix_root.sums([float(one) for one in raw]).tolist(), self._rooted_reaches(looks), strict=True)
-            ends = [(round(below), (floor(below - reach), ceil(below + reach))) for below, reach in told]
-            return self.by_label(ends)
-        everyone, lengths = self.everyone, self.lengths
-        reaches = {nodes: self._reach(nodes, looks) for nodes in set(lengths)}
-        value, ranges = {}, {}
-        sums = count_tree.sums(self.leaves, everyone is not None)
-        for name, (parts, from_all), nodes in zip(self.labels(), sums, lengths, strict=True):
+            sums = prefix_root.sums([float(one) for one in raw]).tolist()
+            ends = zip(sums, self._rooted_reaches(looks), strict=True)
+            return self.by_label((round(sum_), (floor(sum_ - off), ceil(sum_ + off))) for sum_, off in ends)
+        told = [
+            (below, (below - short, below + short)) if short <= fit else _whole(best, fit)
+            for below, short, best, fit in zip(
+                self._sums_of(raw),
+                self._plain_reaches(looks),
+                tree_fit.fitted(tuple(raw), self.leaves, self.everyone),
+                self._fitted_reaches(looks),
+                strict=True,
+            )
+        ]
+        return self.by_label(told)
+
+    def better(self, raw: Figures) -> Released:
+        return self.finish(raw)
+
+    def _sums_of(self, raw: Figures) -> list[int | Fraction]:
+        """What lies at or below every cell, as a sum of nodes."""
+        found = []
+        for parts, from_all in count_tree.sums(self.leaves, self.everyone is not None):
             below = sum(part.sign * sum(raw[part.first : part.end]) for part in parts)
-            value[name] = below + (everyone or 0) if from_all else below
-            ranges[name] = (value[name] - reaches[nodes], value[name] + reaches[nodes])
-        return Released(value, ranges)
+            found.append(below + (self.everyone or 0) if from_all else below)
+        return found
+
+
+def _whole(best: Fraction, reach: float) -> tuple[int, tuple[int, int]]:
+    """A whole number is within `reach` of this estimate: the nearest one, and between which it lies."""
+    low, high = ceil(best - Fraction(reach)), floor(best + Fraction(reach))
+    near = round(best)
+    return near, (min(low, near), max(high, near))
+
+
+@lru_cache(maxsize=256)
+def _fitted(leaves: int, known: bool, bell: bool, spread: Fraction, looks: int, beta: Fraction) -> tuple[float, ...]:
+    """For every cell what least squares over the mean of so many draws stays within but for chance β; `spread` is the
+    scale of Laplace noise, or the variance of a bell."""
+    sizes, times = tree_fit.arrays(leaves, known, Fraction(0))
+    if not bell:
+        return tuple(weighted_reaches(spread, sizes / looks, times * looks, beta).tolist())
+    lengths, sums = (times * sizes**2).sum(axis=1), (times * sizes).sum(axis=1)
+    return tuple(
+        gaussian_sum_reach(spread, sqrt(square / looks), sum_of, beta)
+        for square, sum_of in zip(lengths.tolist(), sums.tolist(), strict=True)
+    )

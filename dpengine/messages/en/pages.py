@@ -94,6 +94,7 @@ SENTENCES: dict[str, str] = {
     "answer.places": "Sorted by size, its place is between {low} and {high} of every {per} {unit}, {chance} times in 100.",
     "answer.misfits": "At most {high} rows do not fit, {chance} times in 100.",
     "answer.between": "Between {low} and {high}, {chance} times in 100.",
+    "answer.told_anew": "These figures were told anew from the noisy counts of this answer: nearer than on the day it was bought, and free. Its receipt keeps the earlier ones.",
     "answer.meaning.replace": "Had any one person’s row been different, you would have seen almost the same.",
     "answer.meaning.add_remove": "Had any one person not been in the table, you would have seen almost the same.",
     "answer.label_only": "Only the name is released. How large it is would be another question.",

@@ -1,0 +1,96 @@
+"""Least squares over a tree, against a slow solver of the normal equations, in fractions throughout."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpengine.mechanisms.curves import count_tree, tree_fit
+from dpengine.noise.coins import SystemCoins
+from dpengine.noise.tails import sum_reach, weighted_reaches
+
+Matrix = list[list[Fraction]]
+
+
+def nodes(leaves: int) -> list[list[int]]:
+    """Which cells each node holds, from the nodes of single cells."""
+    single = [count_tree.nodes_of([int(cell == one) for cell in range(leaves)]) for one in range(leaves)]
+    return [list(row) for row in zip(*single, strict=True)]
+
+
+def solved(matrix: Matrix) -> list[list[Fraction]]:
+    """[A | B] → A⁻¹B, by elimination."""
+    size = len(matrix)
+    for place in range(size):
+        pivot = next(row for row in range(place, size) if matrix[row][place])
+        matrix[place], matrix[pivot] = matrix[pivot], matrix[place]
+        first = matrix[place][place]
+        matrix[place] = [one / first for one in matrix[place]]
+        for row in range(size):
+            if row != place and matrix[row][place]:
+                times = matrix[row][place]
+                matrix[row] = [a - times * b for a, b in zip(matrix[row], matrix[place], strict=True)]
+    return [row[size:] for row in matrix]
+
+
+def by_hand(leaves: int, known: bool) -> tuple[Matrix, list[Fraction]]:
+    """For every cell its weights of all nodes, and of the number of all rows (Lagrange's multiplier, where known)."""
+    held = nodes(leaves)
+    size = leaves + known
+    matrix: Matrix = []
+    for one in range(size):
+        if one < leaves:
+            left = [Fraction(sum(row[one] * row[other] for row in held)) for other in range(leaves)]
+            right = [Fraction(row[one]) for row in held] + [Fraction(0)]
+            matrix.append(left + [Fraction(1)] * known + right)
+        else:
+            matrix.append([Fraction(1)] * leaves + [Fraction(0)] + [Fraction(0)] * len(held) + [Fraction(1)])
+    cells = solved(matrix)[:leaves]
+    sums = [[sum(column, Fraction(0)) for column in zip(*cells[: cell + 1], strict=True)] for cell in range(leaves)]
+    return [row[:-1] for row in sums], [row[-1] for row in sums]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("leaves", [1, 2, 3, 5, 11, 17, 26])
+def test_it_equals_a_solver_of_the_normal_equations(leaves: int, known: bool) -> None:
+    """Values and weights alike, to the last digit; also where the last block is not full."""
+    by_node, by_all = by_hand(leaves, known)
+    drawn = tuple(np.random.default_rng().integers(-50, 99, len(by_node[0])).tolist())
+    fit = tree_fit.fitted(drawn, leaves, 321 if known else None)
+    for told, row, all_of in zip(fit, by_node, by_all, strict=True):
+        assert told == sum(w * y for w, y in zip(row, drawn, strict=True)) + all_of * 321
+    for row, kept in zip(by_node, tree_fit.weights(leaves, known, Fraction(0)), strict=True):
+        assert sorted(abs(w) for w in row if w) == sorted(size for size, times in kept.items() for _ in range(times))
+    if known:
+        assert fit[-1] == 321
+    counts = np.random.default_rng().integers(0, 9, leaves)
+    whole = tuple(count_tree.nodes_of(counts.tolist()))
+    assert list(tree_fit.fitted(whole, leaves, int(counts.sum()) if known else None)) == np.cumsum(counts).tolist()
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 4), Fraction(9, 10)])
+def test_less_a_share_of_all_rows(share: Fraction) -> None:
+    """The weights of what lies at or below a cell less α times all rows, where their number is not public."""
+    by_node, _ = by_hand(13, False)
+    for row, kept in zip(by_node, tree_fit.weights(13, False, share), strict=True):
+        less = [w - share * whole for w, whole in zip(row, by_node[-1], strict=True)]
+        assert sorted(abs(w) for w in less if w) == sorted(size for size, times in kept.items() for _ in range(times))
+
+
+def test_a_bound_on_weighted_noise_is_above_the_exact_law_and_near_it() -> None:
+    """Equal weights have an exact law; others are counted: at most β of 4,000 are beyond, but for 1e-6."""
+    scale, beta = Fraction(6), Fraction(1, 100)
+    for many in (1, 4, 20):
+        bound = weighted_reaches(scale, np.array([[0.5]]), np.array([[float(many)]]), beta)[0]
+        exact = sum_reach(scale, many, beta) / 2
+        assert exact <= bound < (1.7 if many == 1 else 1.5) * exact + 1
+    assert weighted_reaches(scale, np.zeros((1, 2)), np.zeros((1, 2)), beta)[0] == 0
+    sizes = np.array([[1.0, 0.3, 0.01]])
+    times = np.array([[2.0, 5.0, 90.0]])
+    bound = weighted_reaches(scale, sizes, times, beta)[0]
+    noise = np.array(SystemCoins().laplace([0] * 4_000 * 97, scale)).reshape(4_000, 97)
+    beyond = int((np.abs(noise @ np.repeat(sizes[0], times[0].astype(int))) > bound).sum())
+    assert beyond <= 79  # Pr[Bin(4000, 1/100) > 79] < 1e-6
+    assert weighted_reaches(scale / 1000, sizes, times, beta)[0] < 3

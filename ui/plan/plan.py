@@ -14,6 +14,7 @@ from dpengine.asking.plan import PlanLine, Planner, Priced, Relief, tidy
 from dpengine.core.canonical import canonical
 from dpengine.core.printed import percent, power_of_ten, three_figures
 from dpengine.messages import say
+from dpengine.planning.partition import as_one
 from ui.parts import counted, job, number_field, owner, plan_state, spend, suggest
 from ui.parts.plan_state import KEEPS, Plan
 from ui.plan import plan_run
@@ -76,6 +77,7 @@ def _editor(table: dp.Table, plan: Plan) -> None:
     priced = planner.price(plan.wishes)
     for place, line in enumerate(priced.lines):
         _row(table, plan, place, line)
+    _as_one(plan, planner)
     st.session_state["plan-keep"] = plan.keep
     st.select_slider(
         say("plan.keep"), KEEPS, key="plan-keep", format_func=lambda one: f"{one} %", on_change=_kept, args=(plan,)
@@ -83,6 +85,26 @@ def _editor(table: dp.Table, plan: Plan) -> None:
     frame.show_price(table, priced, "_plan")
     with st.container(key="card-plan-total"):
         _total(table, plan, planner, priced)
+
+
+def _as_one(plan: Plan, planner: Planner) -> None:
+    """Rows about different people, offered as one question where that takes less."""
+    offer = as_one(planner, plan.wishes)
+    if offer is None:
+        return
+    with st.container(key="card-plan-as-one"):
+        rows = ", ".join(str(place + 1) for place in offer.places)
+        words = {"rows": rows, "before": percent(offer.before), "after": percent(offer.after)}
+        sentence = offer.wish.query.sentence()
+        st.html(f"<p>{escape(say('plan.as_one', sentence=sentence, **words))}</p>")
+        changed = offer.applied(plan.wishes)
+        st.button(
+            say("plan.as_one_do"),
+            key="plan-as-one",
+            help=say("plan.as_one_help"),
+            on_click=plan.replace_wishes,
+            args=(changed,),
+        )
 
 
 def _kept(plan: Plan) -> None:

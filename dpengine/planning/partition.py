@@ -1,0 +1,158 @@
+"""Several questions of a plan that are about different people, asked as one: by group.
+
+Statement   conditions that no possible row meets two of split the rows. One question about all of them is one question
+            by group: a row added or removed changes one group, so it costs what the dearest of them does alone; a row
+            replaced leaves one group and enters another, so it costs two of them, however many there are. A person with
+            several rows may touch several groups, but with all of them no more than with all rows in one: what moves is
+            bounded in total (L1, or squared L2), as every question by group states it for itself.
+Disjoint    decided by declarations alone: the conditions are the same but for one column, and there each takes a run
+            of a number's grid, or one value of a list. Two runs without a common point have no common row, whatever the
+            table holds; a row without a number meets none of them. Then every condition is exactly one group, between
+            edges or by value, and the others that arise are told too, for nothing.
+Price       that of the question by group at the same noise: at twice the ε of each under replace-one, at the same under
+            add/remove; for counts, at the least ε that keeps the closest of the wishes for all groups at once. It is
+            offered where the whole plan then takes a tenth less. All groups then hold at once, which questions one by
+            one need not: under replace-one it takes several counts to gain by it.
+Paid        what was charged before stays charged: nothing of an earlier answer is merged or given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpengine.asking.plan import Planner, Wish, tidy
+from dpengine.core.canonical import canonical
+from dpengine.core.errors import AllowanceError
+from dpengine.core.exact import text_of
+from dpengine.core.json_types import Json, JsonObject
+from dpengine.declared.conditions import OneOf, Range
+from dpengine.declared.schema import Category, Number
+from dpengine.mechanisms import catalogue
+from dpengine.mechanisms.query import AnyQuery
+
+OWN = ("where", "epsilon", "beta", "noise")
+ENOUGH = Fraction(9, 10)  # of what the plan takes otherwise
+
+
+@dataclass(frozen=True)
+class TakenCodes:
+    """What a condition takes of one column: the codes from `low` to `high`, or those in `listed`."""
+
+    low: int
+    high: int
+    listed: frozenset[int] | None = None
+
+    def apart(self, other: TakenCodes) -> bool:
+        if self.listed is not None and other.listed is not None:
+            return not self.listed & other.listed
+        return self.high < other.low or other.high < self.low
+
+
+@dataclass(frozen=True)
+class PutTogether:
+    """The rows of a plan that one question could ask, and what the whole plan takes before and after."""
+
+    places: tuple[int, ...]
+    wish: Wish
+    before: Fraction
+    after: Fraction
+
+    def applied(self, wishes: Sequence[Wish]) -> list[Wish]:
+        """The plan with that question in the place of the first of them."""
+        kept = [(place, wish) for place, wish in enumerate(wishes) if place not in self.places[1:]]
+        return [self.wish if place == self.places[0] else wish for place, wish in kept]
+
+
+def as_one(planner: Planner, wishes: Sequence[Wish]) -> PutTogether | None:
+    """The best of what can be put together, if the plan then takes clearly less. From public facts alone; free."""
+    before = planner.price(wishes)
+    found = []
+    for places, query in candidates(wishes):
+        lines = [before.lines[place] for place in places]
+        if any(line.query is None for line in lines):
+            continue
+        amount = _wanted(query, [wishes[place] for place in places], [line.query for line in lines if line.query])
+        wish = Wish(query, amount, any(wishes[place].locked for place in places))
+        offer = PutTogether(places, wish, before.share, before.share)
+        after = planner.price(offer.applied(wishes))
+        if after.reachable and after.share <= ENOUGH * before.share:
+            found.append(PutTogether(places, wish, before.share, after.share))
+    return min(found, key=lambda one: one.after, default=None)
+
+
+def _wanted(query: AnyQuery, wishes: Sequence[Wish], asked: Sequence[AnyQuery]) -> Fraction:
+    """How close all groups must be. A promise for a table of about the declared size supposes other numbers of people
+    by group than under a condition: there the same noise is taken."""
+    if not query.promise().supposes(query):
+        return min(wish.amount for wish in wishes)
+    closest = max(one.epsilon for one in asked)
+    return tidy(query.at(closest * (2 if query.facts.relation == "replace" else 1)).promise().amount)
+
+
+def candidates(wishes: Sequence[Wish]) -> list[tuple[tuple[int, ...], AnyQuery]]:
+    """Rows that ask the same of disjoint conditions, with the question by group."""
+    alike: dict[tuple[str, str, str, str], list[tuple[int, TakenCodes]]] = {}
+    for place, wish in enumerate(wishes):
+        query = wish.query
+        if query.by is not None or "by" not in {one.name for one in query.card.parameters}:
+            continue
+        rest = canonical({name: part for name, part in query.parameters().items() if name not in OWN})
+        for column in sorted(query.where.columns()):
+            taken = taken_of(query, column)
+            if taken is not None:
+                others = canonical([row for row in query.where.as_json() if row[0] != column])
+                alike.setdefault((query.card.key, rest, column, others), []).append((place, taken))
+    found = []
+    for (_, _, column, _), rows in alike.items():
+        places = disjoint(rows)
+        if len(places) > 1 and (grouped := _grouped(wishes[places[0]].query, column, rows, places)) is not None:
+            found.append((places, grouped))
+    return found
+
+
+def taken_of(query: AnyQuery, column: str) -> TakenCodes | None:
+    """What the condition takes of a column; None where it is no run of a number and no single value of a list, or where
+    the column stands in an “or” too, or nobody can meet it."""
+    declared = query.facts.schema[column]
+    clauses = [clause for clause in query.where.clauses if column in _columns(clause)]
+    if isinstance(declared, Number) and all(isinstance(clause, Range) for clause in clauses):
+        low = max(clause.low for clause in clauses if isinstance(clause, Range))
+        high = min(clause.high for clause in clauses if isinstance(clause, Range))
+        return TakenCodes(low, high) if low <= high else None
+    if isinstance(declared, Category) and len(clauses) == 1 and isinstance(clauses[0], OneOf):
+        codes = clauses[0].codes
+        return TakenCodes(codes[0], codes[0], frozenset(codes)) if len(codes) == 1 else None
+    return None
+
+
+def _columns(clause: object) -> set[str]:
+    parts = getattr(clause, "parts", None)
+    return {part.column for part in parts} if parts is not None else {str(getattr(clause, "column", ""))}
+
+
+def disjoint(rows: Sequence[tuple[int, TakenCodes]]) -> tuple[int, ...]:
+    """Of the rows, in order, those that have nothing in common with the ones before."""
+    kept: list[tuple[int, TakenCodes]] = []
+    for place, codes in rows:
+        if all(codes.apart(other) for _, other in kept):
+            kept.append((place, codes))
+    return tuple(place for place, _ in kept)
+
+
+def _grouped(
+    query: AnyQuery, column: str, rows: Sequence[tuple[int, TakenCodes]], places: tuple[int, ...]
+) -> AnyQuery | None:
+    declared = query.facts.schema[column]
+    by: Json = column
+    if isinstance(declared, Number):
+        taken = [codes for place, codes in rows if place in places]
+        starts = {code for codes in taken for code in (codes.low, codes.high + 1) if 0 < code < declared.size}
+        by = {"column": column, "edges": [text_of(declared.lower + code * declared.step) for code in sorted(starts)]}
+    given: JsonObject = {name: part for name, part in query.parameters().items() if name not in ("where", "noise")}
+    where = [row for row in query.where.as_json() if row[0] != column]
+    try:
+        return catalogue[query.card.key].build(query.facts, given | {"by": by} | ({"where": where} if where else {}))
+    except AllowanceError:  # too many groups, or the question is answered by public facts
+        return None

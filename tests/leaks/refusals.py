@@ -186,7 +186,9 @@ CAUSES: dict[str, Cause] = {
     "epsilon.huge": lambda b: b.ask("count", by="home", epsilon="1000"),
     "beta.range": lambda b: b.ask("count", by="home", beta="2"),
     "share.range": lambda b: b.ask("quantile", column="pay", share="7"),
-    "share.one_by_group": lambda b: b.ask("quantile", column="pay", share=["0.1", "0.2"], by="home"),
+    "share.many_by_group": lambda b: b.ask(
+        "quantile", column="pay", share=[f"0.{place}" for place in range(11, 31)], by={"column": "age", "step": 1}
+    ),
     "top.how_many": lambda b: b.ask("top_item", column="home", how_many=99),
     "bins.category": lambda b: b.ask("histogram", column="home", bins=3),
     "bins.rising": lambda b: b.ask("histogram", column="far", bins=[5, 2]),

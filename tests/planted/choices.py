@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from typing import Any
 
-from battery import check_law_against_loss
+from battery import check_law_against_loss, check_sensitivity
 
 from dpengine.accountant.loss import Exponential
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import MISSING, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
+from dpengine.mechanisms.choices.quantile import Quantile
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.noise.laws import max_divergence
 from tests.planted.registry import Planted
@@ -69,6 +70,21 @@ class FlipAsBoundedRange(NoisyArgmax):
         return Exponential(self.epsilon)
 
 
+class WholeForEachGroup(Quantile):
+    """Percentiles by group where a person may leave one group and enter another, each group at the whole ε."""
+
+    def law(self, value: Any) -> Any:
+        return Quantile.law(replace(self, epsilon=2 * self.epsilon), value)
+
+
+class RootsOfOneGroup(Quantile):
+    """Roots by group with noise for a row that moves within one of them."""
+
+    @property
+    def way(self) -> Any:
+        return replace(super().way, grouped=False)  # type: ignore[type-var]
+
+
 class TwiceTheChoice(AdaptiveSession):
     """In a Gaussian session a choice of range 4ε₀ costs four times the ρ of an answer."""
 
@@ -78,11 +94,29 @@ class TwiceTheChoice(AdaptiveSession):
         return right.at(2 * right.epsilon)
 
 
+SOME: dict[str, Any] = {"column": "x", "share": ["0.25", "0.75"], "by": "c"}
+JOINTLY, ROOTED = SOME | {"with_range": False, "noise": "joint"}, SOME | {"noise": "gaussian_root"}
 GROUPS: dict[str, Any] = {"options": [[["c", "in", ["a"]]], [["c", "in", ["b"]]]]}
 FLIPPED = GROUPS | {"noise": "permute_and_flip"}
 LARGEST = made(AdaptiveSession, {"calibration": "gaussian", "questions": 1, "ask": {"largest": GROUPS["options"]}})
 
 PLANTED = [
+    Planted(
+        "percentiles of every group at the whole ε",
+        "A joint draw for each group, as if nobody could leave one group and enter another.",
+        check_law_against_loss,
+        "exceeds",
+        made(Quantile, JOINTLY),
+        made(WholeForEachGroup, JOINTLY),
+    ),
+    Planted(
+        "roots by group with noise for one",
+        "A row that goes from one group to another moves two roots, and the noise is for one.",
+        check_sensitivity,
+        "moves it by",
+        made(Quantile, ROOTED),
+        made(RootsOfOneGroup, ROOTED),
+    ),
     Planted(
         "groups at the rate for one way",
         "The largest group saves the factor 2 where one group grows and another shrinks.",

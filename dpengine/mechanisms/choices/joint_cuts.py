@@ -31,6 +31,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import comb, lcm
+from typing import ClassVar
 
 import numpy as np
 
@@ -82,6 +83,8 @@ def affordable(cuts: int, values: int) -> bool:
 @dataclass(frozen=True)
 class JointCuts:
     """`epsilon` and `beta` are those of one group."""
+
+    of_all_groups: ClassVar[bool] = False  # is the loss that of all groups together?
 
     asked: Cuts
     epsilon: Fraction

@@ -11,8 +11,9 @@ Draw        a grid point with probability ∝ exp(ε·q/(2Δ)), exactly. Runs be
 Range       bought with the point, a third of ε each: quantiles at the ranks αn∓λ, where λ is what such a draw can
             miss by with probability β/2. λ public made-up rows outside the grid (“sentinels”) keep a zero-score
             candidate whatever n is, so the range holds a true quantile with probability ≥ 1−β on every table.
-Several     k shares of one column cost ε/k each. By group each may spend all of ε under add/remove and half of it under
-            replace-one, where a person can leave one group and enter another. All promises then hold at once.
+Several     k shares of one column cost ε/k each. By group each group may spend all of ε under add/remove and half of it
+            under replace-one, where a person can leave one group and enter another: groups are disjoint, so of m rows
+            m₁ are in one and m₂ in another, and what they change adds up to m. All promises then hold at once.
 Other ways  “joint”: several shares, or one with its range, in one draw (`joint_cuts`). “tree”, “gaussian_root”: several
             with ranges from noisy counts (`tree_cuts`). “permute_and_flip”: one point alone (McKenna and Sheldon 2020,
             Thm 2), ε-DP and no more, by the score without its cap at 0: as sensitive, and the depth in a value's rows
@@ -32,13 +33,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpengine.accountant.loss import Exponential, Loss, Pure, Together
-from dpengine.core.arrays import Integers
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, read_number, text_of
+from dpengine.core.exact import ceiling, text_of
 from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.declared.condition_words import combined
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.choices.equal_scores import Blocks
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
+from dpengine.mechanisms.choices.percentile_names import percents, read_shares
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -52,21 +55,11 @@ from dpengine.noise.tails import choice_gap, flip_gap, least_rank_error
 from dpengine.statistics.distributions import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 
-FINEST_SHARE = 1_000
-MOST_SHARES = 20
+MOST_ANSWERS = 1_000  # percentiles of groups, in one question
 MOST_PADDED = 10**6
 MOST_FLIPPED = 10**5  # grid points: permute-and-flip tosses a coin for each
 JOINT, TREE, ROOT, FLIP = "joint", "tree", "gaussian_root", "permute_and_flip"
 Drawn = tuple[Any, ...]  # codes, or of another way whole draws
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """Candidates in runs of equal score: first grid point (−1 and `size` are the sentinels), length, gap to score 0."""
-
-    firsts: Integers
-    sizes: Integers
-    gaps: Integers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +92,9 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             "two with ranges, jointly": {"column": "x", "share": ["0.25", "0.75"], "noise": "joint", "where": IN_A},
             "two with ranges, from a tree": {"column": "x", "share": ["0.25", "0.75"], "noise": "tree"},
             "two with ranges, by a root": {"column": "x", "share": ["0.25", "0.75"], "noise": "gaussian_root"},
+            "two by group, jointly": {"column": "z", "share": ["0.25", "0.75"], "by": "d", "noise": "joint"},
+            "two by group, from a tree": {"column": "x", "share": ["0.25", "0.75"], "by": "c", "noise": "tree"},
+            "two by group, by a root": {"column": "x", "share": ["0.25", "0.75"], "by": "c", "noise": "gaussian_root"},
             "a tenth, flipped": {"column": "x", "share": "0.1", "with_range": False, "noise": "permute_and_flip"},
         },
         example=Example({"column": "visits", "share": "0.75", "with_range": False}, others="alike"),
@@ -122,8 +118,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return {"column": name, "shares": read_shares(given.get("share", "0.5")), "with_range": with_range}
 
     def __post_init__(self) -> None:
-        if self.by is not None and len(self.shares) > 1:
-            raise AllowanceError("share.one_by_group")
+        if self.groups * len(self.shares) > MOST_ANSWERS and len(self.shares) > 1:
+            raise AllowanceError("share.many_by_group", most=MOST_ANSWERS)
         if self.noise and self.noise not in self.ways:
             raise AllowanceError("query.noise", noises=list(self.ways))
 
@@ -133,7 +129,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         if len(self.shares) == 1 and not self.with_range:
             return (FLIP,) if self.facts.schema[self.column].size <= MOST_FLIPPED else ()
         several = len(self.shares) > 1
-        joint = (JOINT,) if affordable(len(self.shares) if several else 3, self._values) else ()
+        joint = (JOINT,) if affordable(len(self.shares) if several else 3, self._values * self.groups) else ()
         tree = (TREE, ROOT) if several and self.with_range and self.facts.schema[self.column].size <= MOST_CELLS else ()
         return joint + tree
 
@@ -146,12 +142,16 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         if self.noise not in (JOINT, TREE, ROOT):
             return None
         size, replaced = self.facts.schema[self.column].size, self.facts.relation == "replace"
-        epsilon, beta = self.for_each(self.epsilon), self.beta / self.groups
-        cuts = Cuts(size, self.shares, self.with_range, replaced, self.facts.unit.at_most, self._values)
+        cuts, beta = (
+            Cuts(size, self.shares, self.with_range, replaced, self.facts.unit.at_most, self._values),
+            self.beta,
+        )
         if self.noise == JOINT:
-            return JointCuts(cuts, epsilon, beta)
+            return JointCuts(cuts, self.for_each(self.epsilon), beta / self.groups)
         kind = TreeCuts if self.noise == TREE else RootCuts
-        return kind(cuts, epsilon, beta, self.facts.countable(self.where, self.column))
+        if self.by is not None:
+            return kind(cuts, self.epsilon, beta, None, grouped=True)
+        return kind(cuts, self.epsilon, beta, self.facts.countable(self.where, self.column))
 
     @property
     def _values(self) -> int:
@@ -176,17 +176,33 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         return say(code, shares=percents, share=percents[0], column=self.column, who=self.whom())
 
     def labels(self) -> list[str]:
-        if self.by is not None or len(self.shares) == 1:
-            return super().labels()
+        return list(self._share_of) if len(self.shares) > 1 else super().labels()
+
+    @cached_property
+    def _share_of(self) -> dict[str, Fraction]:
+        """Of several percentiles, by the stored name of each part; by group those of one group after the other."""
         with stored():
-            return self._percents()
+            names = percents(self.shares)
+        parts = names if self.by is None else combined([super().labels(), names])
+        return dict(zip(parts, self.shares * self.groups, strict=True))
 
     def shown(self) -> dict[str, str]:
-        several = self.by is None and len(self.shares) > 1
-        return dict(zip(self.labels(), self._percents(), strict=True)) if several else super().shown()
+        if len(self.shares) == 1:
+            return super().shown()
+        names, known = percents(self.shares), super().shown()
+        told = [] if self.by is None else [[known.get(label, label) for label in super().labels()]]
+        return dict(zip(self.labels(), combined([*told, names]), strict=True))
 
-    def _percents(self) -> list[str]:
-        return [f"{plain(share * 100)} %" for share in self.shares]
+    def leftovers(self) -> list[str]:
+        extra, several = set(super().leftovers()), len(self.shares)
+        if several == 1 or not extra:
+            return list(extra)
+        places = [place for place, label in enumerate(super().labels()) if label in extra]
+        return [self.labels()[place * several + one] for place in places for one in range(several)]
+
+    @property
+    def compared(self) -> bool:
+        return self.by is not None and len(self.shares) == 1
 
     def need(self) -> Distribution | GroupDistributions:
         size = self.facts.schema[self.column].size
@@ -260,14 +276,8 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         aim = side * shift * points
         over, under = points * below - low - aim, high + aim - points * (below + at)
         gaps = np.maximum(over, under)
-        return self._padded(Blocks(firsts, lengths, gaps if self.noise == FLIP else np.maximum(0, gaps)))
-
-    def _padded(self, blocks: Blocks) -> Blocks:
-        """Adds empty blocks up to a public number, so that the running time does not reveal how many values occur."""
-        room = 2 * self._values + 2 - len(blocks.firsts)
-        if room <= 0:
-            return blocks
-        return Blocks(*(np.concatenate((array, np.zeros(room, dtype=np.int64))) for array in vars(blocks).values()))
+        found = Blocks(firsts, lengths, gaps if self.noise == FLIP else np.maximum(0, gaps))
+        return found.padded(2 * self._values + 2)
 
     def _draws(self, value: Spread | tuple[Spread, ...]) -> Iterator[tuple[Spread, Fraction, int]]:
         """Every single draw: whose distribution, which share, which side."""
@@ -297,7 +307,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
 
     def loss(self) -> Loss:
         if self.way:
-            return self.of_groups(self.way.loss())
+            return self.way.loss() if self.way.of_all_groups else self.of_groups(self.way.loss())
         draws = len(self.shares) * len(self.sides)
         part: Loss = Pure(self.each) if self.noise == FLIP else Exponential(self.each)
         return self.of_groups(Together((part,) * draws) if draws > 1 else part)
@@ -314,7 +324,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
     def mute(self, interval: Json, part: str = "") -> bool:
         """Does the range cover nearly the whole grid, or are both its ends drawn at ranks beyond all people? Without a
         range: may the rank be nearly anywhere?"""
-        share = self.shares[self.labels().index(part)] if part and self.by is None else self.shares[0]
+        share = self._share_of[part] if part and len(self.shares) > 1 else self.shares[0]
         if interval is None:
             away = self.promise().share
             return fills(share - away, share + away, 0, 1)
@@ -387,14 +397,3 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
             return Released(*answers[0])
         released = self.by_label(answers)
         return released if self.with_range else Released(released.value)
-
-
-def read_shares(given: Json) -> tuple[Fraction, ...]:
-    """One share or several, rising; each with at most three decimals."""
-    listed = given if isinstance(given, (list, tuple)) else [given]
-    shares = tuple(read_number(share, "share") for share in listed)
-    if not 1 <= len(shares) <= MOST_SHARES or any(not 0 < share < 1 for share in shares):
-        raise AllowanceError("share.range")
-    if any((share * FINEST_SHARE).denominator != 1 for share in shares) or sorted(set(shares)) != list(shares):
-        raise AllowanceError("share.range")
-    return shares

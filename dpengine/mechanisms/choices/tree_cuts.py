@@ -19,6 +19,9 @@ Cost        one grouped scan; one draw for each node.
 Root        “gaussian_root”: bell-shaped noise by a root of the matrix of sums from the left (`curves.prefix_root`) in
             place of the tree, ρ-zCDP with ρ = ε²/(2a). Range, point and accuracy are the same, with the reach of its
             noise.
+By group    a tree for each group, all for one ε: a person's rows are in one node of each level of one tree each, so all
+            trees together change no more than one would. Of roots a row that goes from one group to another moves two
+            columns, each in a root of its own: the squared lengths add up to twice the largest.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
+from typing import ClassVar
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Together
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts
@@ -44,12 +48,15 @@ EXACT_SUMS = 12  # noises whose sum is bounded by its exact law; more by Chernof
 
 @dataclass(frozen=True)
 class TreeCuts:
-    """`rows` is the number of rows, where it is public."""
+    """`rows` is the number of rows, where it is public. By group ε is that of all groups, β that of one."""
+
+    of_all_groups: ClassVar[bool] = True
 
     asked: Cuts
     epsilon: Fraction
     beta: Fraction
     rows: int | None
+    grouped: bool = False
 
     @property
     def levels(self) -> int:
@@ -164,7 +171,10 @@ class RootCuts(TreeCuts):
     """The same with bell-shaped noise by a root."""
 
     def sensitivity(self) -> Sensitivity:
-        return Sensitivity("l2sq", prefix_root.moved(self.asked.size, self.asked.replaced) * self.asked.rows_each**2)
+        moved = prefix_root.moved(self.asked.size, self.asked.replaced)
+        if self.grouped and self.asked.replaced:
+            moved = 2 * prefix_root.moved(self.asked.size, replaced=False)
+        return Sensitivity("l2sq", moved * self.asked.rows_each**2)
 
     @property
     def rho(self) -> Fraction:

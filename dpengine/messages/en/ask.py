@@ -13,7 +13,7 @@ SENTENCES: dict[str, str] = {
     "epsilon.huge": "A spend (ε) above {most} protects nobody; use at most {most}.",
     "beta.range": "The chance of being wrong must lie between 0 and 1; the usual one is 0.05.",
     "share.range": "Percentiles must lie between 0 and 100, rise, and have at most one decimal; the median is 50.",
-    "share.one_by_group": "Ask for one percentile at a time by group, or for several without groups.",
+    "share.many_by_group": "At most {most} figures at once: ask for fewer percentiles, or by fewer groups.",
     "top.how_many": "Choose a whole number from 1 to {most}.",
     "bins.category": "“{column}” has its own list of values; leave the number of bins empty.",
     "bins.rising": "Edges of bins must rise, such as 0, 1000, 2000.",

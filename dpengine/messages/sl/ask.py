@@ -13,7 +13,7 @@ SENTENCES: dict[str, str] = {
     "epsilon.huge": "Poraba (ε) nad {most} ne varuje nikogar; uporabite največ {most}.",
     "beta.range": "Verjetnost napake mora biti med 0 in 1; običajna je 0,05.",
     "share.range": "Percentili morajo biti med 0 in 100, naraščati in imeti največ eno decimalko; mediana je 50.",
-    "share.one_by_group": "Po skupinah vprašajte za en percentil naenkrat ali za več percentilov brez skupin.",
+    "share.many_by_group": "Največ {most} številk naenkrat: vprašajte za manj percentilov ali po manj skupinah.",
     "top.how_many": "Izberite celo število od 1 do {most}.",
     "bins.category": "Stolpec »{column}« ima svoj seznam vrednosti; število razredov pustite prazno.",
     "bins.rising": "Meje razredov morajo naraščati, na primer 0, 1000, 2000.",

@@ -207,6 +207,8 @@ def test_the_way_is_chosen_from_prices_and_promises_alone() -> None:
         ({"share": "0.5"}, "joint"),
         ({"share": "0.5", "with_range": False}, "permute_and_flip"),
         ({"share": "0.5", "by": "c"}, "joint"),
+        ({"share": FIVE, "by": "c"}, "tree"),
+        ({"share": FIVE, "by": "c", "with_range": False}, "joint"),
     ):
         assert cheapest(ask(**given), NO_DELTA, Totals.NOTHING).noise == way
     # Where δ pays, bell-shaped noise for all ranges at once promises three times as much for the same share.

@@ -113,8 +113,11 @@ class Table:
 
     def took(self, entry: Entry) -> Fraction:
         """How far a charge moved the meter, as a share of the allowance as it is now."""
-        rule, before = self.budget.rule, self._workspace.ledger.before(entry.charge)
-        return filter.used(rule, entry.charge.totals_after) - filter.used(rule, before)
+        return filter.used(self.budget.rule, entry.charge.totals_after) - 1 + self.left_before(entry)
+
+    def left_before(self, entry: Entry) -> Fraction:
+        """What was left of the allowance, as it is now, when a charge was made."""
+        return 1 - filter.used(self.budget.rule, self._workspace.ledger.before(entry.charge))
 
     def took_by(self, answer: Answer) -> Fraction:
         """The same for the charge of an answer."""

@@ -8,11 +8,12 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.statement import sentence_of
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.parts import (
     answer,
     first_look,
+    folded,
     form,
     history,
     job,
@@ -28,7 +29,7 @@ from ui.parts import (
 from ui.plan import plan
 from ui.shell import frame
 from ui.shell.state import current_table
-from ui.words import gloss
+from ui.words import gloss, prices
 from ui.workshop import workshop
 
 table = current_table()
@@ -43,14 +44,23 @@ later = job.newer(table, request) if request else None
 if later is not None:
     words = say("ask.newer", sentence=sentence_of(later))
     st.html(f'<p class="muted"><a href="{history.answer_link(later)}" target="_self">{escape(words)}</a></p>')
+above = st.container()
+
+
+def tell(found: dp.Answer) -> None:
+    answer.show(found)
+    workshop.truth_beside(found)
+    looks.show(table, found)
+
+
 if asked is not None and asked.answer is not None:
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame
-    answer.show(asked.answer)
-    workshop.truth_beside(asked.answer)
-    looks.show(table, asked.answer)
     st.divider()
 
 if table.closed:
+    if asked is not None and asked.answer is not None:
+        with above:
+            tell(asked.answer)
     owner.closed(table)
     history.show(table)
     st.stop()
@@ -60,6 +70,9 @@ spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 if key != kept["q"]:
     spend.start_anew(table, key, given)
+if asked is not None and asked.answer is not None:
+    with folded.place(above, asked.answer, key, given):
+        tell(asked.answer)
 st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
@@ -78,7 +91,7 @@ with left, st.container(key="card-spend"):
         if not just_answered:
             frame.show_price(table, price)
         if query.counts_rows:
-            st.html(f'<p class="muted">{escape(say("ask.each_row"))}</p>')
+            st.html(f'<p class="muted">{escape(say("ask.each_row", most=query.facts.unit.at_most))}</p>')
         spend.describe(table, query, price)
         noise.tell(query, usual)
         rival.tell(table, usual)
@@ -91,14 +104,14 @@ with left, st.container(key="card-spend"):
         elif running and not paid:
             job.elsewhere(running)
         again = bool(paid or running)
-        label = say("ask.button_again" if again else "ask.button", share=percent(price.share))
+        label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         with st.container(horizontal=True, vertical_alignment="center"):
             job.ask_button(label, table, query, "ask-go", disabled=not price.admissible, again=again)
             plan.add_button(table, query, "ask-plan")
         plan.in_plan(table)
         if not price.admissible:
             rest = table.meter().unused
-            job.refused(say("ask.too_much", left=percent(rest)) if rest else workshop.nothing_left())
+            job.refused(say("ask.too_much", left=percent_left(rest)) if rest else workshop.nothing_left())
     if refusal:
         job.refused(refusal)
 with right, st.container(key="card-preview"):

@@ -26,10 +26,32 @@ def percent(share: Fraction | float) -> str:
     return f"{local(text)} %"
 
 
-def percents(shares: Sequence[Fraction]) -> list[str]:
-    """Rising shares of the allowance, each as `percent`, or with as many digits as it takes to tell it from its
-    neighbours."""
-    told = [percent(share) for share in shares]
+def _tenths(left: Fraction) -> int:
+    """What is left of an allowance as the meter shows it, in tenths of a percent: only the whole is 100 %."""
+    return 1000 if left >= 1 else min(max(round(left * 1000), 0), 999)
+
+
+def _in_tenths(tenths: int, share: Fraction) -> str:
+    if not tenths and share > 0:
+        return say("percent.tiny")
+    return f"{local(f'{tenths / 10:.1f}'.removesuffix('.0'))} %"
+
+
+def percent_left(left: Fraction) -> str:
+    """What is left of an allowance, to a tenth of a percent."""
+    return _in_tenths(_tenths(left), left)
+
+
+def percent_taken(left: Fraction, share: Fraction) -> str:
+    """What a question takes where so much is left: exactly the difference between the two readings of the meter, so
+    that a person who subtracts finds what was told."""
+    return _in_tenths(_tenths(left) - _tenths(left - share), share)
+
+
+def percents(shares: Sequence[Fraction], left: Fraction = Fraction(1)) -> list[str]:
+    """Rising shares of the allowance, each as it is told where so much is left, or with as many digits as it takes to
+    tell it from its neighbours."""
+    told = [percent_taken(left, share) for share in shares]
     for figures in range(2, 9):
         twice = {text for text, many in Counter(told).items() if many > 1}
         fine = (f"{float(share) * 100:.{figures}g}" for share in shares)

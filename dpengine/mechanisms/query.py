@@ -213,6 +213,11 @@ class Query(Answered, Generic[Statistic, Raw]):
         """How the declaration changes the file's cells before they count; shown wherever the answer is shown."""
         return of_question(self.facts, self.need(), self.valued(), self.conditions())
 
+    @property
+    def most_rows(self) -> int | None:
+        """How many rows of one person count at most, where rows beyond that are left out of the answer."""
+        return next((int(dict(one.facts)["most"]) for one in self.cuts() if one.code == "cut.rows"), None)
+
     def labels(self) -> list[str]:
         """The public names of an answer's parts, in the declared order; none for a single number or label."""
         return [] if self.by is None else list(self.facts.schema.category(self.by).labels)

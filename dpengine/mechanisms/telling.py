@@ -5,8 +5,10 @@ A figure    says nothing if its range covers nine tenths of the values that it c
 Groups      cannot be told apart if some figure lies in the ranges of all of them.
 A name      is drawn from |R| candidates, with a promised gap g to the best. If n rows share |R| values the best one has
             at least n/|R| of them. Where g is at most a tenth of that the chosen one has at least nine tenths of what
-            the best one has; elsewhere the name alone says little. How many rows a condition leaves is not public, so
-            under one a name alone is never certain. That n rows share the values is taken from the declaration: where
+            the best one has. Where g is below all of it the chosen one is the most likely: no other is more likely to
+            be the best, whatever was drawn, and one that hardly anybody has seldom comes out. Elsewhere the name alone
+            says little. How many rows a condition leaves is not public, so under one nothing is said of how likely a
+            name is. That n rows share the values is taken from the declaration: where
             nearly nobody has an answer, or nobody meets any of the conditions, the name may be another. “None is ahead
             of it by more than g”, which stands beside every name, holds on every table.
 """
@@ -23,8 +25,9 @@ APART = "apart"  # the groups cannot be told apart
 FOUND = "found"  # nothing stands out of the noise
 SHAPE = "shape"  # a flat curve would fit as well
 NOISE = "noise"  # rows or a model that are mostly noise
+LIKELY = "likely"  # the most likely to come first, by what was drawn; by how far is not known
 REST = "rest"  # what comes first stands for everything that is not in the list
-STATES = (FEW, APART, FOUND, SHAPE, NOISE, REST)
+STATES = (FEW, APART, FOUND, SHAPE, NOISE, LIKELY, REST)
 
 NEARLY = Fraction(9, 10)
 DOUBT = 1e-6  # far above the rounding of a few operations on floats
@@ -55,5 +58,10 @@ def leaders(ranges: Mapping[str, Ends]) -> list[str]:
     return [part for part, (_, high) in ranges.items() if high >= ahead]
 
 
-def first_is_certain(gap: Json, about: int, candidates: int, everyone: bool) -> bool:
-    return bool(everyone and gap <= (1 - NEARLY) * Fraction(about, candidates))
+def state_of_first(gap: Json, about: int, candidates: int, everyone: bool) -> str:
+    """How much a name that was drawn says of which comes first: "" where it is as good as certain, else LIKELY or
+    APART."""
+    equal = Fraction(about, candidates)
+    if not everyone or gap >= equal:
+        return APART
+    return "" if gap <= (1 - NEARLY) * equal else LIKELY

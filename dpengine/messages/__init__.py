@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from datetime import date
 from fractions import Fraction
 from importlib import import_module
 from types import MappingProxyType
@@ -170,6 +171,16 @@ def say(code: str, /, **facts: Any) -> str:
     """The sentence for `code` in the current language, filled with public facts."""
     words = {name: plain(value) for name, value in facts.items()}
     return forms(CATALOGUES[current()][code], words).format_map(words)
+
+
+def written_day(iso: str) -> str:
+    """A day as it stands in a letter: 16 November 2026; what is no day stays as it is."""
+    try:
+        parsed = date.fromisoformat(iso)
+    except ValueError:
+        return iso
+    facts = {"day": str(parsed.day), "month": say(f"month.{parsed.month}"), "year": str(parsed.year)}
+    return say("day.written", **facts)
 
 
 def known(code: str) -> bool:

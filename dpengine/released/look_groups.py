@@ -1,5 +1,5 @@
-"""Shares read off a first look: of everyone and of one group; how far a column is from even; which columns go together.
-All of it is free.
+"""Shares read off a first look: of everyone and of one group; how much a column shows beyond noise; which columns go
+together. All of it is free.
 
 Shares      s = c/t, c a cell of a bought marginal and t a sum of its cells that has c in it: all rows, or one group.
             Σ a·cells = 0 for a = 1_c − s·1_t on the true cells. So with x and X as they were released, x − s·X is
@@ -7,8 +7,7 @@ Shares      s = c/t, c a cell of a bought marginal and t a sum of its cells that
             covariance. The range is every s between 0 and 1 for which it is; of no rows, or where X cannot be told from
             none, everything. It holds the true share whenever this one sum is within its reach, and each cell has at
             most three such sums, which are in the family that `look` claims.
-Even        the share of each of the m listed values is 1/m. Half of what the ranges are away from that, summed, is the
-            least share of rows that would have to move: at least so much, on the claim.
+Shown       the least ends of all bars but the largest, added up: at least so many rows are elsewhere, on the claim.
 Goes        two columns are independent only if each value of the second has the same share in every group of the first.
 together    clear: two groups have ranges for one value that do not meet, so on the claim the shares differ, and the
             columns are not independent. Perhaps: of two groups each one's share, as released, is outside the other's
@@ -120,21 +119,11 @@ def _share_in(look: Look, column: str, value: str, groups: Mapping[str, str]) ->
     return told
 
 
-def uneven(look: Look, column: str) -> float:
-    """The least share of rows that would have to move for the column to be even, on the claim; of sets, the same of all
-    items that are held."""
-    if column in look.query.items:
-        told = of_everyone(look, column)
-        even = sum(one.value for one in told) / len(told)
-        return _away(told, even) / max(sum(one.value for one in told), 1e-9)
-    place = look.place(column)
-    extra = look.query.extra(place)
-    told = [one for one in of_everyone(look, column)[: look.query.axes[place].listed] if one.label not in extra]
-    return _away(told, 1 / max(len(told), 1))
-
-
-def _away(told: Sequence[Figure], even: float) -> float:
-    return sum(max((one.low or 0.0) - even, even - _high(one), 0.0) for one in told) / 2
+def told_apart(look: Look, column: str) -> float:
+    """The least share of rows that is outside the largest bar, on the claim: how much a picture shows beyond noise.
+    Next to nothing where nearly all rows are in one bar, and where no bar can be told from none."""
+    least = [max(one.low or 0.0, 0.0) for one in of_everyone(look, column)]
+    return sum(least) - max(least, default=0.0)
 
 
 def unlike(told: Sequence[Figure], everyone: Sequence[Figure]) -> float:

@@ -15,10 +15,15 @@ pytestmark = pytest.mark.usefixtures("shared")
 VISITS = "who,age,minutes\na,33,20\na,34,15\nb,44,30\n"
 
 
-def at_care(each: int, about: int) -> Page:
-    page = Page().upload(VISITS, "visits.csv").to("unit").set("declare-unit", "more").set("declare-who", "who")
+def at_care(each: int, about: int, text: str = VISITS) -> Page:
+    page = Page().upload(text, "visits.csv").to("unit").set("declare-unit", "more").set("declare-who", "who")
     page.set("declare-each", each).set("declare-relation", "add_remove").set("declare-about", about).press("Go on")
     return page.to("care")
+
+
+def back(page: Page) -> Page:
+    """To the step about people."""
+    return page.click("declare-back-care").click("declare-back-cards")
 
 
 def captions(page: Page) -> list[str]:
@@ -32,14 +37,14 @@ def warned(page: Page) -> str:
 
 def test_one_choice_is_made_already_and_says_what_it_holds() -> None:
     page = at_care(1, 50_000)
-    assert page.draft.care == "usual" and not warned(page)
+    assert page.draft.care == "careful" and not warned(page) and say("data.care.secret") in page.text
     assert all("good answers for about 50,000 people" in told for told in captions(page))
     page.press("Add the table")
     assert page.draft.step == "done", page.refusals
 
 
 def test_a_table_that_holds_few_answers_says_so_and_what_helps() -> None:
-    page = at_care(6, 2_000).set("declare-care", "careful")
+    page = at_care(6, 4_000).set("declare-care", "careful")
     told = warned(page)
     many = care.price.good_questions(care.drafts.budget(page.draft), care._typical(page.draft))
     assert 0 < many < care.ENOUGH and f"About {many} good answers" in told
@@ -58,5 +63,36 @@ def test_fewer_rows_of_a_person_are_named_where_they_leave_enough() -> None:
 
 def test_without_a_number_of_people_it_says_for_how_many_it_was_worked_out() -> None:
     page = Page().upload("age\n33\n44\n").to("care")
-    assert say("data.care.usual_people", people=1_000) in page.text and not warned(page)
-    assert len(captions(page)) == len(CARE)
+    assert say("data.care.usual_people", people="1,000 and 10,000") in page.text and not warned(page)
+    assert len(captions(page)) == len(CARE) and page.draft.care == "usual"
+    for told in captions(page):
+        assert " for 1,000 people, " in told and " for 10,000 people; fewer with conditions or groups." in told
+
+
+def test_careful_is_chosen_for_a_secret_until_somebody_chooses() -> None:
+    page = at_care(1, 50_000)
+    assert page.draft.care == "careful"
+    back(page).set("declare-relation", "replace").to("care")
+    assert page.draft.care == "usual" and say("data.care.secret") not in page.text
+    back(page.set("declare-care", "loose")).set("declare-relation", "add_remove")
+    assert page.to("care").draft.care == "loose", "what a person chose stays"
+
+
+def test_good_answers_are_as_many_as_fit_at_the_price_that_ask_starts_with(shared: Any) -> None:
+    """Asked again and again at the price that the first question has on Ask: about as many as were told before."""
+    page = at_care(3, 8_000, VISITS + "c,51,9\n")
+    many = care.price.good_questions(care.drafts.budget(page.draft), care._typical(page.draft))
+    page.press("Add the table")
+    table = shared.table(page.draft.added.name)
+    offered = [table.suggested("mean", column=name) for name in table.schema.columns]
+    most = max(table.preview(query).share for query in offered if query is not None)
+    assert abs(most * many - 1) < 0.15
+
+
+def test_a_name_that_is_taken_says_why_it_got_a_number(shared: Any) -> None:
+    first = Page().upload("age\n33\n44\n", "ward.csv").to("care").press("Add the table")
+    assert first.draft.added.name == "ward"
+    again = Page().upload("age\n35\n46\n", "ward.csv").to("care")
+    assert say("data.name.taken", taken="ward", name="ward 2") in again.text
+    again.set("declare-name", "ward of May")
+    assert "is here already" not in again.text

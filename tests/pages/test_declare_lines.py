@@ -177,9 +177,37 @@ def test_a_likely_id_and_a_usual_number_of_rows_are_one_click_each_and_never_cho
     assert page.draft.who == "age" and page.app.session_state["declare-who-likely"] is None
 
 
+def test_prices_before_a_table_is_added_are_told_for_a_small_and_a_large_table() -> None:
+    """Nobody counts before: no figure on the way may be taken for that of this file."""
+    page = Page().upload("age,sex\n33,m\n44,f\n").to("cards")
+    page.press("These 2 are right")
+    assert "average ±9.6 at 1,000, ±0.90 at 10,000" in page.text
+    assert "each bar ±88 people" in page.text and "prices for 1,000 and 10,000 people" in page.text
+    page.click("declare-0-open")
+    assert "For 1,000 people: " in page.text and "For 10,000 people: " in page.text
+    said = Page().upload("age\n33\n44\n").to("unit").set("declare-unit", "one").set("declare-relation", "replace")
+    said.set("declare-about", 30_000).press("Go on").press("Yes")
+    assert "average ±0.3" in said.text and "10,000 people" not in said.text
+
+
+def test_rows_are_called_rows_and_one_button_is_coloured() -> None:
+    page = Page().upload("patient_id,age,sex\na,33,m\na,34,m\nb,44,f\n").to("unit").set("declare-unit", "more")
+    page.set("declare-who-likely", "patient_id").set("declare-each-usual", 5).set("declare-relation", "add_remove")
+    page.set("declare-about", 5_000).press("Go on")
+
+    def coloured() -> list[str]:
+        return [button.label for button in page.app.button if button.proto.type == "primary"]
+
+    assert coloured() == ["These 2 are right"]
+    page.press("These 2 are right")
+    assert coloured() == ["Go on"] and "each bar ±220 rows" in page.text and "Male, male, M, moški …" in page.text
+    page.click("declare-1-open")
+    assert coloured() == ["This is right"]
+
+
 def test_columns_without_a_hint_are_to_be_found_together_and_those_that_wait_left_for_later() -> None:
     page = Page().upload("oddelek,diagnoza,age,sex,salary\na,b,33,m,2500\nc,d,44,f,900\n").to("cards")
-    page.press("Find them for me")
+    page.press("Have them found later")
     assert page.draft.unknown == ["oddelek", "diagnoza"]
     page.click("declare-0-undo")
     assert page.draft.state("oddelek") == OUT and page.draft.unknown == ["diagnoza"]

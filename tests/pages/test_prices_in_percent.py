@@ -9,7 +9,7 @@ import pytest
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
-from dpengine.core.printed import percents
+from dpengine.core.printed import percent_left, percent_taken, percents
 from dpengine.messages.language import speaking
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -62,6 +62,25 @@ def test_steps_that_take_nearly_the_same_read_differently() -> None:
     assert percents([Fraction(1, 10), Fraction(1, 5)]) == ["10 %", "20 %"]
     with speaking("sl"):
         assert percents(shares)[2] == "0,12 %"
+
+
+def test_what_is_told_to_be_taken_is_what_the_meter_moves_by() -> None:
+    """Whatever is asked in whatever order: left before, minus the price that was told, is left after."""
+
+    def tenths(told: str) -> Fraction:
+        return Fraction(0) if told == "below 0.1 %" else Fraction(told.removesuffix(" %"))
+
+    left = Fraction(1)
+    for share in [Fraction(n, 123_457) for n in (993, 993, 25_001, 17, 60, 3_052, 12_346, 80_000)] * 2:
+        if share > left:
+            continue
+        assert tenths(percent_left(left)) - tenths(percent_taken(left, share)) == tenths(percent_left(left - share))
+        left -= share
+    assert percent_left(Fraction(1)) == "100 %" and percent_left(Fraction(99_999, 100_000)) == "99.9 %"
+    assert percent_left(Fraction(1, 100_000)) == "below 0.1 %" and percent_left(Fraction(0)) == "0 %"
+    assert percent_taken(Fraction(1), Fraction(8, 1000)) == "0.8 %"  # and 99.2 % are left, not 99.1
+    with speaking("sl"):
+        assert percent_left(Fraction(7_921, 10_000)) == "79,2 %"
 
 
 def test_the_first_page_of_html_has_a_price(home: dp.Workspace) -> None:

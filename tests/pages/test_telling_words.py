@@ -50,16 +50,15 @@ def test_a_median_that_may_be_anything_is_no_figure() -> None:
         assert headline(bare) == "Premalo, da bi vedeli"
 
 
-def test_a_top_item_that_others_may_equal_is_not_the_headline() -> None:
+def test_a_top_item_that_others_may_equal_is_called_the_most_likely() -> None:
     unsure = answered("top_item", "job 3", None, "0.0205", column="job")
     gap = unsure.query.promise().gap  # type: ignore[union-attr]
-    assert gap > 500 and headline(unsure) == in_short(unsure) == "Not certain which is first"
-    told = f"“job 3” was drawn. None is ahead of it by more than {gap} people, 95 times in 100."
-    assert range_words(unsure) == told
+    assert gap > 500 and headline(unsure) == in_short(unsure) == "Most likely job 3"
+    assert range_words(unsure) == f"None is ahead of it by more than {gap} people, 95 times in 100."
     sure = answered("top_item", "job 3", None, "2", column="job")
     assert headline(sure) == "job 3" and range_words(sure).startswith("None is ahead of it by more than ")
     several = answered("top_item", {"job 3": 1, "job 1": 2}, None, "0.02", column="job", how_many=2)
-    assert headline(several) == "Not certain which are first" and "job 3, job 1" in range_words(several)
+    assert headline(several) == "Most likely job 3, job 1"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,13 @@ def test_a_top_item_that_others_may_equal_is_not_the_headline() -> None:
             {"by": "sex", "of": [["job", "in", ["job 1"]]]},
             "women: 60 %; men: 50 %",
         ),
-        ("histogram", dict.fromkeys(JOBS, 100) | {"job 5": 400}, 50, {"column": "job"}, "Most: job 5, about 400"),
+        (
+            "histogram",
+            dict.fromkeys(JOBS, 100) | {"job 5": 400},
+            50,
+            {"column": "job"},
+            "Most: job 5, about 400 people",
+        ),
         (
             "histogram",
             dict.fromkeys(JOBS, 100) | {"job 5": 400, "job 6": 390},
@@ -93,7 +98,7 @@ def test_a_top_item_that_others_may_equal_is_not_the_headline() -> None:
             {job: 100 + 30 * place for place, job in enumerate(JOBS)},
             150,
             {"column": "job"},
-            "Not certain which of the 14 comes first",
+            "Several of the 14 may be the largest",
         ),
         (
             "mean",
@@ -118,7 +123,7 @@ def test_a_headline_says_the_finding(key: str, value: Any, reach: int, given: An
 
 def test_a_range_that_reaches_nothing_tells_its_upper_end() -> None:
     few = answered("count", 12, (-40, 64), where=[["sex", "in", ["men"]]])
-    assert headline(few) == "At most 64" and in_short(few) == "12 (0 – 64)"
+    assert headline(few) == "At most 64 people" and in_short(few) == "12 (0 – 64)"
     amount = answered("sum", -4_245, (-19_070, 10_580), column="pay", where=[["sex", "in", ["men"]]])
     assert in_short(amount) == "0 (0 – 11,000)" and amount.value == -4_245  # what was drawn stays as it is
 
@@ -147,7 +152,8 @@ def test_a_csv_keeps_what_was_drawn_and_says_where_it_says_nothing() -> None:
     assert [(row["value"], row["note"]) for row in rows] == [("12345.6", "too few to tell"), ("2500.25", "")]
     unsure = answered("top_item", "job 3", None, "0.0205", column="job")
     unsure.receipt.update(table="people", charge={"hash": "abc"})
-    assert [row["note"] for row in csv.DictReader(io.StringIO(answer_csv(unsure)))] == ["cannot be told apart"]
+    noted = [row["note"] for row in csv.DictReader(io.StringIO(answer_csv(unsure)))]
+    assert noted == ["most likely, by how far is not known"]
 
 
 def test_a_range_beyond_what_is_possible_is_shown_from_there_on() -> None:

@@ -177,7 +177,7 @@ def test_a_range_is_never_told_beyond_what_is_possible() -> None:
     edge = _answer("mean", 8_191.7, (8_100.2, 8_191.9), column="pay")
     assert in_short(edge) == "8,192 (8,100 – 8,192)"
     count = _answer("count", -10, (-40, 20), where=[["town", "in", ["a"]]])
-    assert headline(count) == "At most 20" and in_short(count) == "0 (0 – 20)"
+    assert headline(count) == "At most 20 people" and in_short(count) == "0 (0 – 20)"
     impossible = _answer("count", -30, (-40, -20), where=[["town", "in", ["a"]]])
     assert in_short(impossible) == "0 (0 – 10)"  # unlucky noise: holds no less often than it did
     share = _answer("proportion", 26.2, (22.6, 29.8), of=[["town", "in", ["a"]]])
@@ -232,7 +232,9 @@ def test_rows_are_called_rows_where_a_person_has_several() -> None:
     assert sets.sentence() == "The number of people by likes, for everyone" and axis(sets) == "people"
     fits = dp.catalogue["fit_check"].build(several, {"epsilon": "1"})
     answer = dp.Answer(-10, (-40, 20), fits.promise(), {}, fits, "request", "now")
-    assert headline(answer) == "At most 20" and range_words(answer) == "At most 20 rows do not fit, 95 times in 100."
+    assert (
+        headline(answer) == "At most 20 rows" and range_words(answer) == "At most 20 rows do not fit, 95 times in 100."
+    )
 
 
 def test_the_weights_of_a_model_are_no_people() -> None:

@@ -8,7 +8,6 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.statement import sentence_of
-from dpengine.core.printed import percent
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
 from ui.answers import picked
@@ -16,12 +15,13 @@ from ui.parts import answer, card, history
 from ui.pictures import camera
 from ui.shell import nav
 from ui.shell.state import workspace
+from ui.words import prices
 
 
 def show(table: dp.Table, entry: dp.Entry) -> None:
     key = f"answer-{entry.charge.seq}"
     with st.container(key=f"card-{key}"):
-        aside = say("answers.took", share=percent(table.took(entry)), at=history.when(entry.charge.at))
+        aside = say("answers.took", share=prices.took(table, entry), at=history.when(entry.charge.at))
         if (found := _answer(entry)) is None:
             _without(entry, aside)
             return

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import chance, percent, two_figures
+from dpengine.core.printed import chance, percent_left, two_figures
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.marginals.wanted import MOST_AGAINST
 from dpengine.messages import say
@@ -17,6 +17,7 @@ from ui.board import board_gains, board_merge, board_result, board_state, board_
 from ui.board.board_state import NAMES, PLACE
 from ui.parts import addressed, history, job, owner, spend
 from ui.shell import frame
+from ui.words import prices
 
 
 def show(table: dp.Table) -> None:
@@ -168,24 +169,24 @@ def _usual(table: dp.Table, query: dp.Query | None) -> str:
 def _buy(table: dp.Table, query: Overview) -> None:
     price = table.preview(query)
     frame.show_price(table, price, "_board")
-    st.html(f"<p><b>{escape(worth(query, price))}</b></p>")
+    st.html(f"<p><b>{escape(worth(table, query, price))}</b></p>")
     board_words.counted_as(query)
     if not price.useful:
         st.html(f'<p class="warn">{escape(spend.noise_words(table, query, price))}</p>')
     spend.exactly(table, query, PLACE)
-    label = say("board_page.button", share=percent(price.share))
+    label = say("board_page.button", share=prices.takes(table, price.share))
     paid = bool(table.recall(query))
     job.ask_button(label, table, query, "board-go", disabled=not price.admissible, place="look", again=paid)
     if not price.admissible:
         left = table.meter().unused
-        job.refused(say("board_page.too_much", left=percent(left)) if left else say("ask.nothing_left"))
+        job.refused(say("board_page.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
 
 
-def worth(query: Overview, price: dp.Preview) -> str:
+def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
     """What it takes and what it promises, in one sentence."""
     return say(
         f"board_page.worth.{query.counted}",
-        share=percent(price.share),
+        share=prices.takes(table, price.share),
         columns=len(query.names),
         reach=two_figures(price.promise.amount),
         people=query.most,

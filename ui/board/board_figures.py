@@ -29,6 +29,8 @@ MOST_BARS, MOST_ORDERED = 10, 36  # on a card; all are in the figures
 
 
 _NAMED = 3
+SCARCE = 0.05  # of all rows: a picture in which fewer are certainly outside one bar shows little
+WIDE = 0.5  # of the declared range: a range wider than that tells nothing
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,16 @@ class Card:
     ordered: bool  # a number or days: its bars are told in their order
     aside: str
     note: str  # "", "estimated", "untold" (not bought), "large" (too large to estimate), "sets", "sets_group"
-    score: float  # how far from even, or from everyone, beyond the noise
+    score: float  # how much is told beyond the noise: outside the largest bar, or unlike everyone
 
     @property
     def drawn(self) -> bool:
         return self.note not in ("untold", "large", "sets_group")
+
+    @property
+    def scarce(self) -> bool:
+        """Does its picture of everyone show little: nearly all in one bar, or mostly noise?"""
+        return self.score < SCARCE
 
     @property
     def shown(self) -> tuple[Bar, ...]:
@@ -203,14 +210,14 @@ def _card(look: Look, column: str, picked: Picked) -> Card:
     note = note_of(look, column, picked)
     bars = () if note in ("untold", "large") else tuple(bars_of(look, column, picked))
     if column in look.query.items:
-        score = 0.0 if picked.by else look_groups.uneven(look, column)
+        score = 0.0 if picked.by else look_groups.told_apart(look, column)
         return Card(column, bars, False, _most(bars), note, score)
     in_order = ordered(look, column)
     if groups := picked.of(column):
         told = [] if note else look_groups.of_group(look, column, groups)
         score = look_groups.unlike(told, look_groups.of_everyone(look, column)) if told else 0.0
         return Card(column, bars, in_order, "" if in_order else _most(bars), note, score)
-    return Card(column, bars, in_order, aside(look, column, bars), note, look_groups.uneven(look, column))
+    return Card(column, bars, in_order, aside(look, column, bars), note, look_groups.told_apart(look, column))
 
 
 def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
@@ -221,12 +228,23 @@ def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
     middle = look.percentile(column)
     if isinstance(declared, Number):
         mean = look.mean(column)
-        low, high = rounded_range(float(mean.low or 0), float(mean.high or 0))
-        told = say("board_page.mean", low=low, high=high)
-        first, last = (bare(float(end or 0)) for end in (middle.low, middle.high))
-        return f"{told} · {say('board_page.median', low=first, high=last)}"
-    first, last = (_day(end) for end in (middle.low, middle.high))
-    return say("board_page.median", low=first, high=last)
+        ends = float(declared.lower), float(declared.upper)
+        told = [
+            _between("mean", mean, ends, rounded_range(float(mean.low or 0), float(mean.high or 0))),
+            _between("median", middle, ends, tuple(bare(float(end or 0)) for end in (middle.low, middle.high))),
+        ]
+        return "\u00a0· ".join(one for one in told if one)
+    days = tuple(float(date.fromisoformat(str(declared.value(code))).toordinal()) for code in (0, declared.size - 1))
+    return _between("median", middle, days, tuple(_day(end) for end in (middle.low, middle.high)))
+
+
+def _between(what: str, found: Figure, ends: tuple[float, ...], told: tuple[str, ...]) -> str:
+    """Between which figures something lies; only the end that says something, and nothing where neither does."""
+    low, high = float(found.low or 0), float(found.high or 0)
+    if high - low > WIDE * (ends[1] - ends[0]):
+        return ""
+    code = "_most" if low <= ends[0] else "_least" if high >= ends[1] else ""
+    return say(f"board_page.{what}{code}", low=told[0], high=told[1])
 
 
 def _day(number: float | None) -> str:

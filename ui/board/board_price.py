@@ -8,13 +8,13 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from dpengine.released.look import Look
 from dpengine.released.look_fit import HeldBack
 from ui.board import board_state
 from ui.shell import nav
+from ui.words import prices
 from ui.words.markup import unmarked
 
 
@@ -45,5 +45,5 @@ def show(table: dp.Table, look: Look, by: str) -> None:
     except dp.AllowanceError:
         return
     if price.admissible:
-        label = say("board_page.buy_pairs", column=by, share=percent(price.share))
+        label = say("board_page.buy_pairs", column=by, share=prices.takes(table, price.share))
         st.page_link(nav.page("board"), label=unmarked(label), query_params=board_state.link(table, now))

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import chance, percent
+from dpengine.core.printed import chance
 from dpengine.messages import say
 from dpengine.released.look import Look
 from ui.board import (
@@ -30,6 +30,7 @@ from ui.board import (
 from ui.board.board_figures import Card, Picked
 from ui.parts import answer as answers
 from ui.shell.state import workspace
+from ui.words import prices
 from ui.words.markup import unmarked
 
 PER_PAGE = 12
@@ -41,7 +42,7 @@ _GROUPS = ("by", "group", "also", "second")
 def show(table: dp.Table, found: dp.Answer) -> None:
     look = board_figures.look_of(found)
     entry = workspace().ledger.find(found.request_id)
-    took = percent(table.took(entry)) if entry is not None else ""
+    took = prices.took(table, entry)
     st.html(
         f"{_STYLE}<h1 class='arrived' tabindex='-1'>{escape(say('board_page.board', table=table.name))}</h1>"
         f"<p class='lead'>{escape(say('board_page.free', share=took, chance=chance(found.query.beta)))}</p>"
@@ -49,17 +50,29 @@ def show(table: dp.Table, found: dp.Answer) -> None:
     picked = _controls(table, found, look)
     made = board_figures.cards(found, look, picked)
     _told(table, found, look, picked, made)
+    made, scarce = _apart(made, picked)
     pages = -(-len(made) // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     with slot:
         _grid(look, made[(page - 1) * PER_PAGE : page * PER_PAGE], picked)
+    if scarce:
+        names = board_words.some([card.column for card in scarce])
+        with st.expander(say("board_page.scarce", columns=len(scarce), names=unmarked(names))):
+            st.html(f'<p class="muted">{escape(say("board_page.scarce_means"))}</p>')
+            _grid(look, scarce, picked)
     board_pairs.show(table, found, look)
     board_matrix.show(table, found, look)
     board_full.show(found, look, picked)
     board_words.counted_as(found.query)
     answers.receipt(found, "board")
     st.button(say("board_page.another"), key="board-another", on_click=_leave)
+
+
+def _apart(made: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """The pictures, and those of everyone that show little: they stand behind one line, unless all do."""
+    telling = tuple(card for card in made if picked.by or not card.scarce)
+    return (telling, tuple(card for card in made if card not in telling)) if telling else (made, ())
 
 
 def _leave() -> None:

@@ -11,6 +11,12 @@ from dpengine.messages import say
 from ui.parts import counted
 
 _SHORT = 300  # signs
+_NAMED = 8
+
+
+def some(names: list[str]) -> str:
+    """The first of them."""
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def counted_as(query: dp.Query) -> None:

@@ -7,15 +7,15 @@ show them: each takes its value from the draft when it appears and hands it back
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.core.errors import AllowanceError
-from dpengine.messages import say
+from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
 from ui.data.declare_draft import STEPS, Draft
 from ui.data.declare_task import Task, Work
@@ -50,6 +50,7 @@ _STEP_OF = {
 
 _left: OrderedDict[str, Draft] = OrderedDict()  # by visitor: a reload is a new session, and must not lose the answers
 _MOST_LEFT = 200
+DOT = "\u00a0· "  # between facts on a line: it never begins one
 
 
 def current() -> Draft:
@@ -143,17 +144,24 @@ def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
             draft.complaint = complaint
 
 
+def said_sizes(sizes: Sequence[int]) -> str:
+    """Several numbers of people as words: 1,000 and 10,000."""
+    return say("who.and").join(map(plain, sizes))
+
+
 def problem(sentence: str) -> None:
     st.html(f'<div class="refused" role="alert">{html_lines(sentence)}</div>')
 
 
-def onwards(draft: Draft, check: Callable[[], Any], label: str = "data.next", **facts: Any) -> bool:
-    """The row of buttons. True when the person may go on: then `check` found nothing to complain about."""
+def onwards(draft: Draft, check: Callable[[], Any], label: str = "data.next", first: bool = True, **facts: Any) -> bool:
+    """The row of buttons. True when the person may go on: then `check` found nothing to complain about. `first`: going
+    on is what there is to do now; where something else on the screen is, that has the one coloured button."""
     with st.container(horizontal=True, key="declare-buttons"):
         if draft.step != STEPS[0] and st.button(say("data.back"), key=f"declare-back-{draft.step}"):
             draft.back()
             st.rerun()
-        pressed = st.button(say(label, **facts), key=f"declare-next-{draft.step}", type="primary")
+        kind: Literal["primary", "secondary"] = "primary" if first else "secondary"
+        pressed = st.button(say(label, **facts), key=f"declare-next-{draft.step}", type=kind)
     if not pressed:
         return False
     draft.pressed = True
@@ -174,7 +182,8 @@ def _so_far(draft: Draft) -> None:
     if draft.many == "more" and draft.who is not None and draft.each is not None:
         told.append(say("data.so_far.more", each=draft.each))
     if draft.relation == "replace" and STEPS.index(draft.step) > STEPS.index("unit"):
-        told.append(say("data.so_far.replace", people=draft.people))
+        code = "data.so_far.replace" if draft.about else "data.so_far.replace_sizes"
+        told.append(say(code, people=draft.about or said_sizes(draft.sizes)))
     if draft.relation == "add_remove" and draft.about:
         told.append(say("data.so_far.add_remove", people=draft.about))
     if draft.chosen and draft.step != "unit":
@@ -183,7 +192,7 @@ def _so_far(draft: Draft) -> None:
         told.append(say(f"data.care.{draft.care}"))
     place = say("data.so_far.step", now=STEPS.index(draft.step), of=len(STEPS) - 1)
     with st.container(horizontal=True, vertical_alignment="center", key="declare-so-far"):
-        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(" · ".join(told))}</p>')
+        st.html(f'<p class="so-far"><b>{escape(place)}</b> {escape(DOT.join(told))}</p>')
         if draft.task is None:
             st.button(say("data.start_over"), key="declare-start-over", type="tertiary", on_click=start_over)
 
@@ -249,8 +258,9 @@ _RULES = """
   margin: 0; padding: 0; }
 .fact dt { color: var(--muted); overflow-wrap: anywhere; }
 [data-testid="stHtml"] .fact dd { margin: 0; padding: 0; overflow-wrap: anywhere; }
-.st-key-declare-done [data-testid="stPageLink-NavLink"] { background: var(--left); border-color: var(--left); }
-.st-key-declare-done [data-testid="stPageLink-NavLink"] p { color: var(--paper); font-weight: 600; }
+.st-key-declare-done > :first-child [data-testid="stPageLink-NavLink"] { background: var(--left);
+  border-color: var(--left); }
+.st-key-declare-done > :first-child [data-testid="stPageLink-NavLink"] p { color: var(--paper); font-weight: 600; }
 [data-testid="stRadio"] [data-testid="stCaptionContainer"] { color: var(--muted); opacity: 1; }
 @media (max-width: 640px) { [data-testid="stHtml"] dl.fact { grid-template-columns: 1fr; gap: 0; }
   [data-testid="stHtml"] .fact dd { margin-bottom: 0.5rem; } }

@@ -16,7 +16,7 @@ import dpengine as dp
 from dpengine.asking.answers import claim_of
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
-from dpengine.core.printed import chance, percent
+from dpengine.core.printed import chance, percent_left
 from dpengine.mechanisms import asked_on
 from dpengine.messages import say
 from ui.data import declare_change as change
@@ -24,6 +24,7 @@ from ui.data import declare_found as found
 from ui.data.declare_column import Card
 from ui.parts import job, spend
 from ui.shell import frame
+from ui.words import prices
 
 FINDS = tuple(key for key in asked_on("data") if dp.catalogue[key].declares in ("range", "list"))
 
@@ -121,11 +122,11 @@ def _offer(table: dp.Table, key: str, given: dict[str, Any], on_meter: bool) -> 
         if not price.useful:
             told = _rough(table, query, price)
             st.html(f'<p class="warn">{escape(told)}</p>')
-        label = say(f"data.buy.{key}_button", share=percent(price.share))
+        label = say(f"data.buy.{key}_button", share=prices.takes(table, price.share))
         job.ask_button(label, table, query, f"buy-{key}", disabled=not price.admissible)
         if not price.admissible:
             rest = table.meter().unused
-            job.refused(say("ask.too_much", left=percent(rest)) if rest else say("ask.nothing_left"))
+            job.refused(say("ask.too_much", left=percent_left(rest)) if rest else say("ask.nothing_left"))
 
 
 def _spends(table: dp.Table, key: str, given: dict[str, Any]) -> tuple[str, list[str]]:

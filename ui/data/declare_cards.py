@@ -24,7 +24,8 @@ def describe(draft: Draft) -> None:
     cards(draft)
     _unnamed(draft)
     waits = len(draft.waiting)
-    if onwards(draft, lambda: settled(draft), "data.cards.next" if waits else "data.next", waits=waits):
+    code = "data.cards.next" if waits else "data.next"
+    if onwards(draft, lambda: settled(draft), code, first=not waits and draft.opened is None, waits=waits):
         draft.opened = None
         draft.forth()
         st.rerun()

@@ -19,7 +19,7 @@ from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.data import declare_draft as drafts
 from ui.data import declare_price as price
-from ui.data.declare import begin, complain, heading, kept, onwards, problem, reconsider
+from ui.data.declare import begin, complain, heading, kept, onwards, problem, reconsider, said_sizes
 from ui.data.declare_draft import CARE, Draft
 from ui.data.declare_people import USUAL_EACH
 from ui.parts import number_field, odds
@@ -27,7 +27,7 @@ from ui.shell.incoming import here
 from ui.shell.state import table_names, workspace
 
 PRIOR = 10  # percent: a suspicion before any answer
-USUAL = "usual"  # chosen until somebody chooses otherwise
+USUAL, CAREFUL = "usual", "careful"  # chosen until somebody chooses otherwise; careful where being in it is secret
 ENOUGH = 8  # good answers: a table that holds fewer says so
 MOST_TOLD = 100  # a figure beyond this says no more
 
@@ -35,9 +35,9 @@ MOST_TOLD = 100  # a figure beyond this says no more
 def budget(draft: Draft) -> None:
     heading("data.care")
     asked, people = _typical(draft), draft.people
-    draft.care = draft.care or USUAL
+    _suggest(draft)
     with st.container(key="card-care"):
-        many = {care: _many(dp.Budget(epsilon, draft.usual_delta), asked, people) for care, epsilon in CARE.items()}
+        many = {care: _many(dp.Budget(epsilon, draft.usual_delta), draft) for care, epsilon in CARE.items()}
         draft.care = st.radio(
             say("data.care.title"),
             list(CARE),
@@ -49,7 +49,10 @@ def budget(draft: Draft) -> None:
                 say(f"data.care.{care}_means", many=told, odds=_odds(draft, CARE[care])) for care, told in many.items()
             ],
         )
-        st.html(f'<p class="price">{escape(price.of_good_question(asked, people))}</p>')
+        if draft.care == CAREFUL == draft.suggested:
+            st.html(f'<p class="price">{escape(say("data.care.secret"))}</p>')
+        if draft.about is not None:
+            st.html(f'<p class="price">{escape(price.of_good_question(asked, people))}</p>')
         _scarce(draft, asked)
         with st.expander(say("data.care.odds_title")):
             _explained(draft)
@@ -81,6 +84,8 @@ def budget(draft: Draft) -> None:
             )
             or ""
         )
+        if taken := drafts.taken_name(draft, table_names()):
+            st.html(f'<p class="price">{escape(say("data.name.taken", taken=taken, name=draft.name))}</p>')
 
         def check() -> None:
             drafts.budget(draft)
@@ -94,12 +99,29 @@ def budget(draft: Draft) -> None:
         _add(draft)
 
 
-def _typical(draft: Draft) -> price.Typical:
-    return price.typical(drafts.schema(draft), read_relation(draft.relation), draft.people, drafts.unit(draft))
+def _suggest(draft: Draft) -> None:
+    """What is chosen already, as long as the person chose nothing else."""
+    suggested = CAREFUL if draft.relation == "add_remove" else USUAL
+    if draft.care is None or (draft.care == draft.suggested != suggested):
+        draft.care = st.session_state["declare-care"] = suggested
+    draft.suggested = suggested
 
 
-def _many(allowance: dp.Budget, asked: price.Typical, people: int) -> str:
-    many = price.good_questions(allowance, asked)
+def _typical(draft: Draft, people: int | None = None) -> price.Typical:
+    about = people or draft.people
+    return price.typical(drafts.schema(draft), read_relation(draft.relation), about, drafts.unit(draft))
+
+
+def _many(allowance: dp.Budget, draft: Draft) -> str:
+    """How many good answers an allowance holds; where nobody said how many people there are, for several sizes."""
+    found = {people: price.good_questions(allowance, _typical(draft, people)) for people in draft.sizes}
+    if len(found) > 1:
+        told = [
+            say("data.care.size_most" if many > MOST_TOLD else "data.care.size", many=min(many, MOST_TOLD), people=one)
+            for one, many in found.items()
+        ]
+        return say("data.care.sizes", each=", ".join(told))
+    ((people, many),) = found.items()
     if many > MOST_TOLD:
         return say("data.care.most", many=MOST_TOLD, people=people)
     code = "data.care.many" if many > 1 else "data.care.one" if many else "data.care.none"
@@ -113,11 +135,11 @@ def _scarce(draft: Draft, asked: price.Typical) -> None:
     except AllowanceError:
         return  # told below
     if draft.about is None:
-        st.html(f'<p class="price">{escape(say("data.care.usual_people", people=draft.people))}</p>')
+        st.html(f'<p class="price">{escape(say("data.care.usual_people", people=said_sizes(draft.sizes)))}</p>')
         return
     if price.good_questions(given, asked) >= ENOUGH:
         return
-    told = [say("data.care.scarce", many=_many(given, asked, draft.people))]
+    told = [say("data.care.scarce", many=_many(given, draft))]
     if (each := draft.each if draft.many == "more" else None) is not None:
         told += _fewer_rows(draft, given, each)
     for care, epsilon in CARE.items():
@@ -162,7 +184,7 @@ def _typed(draft: Draft) -> bool:
         problem(str(complaint))
         return True
     terms = say("meter.terms", epsilon=given.epsilon, delta=power_of_ten(given.delta))
-    told = say("data.care.typed", terms=terms, many=_many(given, _typical(draft), draft.people))
+    told = say("data.care.typed", terms=terms, many=_many(given, draft))
     st.html(f'<p class="price">{escape(told)}</p>')
     return False
 

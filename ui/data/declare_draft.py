@@ -20,7 +20,9 @@ from dpengine.declared.dialect import Dialect
 from ui.data.declare_column import OUT, UNKNOWN, Card, column_of
 
 STEPS = ("file", "names", "unit", "cards", "care")  # then "done"
-USUAL_PEOPLE = 1_000  # where being in the table is no secret, nobody need say how many there are
+# Where being in the table is no secret nobody need say how many people there are, and nobody counts them before the
+# table is added: prices are told for these.
+USUAL_SIZES = (1_000, 10_000)
 CARE = {"careful": "0.5", "usual": "1", "loose": "3"}
 MOST_SHOWN = 80  # characters of a file name
 
@@ -62,6 +64,7 @@ class Draft:
     opened: str | None = None  # the column that is being described
     before: dict[str, list[Card]] = field(default_factory=dict)  # what each card said earlier, to undo
     care: str | None = None
+    suggested: str | None = None  # what `care` was set to, as long as the person leaves it there
     epsilon: str = ""  # typed under "more"; empty: what `care` says
     delta: str = ""
     name: str = ""
@@ -72,9 +75,14 @@ class Draft:
     added: Added | None = None
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """What prices on the way are told for: the number of people that was said, else several."""
+        return (self.about,) if self.about else USUAL_SIZES
+
+    @property
     def people(self) -> int:
-        """What prices on the way are worked out for."""
-        return self.about or USUAL_PEOPLE
+        """The least of them."""
+        return self.sizes[0]
 
     @property
     def usual_delta(self) -> Fraction:
@@ -188,6 +196,12 @@ def table_name(file: str, taken: list[str]) -> str:
     while name in taken:
         name, number = f"{tidy} {number}", number + 1
     return name
+
+
+def taken_name(draft: Draft, taken: list[str]) -> str:
+    """The name that the file would have given, where another table has it and this one got a number instead."""
+    plain_name = table_name(draft.file, [])
+    return plain_name if plain_name in taken and draft.name == table_name(draft.file, taken) else ""
 
 
 def numbers_of(dialect: Dialect) -> str:

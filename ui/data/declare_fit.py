@@ -19,6 +19,8 @@ from dpengine.mechanisms.counts.fit_checks import FITS
 from dpengine.messages import say
 from ui.data import declare_change as change
 from ui.parts import job
+from ui.shell import steer
+from ui.words import prices
 
 CHEAP = Fraction(2, 100)  # of the allowance: for this a check is as exact as is usual
 DEAR = Fraction(1, 10)  # more than that no check is worth
@@ -34,7 +36,11 @@ def show(table: dp.Table, buy: bool = True) -> None:
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
         lead = f'<p class="muted">{escape(say("data.fit.all_lead"))}</p>' if unchecked else ""
-        st.html(f"<h2>{escape(say('data.fit.all_title'))}</h2>{lead}")
+        came = bool(st.query_params.get("check")) and not st.query_params.get("answer")
+        mark = ' class="arrived" tabindex="-1"' if came else ""
+        st.html(f"<h2{mark}>{escape(say('data.fit.all_title'))}</h2>{lead}")
+        if came:
+            steer.bring(f"check-{table.name}")
         told(table, fits)
         if unchecked and len(unchecked) < len(fits):
             st.html(f"<p>{escape(say('data.fit.unchecked', columns=_some(unchecked)))}</p>")
@@ -106,7 +112,8 @@ def _offer(table: dp.Table, unchecked: list[str]) -> None:
             query = options[step]
             worth = say("data.fit.all_worth", alpha=query.promise().amount, chance=chance(query.beta))
             st.html(f"<p>{escape(worth)}</p>")
-            label = say("data.fit.all_button", columns=len(names or unchecked), share=percent(_share(table, query)))
+            takes = prices.takes(table, _share(table, query))
+            label = say("data.fit.all_button", columns=len(names or unchecked), share=takes)
             job.ask_button(label, table, query, "buy-fit", kind="primary" if usual else "secondary")
 
 

@@ -21,6 +21,7 @@ from dpengine.messages import say
 from ui.data import declare_change as change
 from ui.data import presets
 from ui.parts import job
+from ui.words import prices
 
 SHARES = tuple(Fraction(part, 100) for part in (2, 5, 10, 20, 30, 50))
 KINDS = ("number", "date", "list")
@@ -99,7 +100,7 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
     price = table.preview(query)
     if not price.useful:
         job.hint(say("data.found.rough", people=table.facts.about))
-    label = say("data.found.button", columns=columns, share=percent(price.share))
+    label = say("data.found.button", columns=columns, share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "buy-found", disabled=not price.admissible)
 
 

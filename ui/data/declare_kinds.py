@@ -50,7 +50,9 @@ def number(card: Card, at: str) -> None:
     )
     for where, part in zip(narrow, _PARTS, strict=True):
         label, now = say(f"data.card.{part}"), getattr(card, part)
-        setattr(card, part, number_field.kept(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at)))
+        told = {"help": say("data.card.step_help")} if part == "step" else {}
+        now = number_field.kept(label, now, f"{at}-{part}", where, on_change=_own_range, args=(card, at), **told)
+        setattr(card, part, now)
     card.measure = (
         last.text_input(
             say("data.card.measure"),

@@ -139,7 +139,7 @@ def _told(draft: Draft, name: str, state: str, asks: bool) -> str:
         try:
             column = column_of(card, draft.dialect)
             words = price.short_words(column)
-            off = price.short(column, drafts.unit(draft), read_relation(draft.relation), draft.people)
+            off = price.short(column, drafts.unit(draft), read_relation(draft.relation), draft.sizes)
         except AllowanceError:
             pass
     shown = escape(words)
@@ -215,5 +215,5 @@ def _worth(draft: Draft, name: str) -> None:
         if not card.blank or draft.pressed:
             problem(str(complaint))
         return
-    told = price.of_column(column, drafts.unit(draft), read_relation(draft.relation), draft.people)
+    told = price.of_column(column, drafts.unit(draft), read_relation(draft.relation), draft.sizes)
     st.html(f'<p class="price">{escape(told)}</p>')

@@ -12,7 +12,7 @@ from dpengine.declared.unit import MOST_ROWS_EACH
 from dpengine.messages import plain, say
 from ui.data import declare_draft as drafts
 from ui.data import presets
-from ui.data.declare import complain, heading, kept, onwards, reconsider
+from ui.data.declare import complain, heading, kept, onwards, reconsider, said_sizes
 from ui.data.declare_draft import Draft
 from ui.words import gloss
 from ui.words.markup import unmarked
@@ -137,11 +137,11 @@ def secret(draft: Draft) -> None:
                 key=kept("declare-about", draft.about),
                 help=say("data.relation.about_help"),
                 width=320,
-                placeholder=plain(drafts.USUAL_PEOPLE) if draft.relation == "replace" else None,
+                placeholder=say("data.relation.about_none") if draft.relation == "replace" else None,
             )
             draft.about = None if given is None else int(given)
         if draft.relation == "replace":
-            told = say("data.relation.counted_later", people=drafts.USUAL_PEOPLE)
+            told = say("data.relation.counted_later", people=said_sizes(drafts.USUAL_SIZES))
             st.html(f'<p class="muted">{escape(told)}</p>')
         if draft.relation is not None:
             st.html(f'<p class="muted">{escape(say("data.relation.stays"))}</p>')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -18,30 +19,28 @@ from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.promises import Promise
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import day, ungrouped
-from dpengine.planning.best_noise import least_priced
+from dpengine.planning.suggestions import worth_asking
 from ui.data.preset_lists import LISTS
 
 USUAL_SPEND = "0.1"
-LEAST_SPEND = Fraction(2, 100)  # nobody counts on a question that takes less
-MOST_SPEND, TOO_DEAR = Fraction(50), Fraction(10**6)
+MOST_SPEND = Fraction(50)
 FEW = Fraction(1, 2)  # what a good question takes where there are few people to hide among
 WIDER = 2
 MOST_LISTED = 12
 FEW_SHOWN = 4  # values of a list on a line
-MANY_SPELLED = 40  # that are worth a word there
-MOST_SPELLED = 2_000  # values whose spellings are counted on a line
 ROWS = dp.Unit.rows()
 
 
 @lru_cache(maxsize=500)
 def _worth(
     question: str, column: Column, relation: Relation, people: int, unit: dp.Unit = ROWS
-) -> tuple[Promise, bool, Fraction | None]:
-    """The promise at the usual spend, whether it is worth having, and the least spend at which it would be."""
+) -> tuple[dp.Query, Promise, bool, Fraction | None]:
+    """The question and its promise at the usual spend, whether it is worth having, and the least spend at which it
+    would be."""
     query = _query(question, "column", column, relation, people, unit)
     promise = query.promise()
     useful = promise.amount <= query.coarse()
-    return promise, useful, None if useful else least_epsilon(query, query.coarse())
+    return query, promise, useful, None if useful else least_epsilon(query, query.coarse())
 
 
 def _query(question: str, name: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> dp.Query:
@@ -49,38 +48,49 @@ def _query(question: str, name: str, column: Column, relation: Relation, people:
     return dp.catalogue[question].build(facts, {"epsilon": USUAL_SPEND, "column": name})
 
 
-def of_column(column: Column, unit: dp.Unit, relation: Relation, people: int) -> str:
-    if isinstance(column, Number):
-        return of_number(column, relation, people, unit)
-    if isinstance(column, Category):
-        return of_list(column, relation, people, unit)
-    if isinstance(column, ItemSet):
-        return of_items(column, relation, people, unit)
-    return of_days(column, relation, people, unit)
+def of_column(column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int]) -> str:
+    """What it allows and what it costs, for a table of so many people; where nobody said how many, for each of several
+    sizes what depends on it."""
+    kind = next(told for of, told in _TOLD.items() if isinstance(column, of))
+    each = [kind(column, relation, people, unit) for people in sizes]
+    shared = [one for one in each[0] if all(one in told for told in each)]
+    own = [" ".join(one for one in told if one not in shared) for told in each]
+    if any(own):
+        own = [say("data.price.for", people=people, told=one) for people, one in zip(sizes, own, strict=True) if one]
+    return " ".join([*shared[:1], *(one for one in own if one), *shared[1:]])
 
 
 def of_number(column: Number, relation: Relation, people: int, unit: dp.Unit = ROWS) -> str:
+    return " ".join(_of_number(column, relation, people, unit))
+
+
+def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit) -> list[str]:
     """How many answers the range allows, and what its width costs an average and a median."""
     told = [say("data.price.grid", range=range_words(column), size=column.size)]
     wide = None
     if column.size * WIDER <= MOST_STEPS:
         wide = Number(column.lower, column.lower + WIDER * column.diameter, column.step)
     for question, words in (("mean", two_figures), ("median", percent)):
-        promise, good, spend = _worth(question, column, relation, people, unit)
+        query, promise, good, spend = _worth(question, column, relation, people, unit)
         if not good:
             if spend is not None:
-                told.append(say(f"data.price.{question}_spend", people=people, **_spent(spend)))
+                told.append(say(f"data.price.{question}_spend", price=_spent(spend)))
         elif wide is not None:
-            then = _worth(question, wide, relation, people, unit)[0]
-            told.append(say(f"data.price.{question}", now=words(promise.amount), then=words(then.amount)))
-    told.append(say("data.price.narrow"))
-    return " ".join(told)
+            then = _worth(question, wide, relation, people, unit)[1]
+            facts = {"now": words(promise.amount), "then": words(then.amount), "unit": _unit(query)}
+            told.append(say(f"data.price.{question}", **facts))
+    return [*told, say("data.price.narrow")]
 
 
-def _spent(spend: Fraction) -> dict[str, Fraction | str]:
+def _spent(spend: Fraction) -> str:
     """A spend for somebody who has not chosen an allowance yet: beside a usual one, which is ε = 1."""
     exact = up(spend, 100)
-    return {"spend": exact, "share": percent(exact)}
+    return say("data.price.part" if exact <= 1 else "data.price.whole", spend=exact, share=percent(exact))
+
+
+def _unit(query: dp.Query) -> str:
+    """What is counted: rows, where a person may have several."""
+    return say(f"chart.{query.counted}")
 
 
 def range_words(column: Number) -> str:
@@ -100,37 +110,44 @@ def list_words(column: Category | ItemSet) -> str:
     return say("data.list", labels=column.labels[: MOST_LISTED - 2], more=column.size - MOST_LISTED + 2)
 
 
-def of_list(column: Category, relation: Relation, people: int, unit: dp.Unit = ROWS) -> str:
+def _of_list(column: Category, relation: Relation, people: int, unit: dp.Unit) -> list[str]:
     """How many bars the list makes, and how good each one is."""
-    promise, good, spend = _worth("histogram", column, relation, people, unit)
+    query, promise, good, spend = _worth("histogram", column, relation, people, unit)
     told = [say("data.price.bars", labels=list_words(column), bars=column.size)]
     if good:
-        told.append(say("data.price.each", promise=promise.words()))
+        told.append(say("data.price.each", promise=promise.words(query)))
     elif spend is not None:
-        told.append(say("data.price.each_spend", **_spent(spend)))
-    return " ".join(told)
+        told.append(say("data.price.each_spend", price=_spent(spend)))
+    return told
 
 
-def of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit = ROWS) -> str:
+def _of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit) -> list[str]:
     """What the most common item can be told by, and whether every item can be counted."""
-    promise, good, spend = _worth("top_item", column, relation, people, unit)
+    query, promise, good, spend = _worth("top_item", column, relation, people, unit)
     told = [say("data.price.items", labels=list_words(column), items=column.size)]
     if good:
-        told.append(say("data.price.top", promise=promise.words()))
+        told.append(say("data.price.top", promise=promise.words(query)))
     elif spend is not None:
-        told.append(say("data.price.top_spend", **_spent(spend)))
-    told.append(say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most))
-    return " ".join(told)
+        told.append(say("data.price.top_spend", price=_spent(spend)))
+    return [*told, say("data.price.no_bars" if column.at_most is None else "data.price.few_items", each=column.at_most)]
 
 
-def of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit = ROWS) -> str:
-    promise, good, spend = _worth("median", column, relation, people, unit)
+def _of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit) -> list[str]:
+    query, promise, good, spend = _worth("median", column, relation, people, unit)
     told = [say("data.price.days", range=day_words(column), size=column.size)]
     if good:
-        told.append(say("data.price.middle_day", now=percent(promise.amount)))
+        told.append(say("data.price.middle_day", now=percent(promise.amount), unit=_unit(query)))
     elif spend is not None:
-        told.append(say("data.price.median_spend", **_spent(spend)))
-    return " ".join(told)
+        told.append(say("data.price.median_spend", price=_spent(spend)))
+    return told
+
+
+_TOLD: dict[type, Callable[..., list[str]]] = {
+    Number: _of_number,
+    Category: _of_list,
+    ItemSet: _of_items,
+    dp.Date: _of_days,
+}
 
 
 def day_words(column: dp.Date) -> str:
@@ -146,22 +163,29 @@ def _day(column: dp.Date, place: int) -> str:
 
 @dataclass(frozen=True)
 class Typical:
-    """The question in the middle of those the declared columns lead to, by what a good answer takes."""
+    """Of what the columns are asked about first, each at the ε that Ask starts with: the question in the middle, by
+    what it takes."""
 
     query: dp.Query
-    spend: Fraction | None  # None: no spend makes it more than noise
+    spend: Fraction | None  # None: no usual ε makes it more than noise
 
 
 def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = ROWS) -> Typical:
     """A small table, a long list or many rows each make a good answer dear, and this says so."""
-    found = sorted(
-        min((_good(key, column, relation, people, unit), place, key) for key in first_asked(column))
-        for place, column in enumerate(schema.columns.values())
-    )
-    spend, place, key = found[len(found) // 2]
-    name = list(schema.columns)[place]
-    query = _query(key, name, schema[name], relation, people, unit)
-    return Typical(query.at(min(spend, MOST_SPEND)), spend if spend <= MOST_SPEND else None)
+    found = [(_started(name, one, relation, people, unit), name, one) for name, one in schema.columns.items()]
+    found.sort(key=lambda each: MOST_SPEND if each[0] is None else each[0].epsilon)
+    query, name, column = found[len(found) // 2]
+    if query is not None:
+        return Typical(query, query.epsilon)
+    return Typical(_query(first_asked(column)[0], name, column, relation, people, unit).at(MOST_SPEND), None)
+
+
+@lru_cache(maxsize=2_000)
+def _started(name: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> dp.Query | None:
+    """The cheapest of what a column is asked about first, as Ask offers it."""
+    facts = Facts("table", dp.Schema({name: column}), unit, relation, people)
+    offered = (worth_asking(facts, key, {"column": name}, lambda query: True, 1) for key in first_asked(column))
+    return min((one for one in offered if one is not None), key=lambda one: one.epsilon, default=None)
 
 
 def first_asked(column: Column) -> tuple[str, ...]:
@@ -173,26 +197,18 @@ def first_asked(column: Column) -> tuple[str, ...]:
     return ("histogram",) if isinstance(column, Category) and column.size <= MOST_LISTED else ("top_item",)
 
 
-@lru_cache(maxsize=2_000)
-def _good(key: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> Fraction:
-    """The least spend at which a question about a column is more than noise, and at least a small one."""
-    query = _query(key, "column", column, relation, people, unit)
-    spend = least_epsilon(query, query.coarse())
-    return TOO_DEAR if spend is None else max(up(spend, 100), LEAST_SPEND)
-
-
 def good_questions(budget: dp.Budget, asked: Typical) -> int:
-    """About how many a budget holds, each with the noise that takes least for the same accuracy, as Ask offers it."""
+    """About how many a budget holds, each at the price that Ask starts with: better noise is taken for the same price,
+    not for a lower one."""
     if asked.spend is None:
         return 0
     rule = budget.rule()
-    best = least_priced(asked.query, asked.query.promise().amount, rule, Totals.NOTHING)
-    return 0 if best is None else fits(rule, Totals.NOTHING, cost(best.loss(), rule.alpha))
+    return fits(rule, Totals.NOTHING, cost(asked.query.loss(), rule.alpha))
 
 
 def of_good_question(asked: Typical, people: int) -> str:
     code = "data.care.few" if asked.spend is None or asked.spend > FEW else "data.care.good"
-    told = asked.query.promise().words()
+    told = asked.query.promise().words(asked.query)
     return say(code, question=asked.query.sentence(), promise=told, spend=asked.query.epsilon, people=people)
 
 
@@ -200,19 +216,28 @@ def of_good_question(asked: Typical, people: int) -> str:
 
 
 @lru_cache(maxsize=2_000)
-def _off(question: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> Fraction:
-    return Fraction(_query(question, "column", column, relation, people, unit).promise().amount)
+def _off(question: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> tuple[Fraction, str]:
+    query = _query(question, "column", column, relation, people, unit)
+    return Fraction(query.promise().amount), query.counted
 
 
-def short(column: Column, unit: dp.Unit, relation: Relation, people: int) -> str:
-    """How far off the first answer about a column will be, at the usual spend."""
+def short(column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int]) -> str:
+    """How far off the first answer about a column will be, at the usual spend; where that depends on the number of
+    people and nobody said it, for each of several sizes."""
     question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
-    amount = _off(question, column, relation, people, unit)
+    found = {people: _off(question, column, relation, people, unit) for people in sizes}
+    (first, counted), *rest = found.values()
+    counted = say(f"chart.{counted}")
+    if all(amount == first for amount, _ in rest):
+        return say(f"data.short.{question}", within=_size(column, first), unit=counted)
+    told = [say("data.short.at", within=_size(column, amount), people=people) for people, (amount, _) in found.items()]
+    return say(f"data.short.{question}_at", each=", ".join(told), unit=counted)
+
+
+def _size(column: Column, amount: Fraction) -> str:
     if isinstance(column, Number):
-        return say("data.short.mean", within=measured(two_figures(amount), column.measure))
-    if isinstance(column, Category | ItemSet):
-        return say(f"data.short.{question}", within=two_figures(amount))
-    return say("data.short.median", within=percent(min(amount, Fraction(1))))
+        return measured(two_figures(amount), column.measure)
+    return two_figures(amount) if isinstance(column, Category | ItemSet) else percent(min(amount, Fraction(1)))
 
 
 def short_words(column: Column) -> str:
@@ -235,7 +260,5 @@ def _list_words(column: Category) -> str:
         told = say("data.short.values", labels=named, many=len(column.values))
     else:
         told = plain(column.values)
-    if not column.spellings or len(column.values) > MOST_SPELLED:
-        return told
-    spelled = sum(code < len(column.values) for code in column.spelled().values()) - len(column.values)
-    return say("data.short.spelled", labels=told, many=spelled) if spelled >= MANY_SPELLED else told
+    like = next((one.also for one in LISTS.values() if one.table == column.spellings), ())
+    return say("data.short.spelled", labels=told, like=like) if like else told

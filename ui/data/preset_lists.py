@@ -17,6 +17,7 @@ class UsualList:
     table: str
     like: tuple[str, ...]  # cells a person may recognise
     lines: int | None = None  # so many of the table's values; None: all
+    also: tuple[str, ...] = ()  # spellings of one value, to show that a person's own would count
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -29,8 +30,8 @@ class UsualList:
 
 
 LISTS: dict[str, UsualList] = {
-    "sex": UsualList("sex-1", ("Male", "moški", "F"), 2),
-    "countries": UsualList("countries-1", ("Slovenia", "Slovenija", "SVN")),
+    "sex": UsualList("sex-1", ("Male", "moški", "F"), 2, ("Male", "male", "M", "moški")),
+    "countries": UsualList("countries-1", ("Slovenia", "Slovenija", "SVN"), None, ("United-States", "USA", "ZDA")),
     "schooling": UsualList("schooling-1", ("secondary", "srednja šola")),
     "schooling_us": UsualList("schooling_us-1", ("HS-grad", "Bachelors")),
     "marital": UsualList("marital-1", ("married", "poročen")),

@@ -12,7 +12,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.statement import sentence_of
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent_left
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.counts.fit_checks import MOSTLY_NOT, SOME_NOT
 from dpengine.messages import plain, say
@@ -87,7 +87,7 @@ def _tile(label: str, facts: str, inner: str) -> str:
 
 
 def _left(used: Fraction, beside: str = "") -> str:
-    return f'{frame.small(used)}<p class="left">{say("tables.left", left=percent(1 - used))}{beside}</p>'
+    return f'{frame.small(used)}<p class="left">{say("tables.left", left=percent_left(1 - used))}{beside}</p>'
 
 
 def _ways(*ways: tuple[str, str]) -> str:

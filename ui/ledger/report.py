@@ -17,7 +17,7 @@ import dpengine as dp
 from dpengine.asking.sessions import step_query
 from dpengine.asking.statement import act_words
 from dpengine.core.exact import up
-from dpengine.core.printed import chance, percent, power_of_ten
+from dpengine.core.printed import chance, percent, percent_left, power_of_ten
 from dpengine.mechanisms.card import AnswerKind
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
@@ -31,6 +31,7 @@ from ui.pictures import density_svg, many, svg
 from ui.session import session_said
 from ui.shell import style
 from ui.shell.state import workspace
+from ui.words import prices
 from ui.words.figures import cut, limits, pictured
 from ui.words.wording import axis, from_zero, headline, range_words
 
@@ -75,7 +76,7 @@ def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
         delta=power_of_ten(meter.delta_now),
         share=percent(meter.used),
     )
-    left = say("meter.label", left=percent(1 - meter.used))
+    left = say("meter.label", left=percent_left(1 - meter.used))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
     unit = table.facts.unit
     who = (
@@ -129,7 +130,7 @@ def _section(number: int, answer: dp.Answer, share: str, odds: str = "") -> str:
 
 def _share(table: dp.Table, answer: dp.Answer) -> str:
     entry = workspace().ledger.find(answer.request_id)
-    return "" if entry is None else percent(table.took(entry))
+    return prices.took(table, entry)
 
 
 def _rest(of: int) -> str:

@@ -45,7 +45,7 @@ def show(answer: dp.Answer, key: str = "answer") -> None:
     st.html(
         f'<p class="question arrived" tabindex="-1">'
         f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
-        f'<p class="headline">{escape(headline(answer))}</p>'
+        f"{counted.finding(answer)}"
         f'<p class="lead">{escape(range_words(answer))} {escape(say(f"answer.meaning.{relation}"))}</p>'
         f"{fitting.html(answer, linked=True)}{counted.html(answer.query)}{_told_anew(answer)}"
     )

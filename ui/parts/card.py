@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 
 import dpengine as dp
-from dpengine.messages import say
+from dpengine.messages import say, written_day
 from ui.parts import counted, fitting
-from ui.words.wording import headline, range_words
+from ui.words.wording import cut_rows, headline, range_words
 
 
 def words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
@@ -16,7 +16,7 @@ def words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
     beside = f' <span class="took">{escape(aside)}</span>' if aside else ""
     return (
         f"<p class='question'>{escape(before + told)}{beside}</p>"
-        f"<p class='headline'>{escape(headline(answer))}</p><p>{escape(range_words(answer))}</p>"
+        f"{counted.finding(answer)}<p>{escape(range_words(answer))}</p>"
         f"{fitting.html(answer)}{counted.html(answer.query)}"
     )
 
@@ -25,8 +25,10 @@ def sentence(answer: dp.Answer) -> str:
     """The answer in one breath, with its range and what was cut, to be put into a letter."""
     question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
     told = say("answers.copied", question=question, finding=headline(answer), range=range_words(answer))
-    return " ".join(one for one in (told, *fitting.notes(answer), counted.words(answer.query), _source(answer)) if one)
+    cut = cut_rows(answer)
+    parts = (told, cut, *fitting.notes(answer), counted.words(answer.query), _source(answer))
+    return " ".join(one for one in parts if one)
 
 
 def _source(answer: dp.Answer) -> str:
-    return say("answers.source", day=answer.at[:10], receipt=answer.receipt["charge"]["hash"][:8])
+    return say("answers.source", day=written_day(answer.at[:10]), receipt=answer.receipt["charge"]["hash"][:8])

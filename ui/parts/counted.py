@@ -6,11 +6,19 @@ from html import escape
 
 import dpengine as dp
 from dpengine.mechanisms import cuts
+from ui.words.wording import cut_rows, headline
 
 
 def words(query: dp.Query) -> str:
     """One sentence; nothing where nothing is cut."""
     return cuts.sentence(query.cuts())
+
+
+def finding(answer: dp.Answer) -> str:
+    """The headline, and in the same size that rows of a person were left out, where they may have been."""
+    cut = cut_rows(answer)
+    also = f' <span class="also">{escape(cut)}</span>' if cut else ""
+    return f'<p class="headline">{escape(headline(answer))}{also}</p>'
 
 
 def html(query: dp.Query) -> str:

@@ -7,11 +7,11 @@ from fractions import Fraction
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent
 from dpengine.declared.schema import Schema
 from dpengine.mechanisms.marginals.wanted import tellable
 from dpengine.messages import say
 from ui.shell import nav
+from ui.words import prices
 
 USUAL = Fraction(1, 5)  # of the allowance
 
@@ -31,7 +31,7 @@ def label(table: dp.Table) -> str | None:
         return say("first_look.open")
     if table.closed or not possible(table.schema) or not table.meter().unused:
         return None
-    return say("first_look.offer", share=percent(usual_share(table)))
+    return say("first_look.offer", share=prices.takes(table, usual_share(table)))
 
 
 def link(table: dp.Table) -> None:

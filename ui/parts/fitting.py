@@ -61,6 +61,6 @@ def html(answer: dp.Answer, linked: bool = False) -> str:
     found = notes(answer)
     told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]
     if found and linked:
-        place = nav.address("data", str(answer.receipt["table"]))
+        place = nav.address("data", str(answer.receipt["table"]), check="1")
         told.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')
     return "".join(told)

@@ -11,12 +11,12 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.statement import act_words, sentence_of
 from dpengine.core.canonical import canonical
-from dpengine.core.printed import percent
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
 from dpengine.messages import say
 from dpengine.messages.numbers import day
 from ui.shell.state import workspace
+from ui.words import prices
 from ui.words.figures import printed_range
 from ui.words.wording import as_one, in_short
 
@@ -44,7 +44,7 @@ def rows_html(
             "table": escape(charge.table),
             "question": escape(sentence_of(charge)),
             "answer": escape(outcome(entry) + together.get(charge.request, "")),
-            "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(percent(table.took(entry)))}',
+            "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(prices.took(table, entry))}',
             "receipt": receipt_link(answer_link(charge), charge.hash),
         }
         told = "".join(f'<td class="{_kind(name)}">{cells[name]}</td>' for name in names)

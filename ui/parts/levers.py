@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
 
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent
 from dpengine.messages import plain, say
 from dpengine.planning.levers import Lever
 from ui.parts import preview
 from ui.shell import nav
+from ui.words import prices
 from ui.words.markup import unmarked
 
 
@@ -39,4 +40,4 @@ def _words(table: dp.Table, query: dp.Query, lever: Lever) -> str:
     if lever.kind == "groups":
         return say("lever.groups", question=lever.query.sentence(), **told)
     (share,) = table.prices([lever.query])
-    return say("lever.spend", share=percent(share or 0), **told)
+    return say("lever.spend", share=prices.takes(table, share or Fraction(0)), **told)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.repeated_answers import MOST_AVERAGED, Reading, foreseen
 from dpengine.core.amounts import MOST_EPSILON
-from dpengine.core.printed import chance, percent, two_figures
+from dpengine.core.printed import chance, two_figures
 from dpengine.mechanisms.card import WHOLE
 from dpengine.mechanisms.query import Averaged
 from dpengine.messages import plain, say
@@ -18,7 +19,11 @@ from ui.parts import answer as answers
 from ui.parts import counted, job
 from ui.parts.history import answer_address, receipt_link, when
 from ui.pictures import many
+from ui.shell.state import workspace
+from ui.words import prices
 from ui.words.wording import as_one, headline, in_short, range_words
+
+NARROWER = Fraction(19, 20)  # of all widths together: less is no gain that anybody sees
 
 
 def show(table: dp.Table, answer: dp.Answer) -> None:
@@ -75,39 +80,54 @@ def _each(table: dp.Table, reading: Reading) -> str:
     for look in reading.newest:
         link = answer_address(look.receipt["table"], look.request_id)
         receipt = receipt_link(link, look.receipt["charge"]["hash"])
-        cells = (escape(when(look.at)), escape(in_short(look)), escape(percent(table.took_by(look))), receipt)
+        took = prices.took(table, workspace().ledger.find(look.request_id))
+        cells = (escape(when(look.at)), escape(in_short(look)), escape(took), receipt)
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     return f'<div class="scroll" tabindex="0"><table class="plain"><tr>{head}</tr>{"".join(rows)}</table></div>'
 
 
 def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
-    price = table.preview(answer.query)
-    if not price.admissible:
-        return
-    kind = "averaged" if isinstance(answer.query, Averaged) else "shared" if answer.interval is not None else "apart"
-    label = say("looks.again.apart" if kind == "apart" else "looks.again", share=percent(price.share))
-    job.ask_button(label, table, answer.query, "look-again", kind="secondary", again=True)
-    words = say(f"looks.why.{kind}")
-    if kind == "averaged":
-        words += " " + _foreseen(answer, reading)
-    if 2 * answer.query.epsilon <= MOST_EPSILON:  # noise falls with the spend, but only with the root of the looks
-        asked = answer.query.at(2 * answer.query.epsilon)
-        twice = table.preview(asked)
-        now = answer.interval
-        half = Fraction(now[1] - now[0]) / 2 if isinstance(now, tuple) else None
-        if twice.admissible and (half is None or twice.promise.narrows(half)):
-            promise = twice.promise.short(asked)
-            words += " " + say("looks.better", promise=promise, share=percent(twice.share))
-    st.html(f'<p class="muted">{escape(words)}</p>')
+    """Another look is offered where it narrows what is known, and a more exact answer where there is one."""
+    told = []
+    price, narrower = table.preview(answer.query), _narrower(answer, reading)
+    if price.admissible and narrower:
+        label = say("looks.again", share=prices.takes(table, price.share))
+        job.ask_button(label, table, answer.query, "look-again", kind="secondary", again=True)
+        told += [say("looks.why.averaged"), narrower]
+    told += [_better(table, answer, bool(told))]
+    if words := " ".join(one for one in told if one):
+        st.html(f'<p class="muted">{escape(words)}</p>')
 
 
-def _foreseen(answer: dp.Answer, reading: Reading) -> str:
-    """How narrow the range would be after one more look, beside how narrow it is now."""
+def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
+    """A single answer for twice the ε: noise falls with the spend, but only with the root of the looks."""
+    if 2 * answer.query.epsilon > MOST_EPSILON:
+        return ""
+    asked = answer.query.at(2 * answer.query.epsilon)
+    twice, now = table.preview(asked), answer.interval
+    half = Fraction(now[1] - now[0]) / 2 if isinstance(now, tuple) and not isinstance(now[0], str) else None
+    if not twice.admissible or (half is not None and not twice.promise.narrows(half)):
+        return ""
+    facts = {"promise": twice.promise.short(asked), "share": prices.takes(table, twice.share)}
+    return say("looks.better" if beside else "looks.better_alone", **facts)
+
+
+def _narrower(answer: dp.Answer, reading: Reading) -> str:
+    """How narrow the range would be after one more look, beside how narrow it is now; "" where it would not be
+    narrower. What bought ranges have in common holds less often than they do, and names are not averaged: another look
+    at those makes nothing narrower."""
+    if not isinstance(answer.query, Averaged):
+        return ""
     now = reading.interval if reading.count > 1 and reading.agree else answer.interval
-    then = foreseen(reading.answers, answer.query, answer.query.beta) if isinstance(now, tuple) else None
-    if not isinstance(then, tuple):
-        return say("looks.then_all")
-    half, other = (Fraction(high - low) / 2 for low, high in (now, then))
-    told = {"now": two_figures(half), "then": two_figures(other)}
-    code = "looks.then" if other < half and told["now"] != told["then"] else "looks.then_not"
-    return say(code, count=reading.count + 1, **told)
+    then = foreseen(reading.answers, answer.query, answer.query.beta)
+    if isinstance(now, tuple) and isinstance(then, tuple):
+        half, other = (two_figures(Fraction(high - low) / 2) for low, high in (now, then))
+        return say("looks.then", now=half, then=other) if _width(then) < _width(now) and half != other else ""
+    if isinstance(now, dict) and isinstance(then, dict) and now.keys() == then.keys():
+        return say("looks.then_all") if _width(then) < NARROWER * _width(now) else ""
+    return ""
+
+
+def _width(interval: Any) -> Fraction:
+    ends = interval.values() if isinstance(interval, dict) else [interval]
+    return sum((Fraction(high) - Fraction(low) for low, high in ends), Fraction(0))

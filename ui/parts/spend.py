@@ -13,11 +13,11 @@ import dpengine as dp
 from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import LEAST_EPSILON, cut, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
-from dpengine.core.printed import percent, percents
+from dpengine.core.printed import percent_left, percents
 from dpengine.messages import say
 from dpengine.messages.numbers import local
 from ui.parts import counted, fitting, levers, number_field
-from ui.words import gloss
+from ui.words import gloss, prices
 from ui.words.markup import unmarked
 
 STEPS = (
@@ -101,6 +101,9 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         on_change=_from_slider,
         args=(place,),
     )
+    if place == ASK:
+        told = say("spend.starts", left=percent_left(1 - table.meter().used))
+        st.html(f'<p class="muted">{escape(told)}</p>')
     return str(st.session_state[_epsilon(place)])
 
 
@@ -112,7 +115,7 @@ def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]
     except dp.AllowanceError:  # there is no question yet
         return {step: say("spend.step_alone", place=place, of=len(steps)) for place, step in enumerate(steps, 1)}
     paid = {step: share for step, share in prices if share is not None}
-    told = (say("spend.step", share=share) for share in percents(list(paid.values())))
+    told = (say("spend.step", share=share) for share in percents(list(paid.values()), 1 - table.meter().used))
     return dict(zip(paid, told, strict=True))
 
 
@@ -124,7 +127,7 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """What this spend buys, what it takes, and a warning when it is mostly noise."""
     lines = [f"<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(counted.html(query))
-    told = say("spend.cost", share=percent(price.share))
+    told = say("spend.cost", share=prices.takes(table, price.share))
     lines.append(f'<p class="muted">{gloss.text(told)} {escape(price.promise.floor_words(query.facts.about))}</p>')
     if note := fitting.planned(table, query):
         lines.append(f'<p class="warn" role="status">{escape(note)}</p>')
@@ -141,7 +144,7 @@ def noise_words(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
     share = enough(table, query, price)
     if share is None:
         return say("spend.noise_short", people=price.people_needed)
-    return say("spend.noise_share", people=price.people_needed, share=percent(share))
+    return say("spend.noise_share", people=price.people_needed, share=prices.takes(table, share))
 
 
 def enough(table: dp.Table, query: dp.Query, price: dp.Preview) -> Fraction | None:

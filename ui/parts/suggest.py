@@ -7,10 +7,10 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent
 from dpengine.messages import say
 from ui.parts import plan_state, preview
 from ui.shell import nav
+from ui.words import prices
 from ui.words.markup import unmarked
 
 
@@ -27,7 +27,7 @@ def show(table: dp.Table) -> None:
                 st.page_link(nav.page("ask"), label=unmarked(query.sentence()), query_params=preview.link(table, query))
                 st.html(
                     f'<span class="muted">{escape(price.promise.short(query))}</span><br>'
-                    f'<span class="take-words">{escape(percent(price.share))}</span>'
+                    f'<span class="take-words">{escape(prices.takes(table, price.share))}</span>'
                 )
                 if plan.holds(query):
                     st.html(f'<p role="status"><b class="whole">✓</b> {escape(say("plan.holds"))}</p>')

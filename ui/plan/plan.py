@@ -12,14 +12,14 @@ import dpengine as dp
 from dpengine.accountant.loss import loss_as_json
 from dpengine.asking.plan import PlanLine, Planner, Priced, Relief, tidy
 from dpengine.core.canonical import canonical
-from dpengine.core.printed import percent, power_of_ten, three_figures
+from dpengine.core.printed import percent, percent_left, power_of_ten, three_figures
 from dpengine.messages import say
 from dpengine.planning.partition import as_one
 from ui.parts import counted, job, number_field, owner, plan_state, spend, suggest
 from ui.parts.plan_state import KEEPS, Plan
 from ui.plan import plan_run
 from ui.shell import frame, nav
-from ui.words import gloss
+from ui.words import gloss, prices
 
 
 def show(table: dp.Table) -> None:
@@ -113,7 +113,7 @@ def _kept(plan: Plan) -> None:
 
 def _row(table: dp.Table, plan: Plan, place: int, line: PlanLine) -> None:
     number, wish = plan.rows[place].number, line.wish
-    takes = say("plan.takes", share=percent(line.share))
+    takes = say("plan.takes", share=prices.takes(table, line.share))
     told = [f"<b>{escape(say('plan.row', number=place + 1, sentence=wish.query.sentence()))}</b>"]
     if line.query is None:
         told.append(f'<span class="warn">{escape(say("plan.unreachable"))}</span>')
@@ -168,7 +168,8 @@ def _locked(plan: Plan, place: int, key: str) -> None:
 
 
 def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> None:
-    shares = {"share": percent(priced.share), "left": percent(max(1 - priced.share - priced.used, Fraction(0)))}
+    left = max(1 - priced.share - priced.used, Fraction(0))
+    shares = {"share": prices.takes(table, priced.share), "left": percent_left(left)}
     if priced.fits:
         words = say("plan.fits_kept" if plan.keep else "plan.fits", keep=percent(plan.share), **shares)
         st.html(f'<p class="lead">{gloss.text(words)}</p>')
@@ -177,7 +178,7 @@ def _total(table: dp.Table, plan: Plan, planner: Planner, priced: Priced) -> Non
         words = say("plan.over", over=over, **shares) if priced.over else say("plan.over_delta")
         st.html(f'<p class="warn" role="status">{escape(words)}</p>{_reliefs(priced, planner, plan)}')
     if priced.fits:
-        plan_run.button(table, plan, priced, percent(priced.share))
+        plan_run.button(table, plan, priced, prices.takes(table, priced.share))
         st.html(f'<p class="muted">{gloss.text(say("plan.run_note"))}</p>')
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(

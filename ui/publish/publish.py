@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent, power_of_ten
+from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.publish.of_rows import MOST_COLUMNS, OfRows
 from dpengine.mechanisms.publish.ways import Chosen, best
@@ -18,6 +18,7 @@ from ui.parts import addressed, history, job, number_field, owner, spend
 from ui.publish import publish_preview, publish_result
 from ui.shell import frame, nav
 from ui.shell.state import workspace
+from ui.words import prices
 
 PLACE = "publish"
 NAMES = ("columns", "grid", "delta", "epsilon")
@@ -143,7 +144,7 @@ def _buy(table: dp.Table, query: OfRows) -> None:
     if query.delta * query.facts.about >= 1:
         rows = int(query.delta * query.facts.about)
         st.html(f'<p class="warn">{escape(say("publish_page.teaching", rows=rows))}</p>')
-    label = say("publish_page.button", share=percent(price.share))
+    label = say("publish_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
     if not price.admissible:
         job.refused(_short(table, query))
@@ -156,7 +157,7 @@ def _short(table: dp.Table, query: OfRows) -> str:
     if query.delta > room:
         return say("publish_page.reserve", delta=power_of_ten(query.delta), reserve=power_of_ten(room))
     left = meter.unused
-    return say("publish_page.too_much", left=percent(left)) if left else say("ask.nothing_left")
+    return say("publish_page.too_much", left=percent_left(left)) if left else say("ask.nothing_left")
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:

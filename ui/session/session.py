@@ -11,7 +11,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant.loss import Gaussian
 from dpengine.asking.sessions import BEST, bears
-from dpengine.core.printed import percent, points
+from dpengine.core.printed import points
 from dpengine.mechanisms.session.adaptive_session import CALIBRATIONS, MOST_QUESTIONS, AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.numbers import local
@@ -20,7 +20,7 @@ from ui.session import session_outward, session_run
 from ui.shell import frame
 from ui.shell.language import address
 from ui.shell.state import workspace
-from ui.words import gloss
+from ui.words import gloss, prices
 
 SHARES = ("5", "10", "20", "30", "40", "50", "60", "75", "100")  # of what is left, in percent
 BEARS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 4))
@@ -176,7 +176,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, spend: Fraction) -> None:
             say(f"session.more.{table.facts.relation}", people=query.people),
         ]
         st.html("".join(f'<p class="muted">{gloss.text(one)}</p>' for one in told))
-    label = say("session.reserve", questions=query.questions, share=percent(price.share))
+    label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
 

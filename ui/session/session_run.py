@@ -13,13 +13,14 @@ import dpengine as dp
 from dpengine.asking.release import new_request
 from dpengine.asking.sessions import Session, Taken
 from dpengine.core.canonical import canonical
-from dpengine.core.printed import chance, percent
+from dpengine.core.printed import chance
 from dpengine.declared.schema import Number
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession, State
 from dpengine.messages import say
 from ui.parts import conditions, counted, job, owner, pickers
 from ui.session import session_outward, session_said
 from ui.shell import frame, nav
+from ui.words import prices
 
 NEWEST = 50  # answers shown
 _NEXT = "_next_step"
@@ -196,7 +197,7 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
         )
     if not over and not table.closed:
         with st.expander(say("session.end_title")):
-            taken = percent(table.took(session.entry))
+            taken = prices.took(table, session.entry)
             st.html(f'<p class="muted">{escape(say("session.end_lead", left=state.left, share=taken))}</p>')
             st.button(say("session.end"), key="session-end", on_click=session.end)
     if over:

@@ -11,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.asking.plan import Priced
-from dpengine.core.printed import percent, power_of_ten
+from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.messages import say
 from ui.shell.state import choose_table, table_labels, table_names
 from ui.words import gloss
@@ -76,7 +76,7 @@ def nothing() -> None:
 
 def small(used: Fraction) -> str:
     """A table's bar where several stand side by side."""
-    label, gone = escape(say("meter.label", left=percent(1 - used))), _part("gone", used)
+    label, gone = escape(say("meter.label", left=percent_left(1 - used))), _part("gone", used)
     return f'<div class="meter"><div class="bar slim" role="img" aria-label="{label}">{gone}</div></div>'
 
 
@@ -88,15 +88,15 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
         slot.html(f'<div class="refused" role="alert">{words}</div>')
         return
     left = 1 - meter.used
-    words = say("meter.left", left=percent(left))
+    words = say("meter.left", left=percent_left(left))
     take, kind = Fraction(0), "take"
     if preview is not None and preview.admissible:
         take = preview.share
-        words = say(f"meter.after{of}", left=percent(left), after=percent(left - take))
+        words = say(f"meter.after{of}", left=percent_left(left), after=percent_left(left - take))
     elif preview is not None:
         take, kind = left, "over"
-        words = say(f"meter.short{of}", left=percent(left))
-    label = say("meter.label", left=percent(left))
+        words = say(f"meter.short{of}", left=percent_left(left))
+    label = say("meter.label", left=percent_left(left))
     aside = f'<span class="aside">{_aside(table, meter)}</span>'
     parts = _part("gone", meter.used) + _part(kind, take)
     slot.html(
@@ -113,7 +113,7 @@ def _aside(table: dp.Table, meter: dp.Meter) -> str:
     if meter.charges or not table.practice:
         parts.append(say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta)))
     parts.append(protects(table))
-    return gloss.text(" · ".join(parts))
+    return gloss.text("\u00a0· ".join(parts))  # the dot never begins a line
 
 
 def protects(table: dp.Table) -> str:

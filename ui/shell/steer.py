@@ -10,7 +10,7 @@ import streamlit as st
 
 from ui.shell.scripts import BRING, PRINT, TOP
 
-_COMING, _TURN, _STEP = "steer-coming", "steer-turn", "steer-step"
+_COMING, _TURN, _STEP, _CAME = "steer-coming", "steer-turn", "steer-step", "steer-came"
 
 
 def expect(request: str) -> None:
@@ -30,6 +30,13 @@ def step(name: str) -> None:
     before, st.session_state[_STEP] = st.session_state.get(_STEP), name
     if before not in (None, name):
         _run(TOP, "step")
+
+
+def bring(what: str) -> None:
+    """Somebody came for this part of the page, marked `class="arrived"`: scroll to it, once."""
+    if st.session_state.get(_CAME) != what:
+        st.session_state[_CAME] = what
+        _run(BRING, "arrived")
 
 
 def print_page() -> None:

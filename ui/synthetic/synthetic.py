@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent_left
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.synthetic.of_class import MOST_COLUMNS, OfClass
 from dpengine.messages import say
@@ -16,6 +16,7 @@ from dpengine.released.synthetic import KEYS
 from ui.parts import addressed, conditions, history, job, number_field, owner, pickers, spend
 from ui.shell import frame
 from ui.synthetic import synthetic_preview, synthetic_result
+from ui.words import prices
 
 PLACE = "synthetic"
 NAMES = ("columns", "queries", "where", "size", "rounds", "kind", "epsilon")
@@ -206,11 +207,11 @@ def _buy(table: dp.Table, query: OfClass) -> None:
     frame.show_price(table, price, "_synthetic")
     spend.describe(table, query, price)
     spend.exactly(table, query, PLACE)
-    label = say("synthetic_page.button", share=percent(price.share))
+    label = say("synthetic_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
     if not price.admissible:
         left = table.meter().unused
-        job.refused(say("synthetic_page.too_much", left=percent(left)) if left else say("ask.nothing_left"))
+        job.refused(say("synthetic_page.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
 
 
 def _filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:

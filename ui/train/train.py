@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent, percent_left
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
 from dpengine.mechanisms.models.of_gradients import REGIONS, OfGradients
@@ -19,7 +19,7 @@ from ui.shell import frame
 from ui.shell.state import workspace
 from ui.train import train_preview, train_result, train_state
 from ui.train.train_state import PLACE
-from ui.words import gloss
+from ui.words import gloss, prices
 
 
 def show(table: dp.Table) -> None:
@@ -239,7 +239,7 @@ def _choice(name: str, options: tuple[str, ...], now: str, usual: str = "") -> s
 def _buy(table: dp.Table, query: OfGradients, worth: Any) -> None:
     price = table.preview(query)
     frame.show_price(table, price, "_train")
-    takes = say("train_page.takes", share=percent(price.share), steps=query.steps)
+    takes = say("train_page.takes", share=prices.takes(table, price.share), steps=query.steps)
     told = f'{counted.html(query)}<p class="muted">{escape(takes)}</p>'
     if not price.useful:
         share = spend.enough(table, query, price)
@@ -248,10 +248,10 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any) -> None:
     if query.diverges:
         told += f'<p class="warn">{escape(say("train_page.diverges"))}</p>'
     worth.html(told)
-    label = say("train_page.button", share=percent(price.share))
+    label = say("train_page.button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "train-go", disabled=not price.admissible, place="trained")
     if not price.admissible:
-        job.refused(say("train_page.too_much", left=percent(table.meter().unused)))
+        job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))
 
 
 def _earlier(table: dp.Table, but: str = "") -> None:

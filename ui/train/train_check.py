@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import chance, percent, two_figures
+from dpengine.core.printed import chance, percent_left, two_figures
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.of_models import OfModel
 from dpengine.messages import say
@@ -18,7 +18,7 @@ from ui.parts import answer as answers
 from ui.parts import counted, history, job, spend
 from ui.pictures import charts
 from ui.shell.state import workspace
-from ui.words import gloss
+from ui.words import gloss, prices
 from ui.words.figures import bare, printed, printed_range, rounded
 
 PLACE = "train-check"
@@ -75,11 +75,11 @@ def _form(table: dp.Table, model: Model) -> None:
     if not price.useful:
         told += f'<p class="warn">{gloss.text(spend.noise_words(table, query, price))}</p>'
     st.html(told)
-    label = say("train_page.check_button", share=percent(price.share))
+    label = say("train_page.check_button", share=prices.takes(table, price.share))
     job.ask_button(label, table, query, "train-check-go", not price.admissible, "secondary", "checked")
     if not price.admissible:
         left = table.meter().unused
-        job.refused(say("ask.too_much", left=percent(left)) if left else say("ask.nothing_left"))
+        job.refused(say("ask.too_much", left=percent_left(left)) if left else say("ask.nothing_left"))
 
 
 def _usual(table: dp.Table, model: Model) -> str:

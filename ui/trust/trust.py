@@ -11,7 +11,7 @@ import streamlit as st
 
 import dpengine as dp
 from dpengine.core.amounts import BETA
-from dpengine.core.printed import chance, percent, power_of_ten
+from dpengine.core.printed import chance, power_of_ten
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.local.shuffle_count import read_shuffle_delta
 from dpengine.messages import say
@@ -26,6 +26,7 @@ from ui.pictures.trust_pictures import bars
 from ui.plan import plan_run
 from ui.shell import frame, nav
 from ui.trust import trust_channel, trust_honest, trust_more, trust_state
+from ui.words import prices
 from ui.words.figures import figure, printed_range
 from ui.words.wording import in_short
 
@@ -234,7 +235,7 @@ def _ask(table: dp.Table, way: Way) -> None:
         st.html(f'<p role="status">{escape(say("trust.answer"))} {told}</p>')
     if table.closed:
         return
-    share = percent(price.share)
+    share = prices.takes(table, price.share)
     label = say("ask.button_again" if paid else "trust.ask", share=share)
     key, disabled = f"trust-ask-{way.model}", not price.admissible
     job.ask_button(label, table, way.query, key, disabled=disabled, kind="secondary", again=bool(paid))
@@ -252,7 +253,7 @@ def _together(table: dp.Table, given: dict[str, Any], found: tuple[Way, ...]) ->
     if not priced.admissible:
         st.html(f'<p class="muted">{escape(say("trust.together_not", count=len(queries)))}</p>')
         return
-    label = say("trust.together", count=len(queries), share=percent(priced.share))
+    label = say("trust.together", count=len(queries), share=prices.takes(table, priced.share))
     plan_run.run_button(label, table, queries, "trust-together", tuple(query.digest() for query in queries))
 
 

@@ -11,7 +11,7 @@ import dpengine as dp
 from dpengine.asking.repeated_answers import Reading
 from dpengine.core.printed import chance, measured, two_figures
 from dpengine.mechanisms.card import AnswerKind
-from dpengine.mechanisms.telling import APART, REST, leaders
+from dpengine.mechanisms.telling import APART, LIKELY, REST, leaders
 from dpengine.messages import say
 from dpengine.messages.numbers import day, local, setting
 from dpengine.released.monotone import halfway
@@ -51,6 +51,16 @@ def headline(answer: dp.Answer) -> str:
     return _HEADLINES.get(answer.query.answer_kind, _figures)(answer, state)
 
 
+def cut_rows(answer: dp.Answer) -> str:
+    """Where only so many rows of a person count: that, and which way the truth over all rows may lie. It stands beside
+    the finding, because nobody who reads the finding alone may take it for all rows."""
+    query = answer.query
+    if (most := query.most_rows) is None:
+        return ""
+    said = query.finding(answer.value, answer.interval)
+    return say("answer.cut.count" if from_zero(query) and not said else "answer.cut", most=most)
+
+
 def _figures(answer: dp.Answer, state: str) -> str:
     query, value = answer.query, answer.value
     if value == {}:
@@ -61,14 +71,14 @@ def _figures(answer: dp.Answer, state: str) -> str:
         return finding(answer, state)
     least = query.sure()[0]
     if least == 0 and isinstance(answer.interval, tuple) and answer.interval[0] <= 0 < answer.interval[1]:
-        return say("answer.at_most", value=printed_range(query, *answer.interval)[1] + _sign(query))
+        return say("answer.at_most", value=_counted(query, printed_range(query, *answer.interval)[1]))
     told = printed(query, value, answer.interval)
     if isinstance(value, str):
         return told
     return (
         say("answer.about_percent", value=told)
         if _percent_sign(query)
-        else say("answer.about", value=told + _sign(query))
+        else say("answer.about", value=_counted(query, told))
     )
 
 
@@ -76,9 +86,11 @@ def _percent_sign(query: dp.Query) -> str:
     return " %" if query.unit == "percent" else ""
 
 
-def _sign(query: dp.Query, part: str = "") -> str:
-    """What stands after a figure: a percent sign, or what its column is counted in."""
-    return _percent_sign(query) or measured("", query.measure_of(part))
+def _counted(query: dp.Query, figure: str, part: str = "") -> str:
+    """A figure with what it is a number of: people, rows, percent, or what its column is counted in."""
+    if from_zero(query) and figure[-1:].isdigit():  # else it is no figure: too few to tell
+        return say(f"answer.counted.{query.unit}", value=figure)
+    return figure + (_percent_sign(query) or measured("", query.measure_of(part)))
 
 
 def _file(answer: dp.Answer, state: str) -> str:
@@ -116,7 +128,7 @@ def _label(answer: dp.Answer, state: str) -> str:
     if state == REST:
         return say("answer.rest", column=answer.query.answer_column)
     if state:
-        return say("answer.uncertain_order" if isinstance(answer.value, dict) else "answer.uncertain")
+        return say("answer.likely" if state == LIKELY else "answer.perhaps", names=names_of(answer))
     return names_of(answer)
 
 
@@ -167,10 +179,9 @@ def finding(answer: dp.Answer, state: str) -> str:
     query, names = answer.query, answer.query.shown()
     ranges = answer.interval or {}
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
-    unit = _sign(query)
     if len(telling) <= _LISTED or not query.compared or not ranges:
         told = "; ".join(
-            f"{names.get(part, part)}: {figure(answer, part)}{_sign(query, part)}" for part in telling[:_LISTED]
+            f"{names.get(part, part)}: {_counted(query, figure(answer, part), part)}" for part in telling[:_LISTED]
         )
         told += "; …" if len(telling) > _LISTED else ""
         told = say("answer.apart", parts=told) if state else told
@@ -180,7 +191,7 @@ def finding(answer: dp.Answer, state: str) -> str:
         first = leaders({part: ranges[part] for part in telling})
         code = "answer.most" if from_zero(query) else "answer.highest"
         if len(first) == 1:
-            told = say(code, name=names.get(first[0], first[0]), value=figure(answer, first[0]) + unit)
+            told = say(code, name=names.get(first[0], first[0]), value=_counted(query, figure(answer, first[0])))
         elif len(first) <= _LISTED:
             told = say(f"{code}_among", names=say("answer.or").join(names.get(part, part) for part in first))
         else:
@@ -218,7 +229,8 @@ def _figures_range(answer: dp.Answer) -> str:
         low, high = printed_range(query, *interval)
         if query.holds_none(interval):
             return say("answer.misfits", high=high, chance=chance(query.beta))
-        return say("answer.between", low=low, high=measured(high, query.measure), chance=chance(query.beta))
+        high = high + _percent_sign(query) if _percent_sign(query) else measured(high, query.measure)
+        return say("answer.between", low=low, high=high, chance=chance(query.beta))
     if (state := query.state(answer.value, interval)) and state != APART and answer.value:
         return say("answer.nothing_all" if isinstance(answer.value, dict) else "answer.anywhere")
     return _each(answer) if isinstance(interval, dict) else answer.promise.drawn(query)
@@ -262,8 +274,11 @@ def _label_range(answer: dp.Answer) -> str:
     """How far another may be ahead of the names that were drawn."""
     several = isinstance(answer.value, dict)
     told = answer.promise.drawn(answer.query, several)
-    if answer.query.state(answer.value, answer.interval):
+    state = answer.query.state(answer.value, answer.interval)
+    if state == REST:
         told = say("answer.drawn_several" if several else "answer.drawn", names=names_of(answer)) + " " + told
+    if state == APART:
+        told += " " + say("answer.perhaps_means" if answer.query.conditional else "answer.perhaps_few")
     first = next(iter(answer.value)) if several else answer.value
     return f"{told} {_unlisted(answer, first)}".strip()
 

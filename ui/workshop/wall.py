@@ -13,11 +13,11 @@ from pathlib import Path
 import streamlit as st
 
 import dpengine as dp
-from dpengine.core.printed import percent
 from dpengine.messages import language, say
 from ui.parts import counted, job
 from ui.shell import frame, state
 from ui.shell.room import Posed, Snapshot, here, on
+from ui.words import prices
 from ui.words.figures import rounded
 from ui.words.wording import headline, range_words
 from ui.workshop import wall_instructor, wall_picture
@@ -69,7 +69,7 @@ def _own(posed: Posed, name: str) -> bool:
             job.refused(say("workshop.too_much"))
             return True
         st.button(
-            say("workshop.ask", share=percent(price.share)),
+            say("workshop.ask", share=prices.takes(table, price.share)),
             key=f"wall-ask-{posed.turn}",
             type="primary",
             on_click=_ask,

@@ -47,7 +47,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearAverage, NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, first_is_certain
+from dpengine.mechanisms.telling import APART, LIKELY, state_of_first
 from dpengine.mechanisms.trial import IN_A, NORTH, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.messages.language import stored
@@ -70,7 +70,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
         order=120,
         version=2,
         answer="label",
-        states=(APART,),
+        states=(APART, LIKELY),
         caveats=("ties", "averages"),
         parameters=(
             Parameter("options", "options", required=True),
@@ -194,8 +194,7 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
     def state(self, value: Json, interval: Json) -> str:
         promise = self.promise()
         behind = promise.gap if isinstance(promise, NearBest) else promise.of_people(self.facts.about)
-        certain = first_is_certain(behind, self.facts.about, len(self.names()), self.where.everyone)
-        return "" if certain else APART
+        return state_of_first(behind, self.facts.about, len(self.names()), self.where.everyone)
 
     def coarse(self) -> Fraction:
         return Fraction(1, 4) if self.averages else Fraction(self.facts.about, 4)

@@ -38,7 +38,7 @@ from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
-from dpengine.mechanisms.telling import APART, REST, first_is_certain
+from dpengine.mechanisms.telling import APART, LIKELY, REST, state_of_first
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.messages import say
 from dpengine.noise.coins import Coins
@@ -59,7 +59,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         order=60,
         version=1,
         answer="label",
-        states=(APART, REST),
+        states=(APART, LIKELY, REST),
         caveats=("ties",),
         parameters=(
             Parameter("column", "column.listed", required=True),
@@ -162,9 +162,9 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return [vars(self._near(flip_gap if self.noise else choice_gap))]
 
     def state(self, value: Json, interval: Json) -> str:
-        certain = first_is_certain(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)
+        state = state_of_first(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)
         first = next(iter(value)) if isinstance(value, dict) else value
-        return APART if not certain else REST if self.unlisted(str(first)) else ""
+        return state or (REST if self.unlisted(str(first)) else "")
 
     def named_by(self) -> object:
         return self.facts.schema.listed(self.column)

@@ -169,7 +169,8 @@ class Promise(ABC):
             return ""
         groups = "_groups" if self.equal_groups(asked) else ""
         if asked is None or not asked.conditional:
-            return say(f"promise.nominal{groups}")
+            unit = say(f"chart.{asked.counted if asked is not None else 'people'}")
+            return say("promise.nominal_groups") if groups else say("promise.nominal", unit=unit)
         everyone = _everyone(asked)
         if asked.promise().amount != self.amount:  # a wish: what it takes at another spend is not said here
             return say("promise.if_met_less", who=everyone)

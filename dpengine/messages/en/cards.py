@@ -67,7 +67,7 @@ SENTENCES: dict[str, str] = {
     "noise.tree.chosen": "Chosen for you: all ranges are read off one tree of noisy counts, which takes no more of the allowance, leaves room for as many questions like this, and promises more: “{now}” instead of “{usual}”.",
     "noise.gaussian_root.theorem": "Discrete Gaussian mechanism by a root of the matrix of sums (Fichtenberger, Henzinger, Upadhyay 2023; Canonne, Kamath, Steinke 2020, Theorem 14)",
     "noise.gaussian_root.chosen": "Noise with lighter tails, laid so that sums from the left add up little of it: “{now}” instead of “{usual}”.",
-    "noise.gaussian.chosen": "Noise with lighter tails (Gaussian): {now} instead of {usual}.",
+    "noise.gaussian.chosen": "With the noise that suits this question best (Gaussian): {now} instead of {usual}.",
     "noise.gaussian.theorem": "Discrete Gaussian mechanism on a vector of counts (Canonne, Kamath, Steinke 2020, Theorem 14)",
     "card.top_item.title": "Most common",
     "card.top_item.noun": "most common value",

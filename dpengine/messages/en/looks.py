@@ -2,13 +2,10 @@
 
 SENTENCES: dict[str, str] = {
     "looks.again": "Ask again and combine — takes {share}",
-    "looks.again.apart": "Ask again — takes {share}",
     "looks.why.averaged": "Another answer to the same question is a new, paid draw. It is averaged with those before.",
-    "looks.why.shared": "Another answer to the same question is a new, paid draw. Its range is laid over those before: what they have in common counts, and is a little less sure.",
-    "looks.why.apart": "Another answer to the same question is a new, paid draw. It is shown beside this one: choices cannot be averaged.",
     "looks.then": "The range would go from about ±{now} to about ±{then}.",
-    "looks.then_not": "The range would not get narrower by that: about ±{then} for {count} answers together, ±{now} now.",
-    "looks.then_all": "The ranges may get a little narrower.",
+    "looks.then_all": "Most ranges would get a little narrower.",
+    "looks.better_alone": "More exact: a new answer {promise} would take {share}; set it below.",
     "looks.better": "For comparison, a single new answer that is more exact: {promise}, takes {share}.",
     "looks.title": "Asked {count} times",
     "looks.averaged": "All together",

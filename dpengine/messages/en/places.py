@@ -30,6 +30,7 @@ SENTENCES: dict[str, str] = {
     "start.lead": "Answers with honest ranges, from a privacy allowance you can watch. Nothing leaves this computer.",
     "start.lead_class": "Answers with honest ranges, from a privacy allowance you can watch.",
     "start.try": "Try it on a made-up town",
+    "start.go_on": "Go on with “{table}”",
     "start.own": "Use my file",
     "why.exact": "Why exact answers are not safe: two harmless questions about a clinic",
     "why.private": "The same two questions, asked privately: each answer carries noise",

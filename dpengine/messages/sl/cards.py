@@ -67,7 +67,7 @@ SENTENCES: dict[str, str] = {
     "noise.tree.chosen": "Izbrano za vas: vsi razponi se preberejo z enega drevesa zašumljenih števil, kar ne porabi več proračuna, pusti prostor za prav toliko takih vprašanj in obljubi več: »{now}« namesto »{usual}«.",
     "noise.gaussian_root.theorem": "Diskretni Gaussov mehanizem s korenom matrike vsot (Fichtenberger, Henzinger, Upadhyay 2023; Canonne, Kamath, Steinke 2020, izrek 14)",
     "noise.gaussian_root.chosen": "Šum z lažjimi repi, položen tako, da se ga v vsotah z leve nabere malo: »{now}« namesto »{usual}«.",
-    "noise.gaussian.chosen": "Šum z lažjimi repi (Gaussov): {now} namesto {usual}.",
+    "noise.gaussian.chosen": "S šumom, ki je za to vprašanje najprimernejši (Gaussov): {now} namesto {usual}.",
     "noise.gaussian.theorem": "Diskretni Gaussov mehanizem na vektorju števil (Canonne, Kamath, Steinke 2020, izrek 14)",
     "card.top_item.title": "Najpogostejše",
     "card.top_item.noun": "najpogostejša vrednost",

@@ -2,13 +2,10 @@
 
 SENTENCES: dict[str, str] = {
     "looks.again": "Vprašaj znova in združi – porabi {share}",
-    "looks.again.apart": "Vprašaj znova – porabi {share}",
     "looks.why.averaged": "Nov odgovor na isto vprašanje je nov, plačan žreb. Povpreči se s prejšnjimi.",
-    "looks.why.shared": "Nov odgovor na isto vprašanje je nov, plačan žreb. Njegov razpon se položi čez prejšnje: šteje tisto, kar jim je skupno, in to je malo manj zanesljivo.",
-    "looks.why.apart": "Nov odgovor na isto vprašanje je nov, plačan žreb. Prikaže se poleg tega: izbir ni mogoče povprečiti.",
     "looks.then": "Razpon bi se zožil z okoli ±{now} na okoli ±{then}.",
-    "looks.then_not": "Razpon se s tem ne bi zožil: okoli ±{then} za {count} {count|odgovor|odgovora|odgovore|odgovorov} skupaj, zdaj ±{now}.",
-    "looks.then_all": "Razponi se lahko malo zožijo.",
+    "looks.then_all": "Večina razponov bi se malo zožila.",
+    "looks.better_alone": "Natančneje: nov odgovor {promise} bi porabil {share}; nastavite ga spodaj.",
     "looks.better": "Za primerjavo en sam nov, natančnejši odgovor: {promise}, porabi {share}.",
     "looks.title": "Število postavitev tega vprašanja: {count}",
     "looks.averaged": "Vsi skupaj",

@@ -30,6 +30,7 @@ SENTENCES: dict[str, str] = {
     "start.lead": "Odgovori s poštenimi razponi iz proračuna zasebnosti, ki ga ves čas vidite. Nič ne zapusti tega računalnika.",
     "start.lead_class": "Odgovori s poštenimi razponi iz proračuna zasebnosti, ki ga ves čas vidite.",
     "start.try": "Poskusite na izmišljenem mestu",
+    "start.go_on": "Nadaljujte s tabelo »{table}«",
     "start.own": "Imam svojo datoteko",
     "why.exact": "Zakaj točni odgovori niso varni: dve nedolžni vprašanji o kliniki",
     "why.private": "Isti vprašanji, postavljeni zasebno: vsak odgovor nosi šum",

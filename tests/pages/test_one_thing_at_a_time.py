@@ -1,0 +1,45 @@
+"""What a person has in hand stands first: one's own table on Start, the question being put together on Ask, and the
+check that a note leads to."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from helpers_page import html_of, open_page
+
+import dpengine as dp
+from dpengine.messages import say
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def test_an_answer_is_folded_while_another_question_is_put_together(home: dp.Workspace) -> None:
+    table = home.table("town", visitor="local")
+    found = table.ask(table.query("mean", column="age", epsilon="0.1"))
+    link = {"table": "town", "q": "mean", "column": "age", "epsilon": "0.1", "answer": found.request_id}
+    app = open_page("ask", **link)
+
+    def folded() -> list[str]:
+        return [one.label for one in app.expander if one.label.startswith("The answer before")]
+
+    assert 'class="headline"' in html_of(app) and not folded()
+    assert not app.run().exception and not folded(), "as long as nothing else is asked it stays"
+    column = next(one for one in app.selectbox if one.label == say("form.column"))
+    column.set_value("monthly_income").run()
+    assert len(folded()) == 1 and not app.exception
+    column = next(one for one in app.selectbox if one.label == say("form.column"))
+    column.set_value("age").run()
+    assert not folded() and 'class="headline"' in html_of(app)
+
+
+def test_start_offers_ones_own_table_and_a_note_leads_to_the_check(home: dp.Workspace) -> None:
+    assert "Go on with" not in str([one.proto.label for one in open_page("start").get("page_link")])
+    people = pd.DataFrame({"age": [33, 44, 55]})
+    schema = dp.Schema({"age": dp.Number(0, 120)})
+    table = home.add_table("ward", people, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
+    assert "Go on with “ward”" in [one.proto.label for one in open_page("start").get("page_link")]
+    found = table.ask(table.query("mean", column="age", epsilon="0.1"))
+    assert "data?table=ward&amp;check=1" in html_of(open_page("ask", table="ward", answer=found.request_id))
+    title = f">{say('data.fit.all_title')}</h2>"
+    assert f'<h2 class="arrived" tabindex="-1"{title}' in html_of(open_page("data", table="ward", check="1"))
+    assert f"<h2{title}" in html_of(open_page("data", table="ward"))

@@ -1,0 +1,18 @@
+"""Prices as a person reads them beside the meter: what is told is what the meter moves by."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import dpengine as dp
+from dpengine.core.printed import percent_taken
+
+
+def takes(table: dp.Table, share: Fraction) -> str:
+    """What a question takes of the allowance now."""
+    return percent_taken(1 - table.meter().used, share)
+
+
+def took(table: dp.Table, entry: dp.Entry | None) -> str:
+    """What a charge took, when it was made."""
+    return "" if entry is None else percent_taken(table.left_before(entry), table.took(entry))

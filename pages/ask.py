@@ -11,13 +11,11 @@ from dpengine.asking.statement import sentence_of
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from ui.parts import (
-    answer,
     first_look,
     folded,
     form,
     history,
     job,
-    looks,
     noise,
     owner,
     preview,
@@ -44,23 +42,14 @@ later = job.newer(table, request) if request else None
 if later is not None:
     words = say("ask.newer", sentence=sentence_of(later))
     st.html(f'<p class="muted"><a href="{history.answer_link(later)}" target="_self">{escape(words)}</a></p>')
-above = st.container()
-
-
-def tell(found: dp.Answer) -> None:
-    answer.show(found)
-    workshop.truth_beside(found)
-    looks.show(table, found)
-
-
-if asked is not None and asked.answer is not None:
+above, found = st.container(), asked.answer if asked is not None else None
+if found is not None:
     frame.show_price(table, None)  # drawn again: the charge may have come after the frame
     st.divider()
 
 if table.closed:
-    if asked is not None and asked.answer is not None:
-        with above:
-            tell(asked.answer)
+    if found is not None:
+        folded.show(above, table, found, workshop.truth_beside)
     owner.closed(table)
     history.show(table)
     st.stop()
@@ -70,9 +59,8 @@ spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 if key != kept["q"]:
     spend.start_anew(table, key, given)
-if asked is not None and asked.answer is not None:
-    with folded.place(above, asked.answer, key, given):
-        tell(asked.answer)
+if found is not None:
+    folded.show(above, table, found, workshop.truth_beside, [key, given])
 st.html(f'<p class="muted">{escape(dp.catalogue[key].card.plain)}</p>')
 left, right = st.columns([5, 6], gap="medium")
 with left, st.container(key="card-spend"):
@@ -87,7 +75,7 @@ with left, st.container(key="card-spend"):
     except dp.AllowanceError as complaint:
         job.hint(str(complaint))
     if query is not None and usual is not None and price is not None:
-        just_answered = asked is not None and asked.answer is not None and asked.answer.query == query
+        just_answered = found is not None and found.query == query
         if not just_answered:
             frame.show_price(table, price)
         if query.counts_rows:

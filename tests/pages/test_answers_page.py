@@ -97,9 +97,9 @@ def test_many_answers_are_paged(clinic: dp.Table) -> None:
     for _ in range(PER_PAGE + 1):
         clinic.ask(clinic.query("count", where=[["clinic", "in", ["eyes"]]], epsilon="0.1"))
     told = html_of(opened())
-    assert told.count("class='headline'") == PER_PAGE
+    assert told.count('class="headline"') == PER_PAGE
     assert say("answers.rows", first=1, last=PER_PAGE, charges=PER_PAGE + 1) in told
-    assert html_of(opened(page="2")).count("class='headline'") == 1
+    assert html_of(opened(page="2")).count('class="headline"') == 1
 
 
 def test_two_bars_are_compared_for_nothing(clinic: dp.Table) -> None:

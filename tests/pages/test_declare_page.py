@@ -44,7 +44,7 @@ def test_only_how_careful_is_preselected_and_each_step_asks(page: Page) -> None:
     page.set("declare-0-kind", "out").press("Go on")
     assert say("data.cards.none") in page.refusals[0]
     page.set("declare-0-kind", "number").press("This is right").press("Go on")
-    assert page.draft.step == "care" and page.draft.care == "usual" and not page.refusals
+    assert page.draft.step == "care" and page.draft.care == "careful" and not page.refusals
     assert "2 people" not in page.text  # the number of rows is nowhere
 
 

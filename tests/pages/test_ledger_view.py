@@ -24,7 +24,7 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from dpengine.asking.answers import claim_of
 from dpengine.asking.statement import ANSWER_COLUMNS, ROW_COLUMNS
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent_left
 from dpengine.workspace import Workspace
 from ui.ledger import report
 from ui.ledger.ledger_view import PER_PAGE
@@ -336,7 +336,7 @@ def test_the_report_stands_alone_and_says_everything(home: Workspace) -> None:
     assert home.ledger.head()[1] in told and "python -m dpengine verify" in told
     assert "It protects each person’s own data" in told and "One person is one row." in told
     assert "The owner raised the allowance from ε = 20 to ε = 30." in told
-    assert f"{percent(1 - table.meter().used)} of the privacy allowance is left" in told
+    assert f"{percent_left(1 - table.meter().used)} of the privacy allowance is left" in told
 
 
 def test_the_theorem_named_is_that_of_the_noise_drawn(people: dp.Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,7 +357,7 @@ def test_what_a_setting_takes_is_told_without_an_epsilon(people: dp.Table, monke
     monkeypatch.setattr("ui.parts.spend.st.html", lambda told: shown.append(unmarked(told)))
     for query in (usual, usual.with_noise("gaussian")):
         spend.describe(people, query, people.preview(query))
-    assert not any("ε" in one for one in shown) and "That takes 16 %" in shown[1]  # ε stands under details
+    assert not any("ε" in one for one in shown) and "That takes 16.3 %" in shown[1]  # ε stands under details
     told = [next(csv.DictReader(io.StringIO(answer_csv(people.ask(query))))) for query in (usual, query)]
     assert [one["epsilon"] for one in told] == ["1.0", ""]
 

@@ -181,7 +181,7 @@ def test_a_range_is_never_told_beyond_what_is_possible() -> None:
     impossible = _answer("count", -30, (-40, -20), where=[["town", "in", ["a"]]])
     assert in_short(impossible) == "0 (0 – 10)"  # unlucky noise: holds no less often than it did
     share = _answer("proportion", 26.2, (22.6, 29.8), of=[["town", "in", ["a"]]])
-    assert in_short(share) == "26.2 % (22.6 – 29.8)"
+    assert in_short(share) == "26.2 % (22.6 – 29.8 %)"
     spread = _answer("variance", 300, (250, 350), column="pay")
     assert in_short(spread) == "300 (250 – 350)"  # not lifted to the column's own least value
 

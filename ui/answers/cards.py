@@ -56,6 +56,6 @@ def _without(entry: dp.Entry, aside: str) -> None:
     question = say("answer.of", sentence=sentence_of(charge), table=charge.table)
     st.html(
         f"<p class='question'>{escape(question)} <span class='took'>{escape(aside)}</span></p>"
-        f"<p class='headline'>{escape(history.outcome(entry))}</p>"
+        f'<p class="headline">{escape(history.outcome(entry))}</p>'
         f"<p>{history.receipt_link(history.answer_link(charge), charge.hash)}</p>"
     )

@@ -4,29 +4,48 @@ answer to what the form says now."""
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
 
 import dpengine as dp
 from dpengine.messages import say
+from ui.parts import answer as answers
+from ui.parts import looks
 from ui.words.markup import unmarked
 from ui.words.wording import headline
 
+Beside = Callable[[dp.Answer], None]  # what else stands between the answer and its repeats
 _WITH = "answered-with"  # the request on the page, and what the form said when its answer came
 
 
-def place(slot: Any, answer: dp.Answer, key: str, given: dict[str, Any]) -> AbstractContextManager[Any]:
-    """Where to draw it: in the slot itself as long as the form says what it said when the answer came, however exact it
-    is to be; else behind a line there that names it."""
+def show(slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Sequence[Any] = ()) -> None:
+    """The answer on top of Ask: whole, as long as the form says what it said when the answer came, however exact it is
+    to be; else behind a line that names it."""
+    with slot:
+        if _another(answer, form):
+            told = say("ask.before", sentence=answer.sentence, finding=headline(answer))
+            with st.expander(unmarked(told)):
+                _whole(table, answer, beside)
+        else:
+            _whole(table, answer, beside)
+
+
+def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:
+    """Was another question picked since this answer came?"""
+    if not form:
+        return False
+    key, given = form
     asked = json.dumps([key, {name: one for name, one in given.items() if name != "epsilon"}], default=str)
     request, before = st.session_state.get(_WITH, ("", ""))
     if request != answer.request_id:
         st.session_state[_WITH] = (answer.request_id, asked)
-    elif before != asked:
-        told = say("ask.before", sentence=answer.sentence, finding=headline(answer))
-        opened: AbstractContextManager[Any] = slot.expander(unmarked(told))
-        return opened
-    whole: AbstractContextManager[Any] = slot
-    return whole
+        return False
+    return bool(before != asked)
+
+
+def _whole(table: dp.Table, answer: dp.Answer, beside: Beside) -> None:
+    answers.show(answer)
+    beside(answer)
+    looks.show(table, answer)

@@ -169,8 +169,9 @@ class Promise(ABC):
             return ""
         groups = "_groups" if self.equal_groups(asked) else ""
         if asked is None or not asked.conditional:
-            unit = say(f"chart.{asked.counted if asked is not None else 'people'}")
-            return say("promise.nominal_groups") if groups else say("promise.nominal", unit=unit)
+            if groups or asked is None or asked.facts.people is None:
+                return say("promise.nominal_groups" if groups else "promise.nominal_declared")
+            return say("promise.nominal", unit=say(f"chart.{asked.counted}"))
         everyone = _everyone(asked)
         if asked.promise().amount != self.amount:  # a wish: what it takes at another spend is not said here
             return say("promise.if_met_less", who=everyone)

@@ -156,23 +156,29 @@ def round_step(width: Fraction) -> Fraction:
 @dataclass(frozen=True)
 class Category:
     """One value of a declared list. `unknown` and `missing` say what other and empty cells count as: a listed value,
-    or a label of their own, which then is one more public value."""
+    or a label of their own, which then is one more public value.
+
+    A `complete` list has no such labels: every other cell counts as one fixed listed value (the first unless `unknown`
+    names one), silently, so an answer never shows whether there was one. The checks of what fits still count it, and
+    empty cells too."""
 
     values: tuple[str, ...]
     unknown: str
     missing: str
     aliases: tuple[tuple[str, str], ...]  # other spellings: ("1", "yes")
     spellings: str  # the table of usual_spellings whose other spellings are accepted too; "": none
+    complete: bool  # declared to hold every value that occurs
     labels: tuple[str, ...] = field(compare=False)
     _places: dict[str, Code] = field(compare=False, repr=False)
 
     def __init__(
         self,
         values: Json,
-        unknown: str = "other",
-        missing: str = "no answer",
+        unknown: str | None = None,
+        missing: str | None = None,
         aliases: Json = (),
         spellings: str = "",
+        complete: bool = False,
     ) -> None:
         if isinstance(values, str) or not all(isinstance(value, (str, int)) for value in values):
             raise AllowanceError("schema.unreadable")
@@ -188,6 +194,15 @@ class Category:
             if normal(value) in seen:
                 raise AllowanceError("category.twice", value=value)
             seen[normal(value)] = value
+        if not isinstance(complete, bool):
+            raise AllowanceError("schema.unreadable")
+        if complete and listed:
+            unknown = listed[0] if unknown is None else unknown
+            missing = unknown if missing is None else missing
+            if not {normal(str(unknown)), normal(str(missing))} <= seen.keys():
+                raise AllowanceError("category.complete")
+        unknown = "other" if unknown is None else unknown
+        missing = "no answer" if missing is None else missing
         labels = list(listed)
         for extra in (unknown, missing):
             if not isinstance(extra, str) or not extra.strip():
@@ -212,6 +227,7 @@ class Category:
         object.__setattr__(self, "missing", label_of[normal(missing)])
         object.__setattr__(self, "aliases", spelled)
         object.__setattr__(self, "spellings", spellings)
+        object.__setattr__(self, "complete", complete)
         object.__setattr__(self, "labels", tuple(labels))
         object.__setattr__(self, "_places", {normal(label): place for place, label in enumerate(labels)})
 
@@ -240,11 +256,18 @@ class Category:
 
     def spelled(self) -> dict[str, Code]:
         """The code of every accepted spelling: the labels first, then the aliases, then those of the usual table."""
+        return self._spelled(self.missing)
+
+    def fitting(self) -> set[str]:
+        """Every spelling that fits the declaration: no answer is one, unless the list is said to be complete."""
+        return set(self._spelled("")) if self.complete else {"", *self.spelled()}
+
+    def _spelled(self, missing: str) -> dict[str, Code]:
         places = dict(self._places)
         for other, label in self.aliases:
             places.setdefault(other, self.labels.index(label))
         if self.spellings:
-            places = usual_spellings.places(self.spellings, self.labels, self.missing) | places
+            places = usual_spellings.places(self.spellings, self.labels, missing) | places
         return places
 
     def as_json(self) -> JsonObject:
@@ -252,7 +275,8 @@ class Category:
         data |= {"unknown": self.unknown, "missing": self.missing}
         if self.aliases:
             data["aliases"] = [list(pair) for pair in self.aliases]
-        return data | ({"spellings": self.spellings} if self.spellings else {})
+        data |= {"spellings": self.spellings} if self.spellings else {}
+        return data | ({"complete": True} if self.complete else {})
 
 
 def _marked(labels: list[str], listed: tuple[str, ...]) -> list[str]:

@@ -71,10 +71,10 @@ def _encode(file: Arrow, schema: Schema, dialect: Dialect, coded: Path, sources:
 
 
 def _faults(cells: Arrow, check: Callable[[str], bool]) -> Arrow:
-    """1 where a cell does not fit its declaration; an absent cell fits."""
+    """1 where a cell does not fit its declaration; an absent cell is an empty one."""
     distinct = cells.combine_chunks().dictionary_encode()
     faults = [check(text) for text in distinct.dictionary.to_pylist()]
-    return np.array([*faults, False], dtype=np.int8)[_places(distinct)]
+    return np.array([*faults, check("")], dtype=np.int8)[_places(distinct)]
 
 
 def _of_cells(column: Column, dialect: Dialect) -> Callable[[Arrow], Arrow]:

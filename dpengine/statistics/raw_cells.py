@@ -49,9 +49,10 @@ def band(number: str) -> int | None:
 
 
 def misfit(column: Column, dialect: Dialect) -> Callable[[str], bool]:
-    """A test for cells that do not fit their declaration: out of range, unlisted, unreadable. An empty cell fits."""
+    """A test for cells that do not fit their declaration: out of range, unlisted, unreadable. An empty cell fits,
+    except in a list that is said to be complete."""
     if isinstance(column, Category):
-        listed = {"", *column.spelled()}
+        listed = column.fitting()
         return lambda cell: normal(cell) not in listed
     if isinstance(column, Number):
         plain = number_reader(dialect)

@@ -52,6 +52,7 @@ def codes() -> set[str]:
         "ledger.locked",
         "ledger.unwritable",
         "ledger.damaged",
+        *(f"{kind}.cells{more}" for kind in ("crosstab", "synthetic") for more in ("", "_open")),
         *(
             f"train.{name}"
             for name in ("calibration", "region", "iterate", "steps", "lattice", "rate", "radius", "clip")

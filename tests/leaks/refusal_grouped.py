@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from leaks.refusal_bench import Bench
 
 import dpengine as dp
+from dpengine.mechanisms import catalogue
 
 
 def by(given: Any) -> Callable[[Bench], Any]:
@@ -22,7 +24,20 @@ def steps_apart(bench: Bench) -> Any:
     return bench.add(bench.frame(a=[bench.digits], c=[bench.digits]), columns)
 
 
+def open_lists(bench: Bench) -> dict[str, Any]:
+    """10,404 combinations, of which 10,000 are of listed values."""
+    wide = dp.Category([str(one) for one in range(100)])
+    return {"facts": replace(bench.table.facts, schema=dp.Schema({"a": wide, "b": wide}))}
+
+
 CAUSES: dict[str, Callable[[Bench], Any]] = {
+    "category.complete": lambda bench: dp.Category(["a", "b"], complete=True, unknown=bench.cell),
+    "crosstab.cells_open": lambda bench: catalogue["crosstab"].build(
+        **open_lists(bench), parameters={"columns": ["a", "b"], "epsilon": "1"}
+    ),
+    "synthetic.cells_open": lambda bench: catalogue["mwem"].build(
+        **open_lists(bench), parameters={"columns": ["a", "b"], "epsilon": "1"}
+    ),
     "group.unreadable": by({"step": 1}),
     "group.kind": by({"column": "far", "by": "month"}),
     "group.step_positive": by({"column": "far", "step": 0}),

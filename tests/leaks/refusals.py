@@ -163,7 +163,7 @@ CAUSES: dict[str, Cause] = {
     "data.card.order_missing": lambda b: acts.card(b, kind="date", first="1990-01-01", last="1991-01-01", order=None),
     "data.card.kind_missing": lambda b: acts.card(b, kind=None),
     "data.card.items_spelled": lambda b: acts.card(b, kind="items", listed="a = A, b"),
-    "data.card.goes_to_missing": lambda b: acts.card(b, kind="list", listed="a\nb", closed=True, goes_to=""),
+    "data.card.goes_to_missing": lambda b: acts.card(b, kind="list", listed="a\nb", closed=True, goes_to="c"),
     "data.cards.all_unknown": lambda b: declare_cards.settled(acts.draft(b, kind="unknown")),
     "data.cards.pending": lambda b: declare_draft.schema(acts.guessed()),
     "data.cards.none": lambda b: declare_cards.settled(acts.draft(b, kind="out")),

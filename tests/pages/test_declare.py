@@ -182,7 +182,6 @@ def test_other_spellings_stand_after_an_equals_sign() -> None:
         (Card(kind="list", listed="only"), "category.few"),
         (Card(kind="list", listed=""), "category.few"),
         (Card(kind="list", listed="a\nb\nA "), "category.twice"),
-        (Card(kind="list", listed="a\nb", closed=True), "data.card.goes_to_missing"),
         (Card(kind="list", listed="a\nb", closed=True, goes_to="c"), "data.card.goes_to_missing"),
     ],
 )
@@ -196,6 +195,7 @@ def test_a_closed_list_has_no_other() -> None:
     made = column(Card(kind="yes_no", closed=True, goes_to="no"), POINT)
     assert isinstance(made, dp.Category) and made.labels == ("yes", "no")
     assert made.spelled()["da"] == 0 and made.spelled()["nein"] == 1
+    assert made.complete and made.missing == made.unknown == "no" and not {"", "?"} & made.fitting()
 
 
 def test_names_for_tables() -> None:

@@ -219,14 +219,15 @@ def test_a_bad_list_is_refused_at_its_card(page: Page, typed_list: str, sentence
     assert page.draft.step == "care"
 
 
-def test_a_closed_list_wants_a_value(page: Page) -> None:
-    page.upload("way\nbus\n").to("cards").set("declare-0-kind", "list").set("declare-0-listed", "bus, car")
+def test_a_list_is_said_to_be_complete_with_one_click(page: Page) -> None:
+    page.upload("way\nbus\nship\n").to("cards").set("declare-0-kind", "list").set("declare-0-listed", "bus, car")
     page.set("declare-0-closed", True)
-    assert say("data.card.goes_to_missing") in page.refusals[0]
+    assert not page.refusals and page.draft.card("way").goes_to == "bus"  # the first of the list, whatever the file has
     page.set("declare-0-goes-to", "car").set("declare-0-listed", "bus, tram")
-    assert say("data.card.goes_to_missing") in page.refusals[0]
-    page.set("declare-0-goes-to", "tram").press("Go on")
-    assert page.draft.step == "care"
+    assert not page.refusals and page.draft.card("way").goes_to == "bus"
+    page.set("declare-0-goes-to", "tram")
+    column = page.finish("ways").schema["way"]
+    assert isinstance(column, dp.Category) and column == dp.Category(["bus", "tram"], unknown="tram", complete=True)
 
 
 def test_epsilon_and_delta_can_be_typed(page: Page) -> None:

@@ -52,7 +52,8 @@ class Card:
     source: str = ""  # … of this name …
     public: bool = False  # … said to be public
     closed: bool = False  # cells outside the list are counted as a listed value …
-    goes_to: str = ""  # … this one
+    goes_to: str = ""  # … this one, or the first
+    complete: bool = True  # … and the list is said to be complete: empty cells do not fit either
     separator: str | None = ";"  # between the items of a cell; None: one item in a cell
     at_most: int | None = None
     spellings: str = ""  # a table of usual spellings that count too
@@ -189,7 +190,7 @@ def _same(one: Column, other: Column) -> bool:
 
 
 def _parts(column: Category) -> tuple[object, ...]:
-    return column.values, column.unknown, column.missing, dict(column.aliases), column.spellings
+    return column.values, column.unknown, column.missing, dict(column.aliases), column.spellings, column.complete
 
 
 def _said(column: Column) -> Card:
@@ -207,7 +208,7 @@ def _said(column: Column) -> Card:
         card.take_values(list(column.values), say("data.card.as_declared"))
         return card
     closed = column.unknown == column.missing and column.unknown in column.values
-    card = Card("list", closed=closed, goes_to=column.unknown if closed else "")
+    card = Card("list", closed=closed, goes_to=column.unknown if closed else "", complete=column.complete or not closed)
     card.spellings = column.spellings
     if column.values == ("yes", "no") and not column.aliases and column.spellings == YES_NO.table:
         card.kind = "yes_no"
@@ -256,17 +257,23 @@ def column_of(card: Card, dialect: Dialect) -> Column:
 def _category(card: Card, values: tuple[str, ...], aliases: tuple[tuple[str, str], ...], table: str) -> Category:
     if not card.closed:
         return _made(values, "other", "no answer", aliases, table)
-    if card.goes_to not in values:
+    counts_as = card.goes_to or values[0]
+    if counts_as not in values:
         raise AllowanceError("data.card.goes_to_missing")
-    return _made(values, card.goes_to, card.goes_to, aliases, table)
+    return _made(values, counts_as, counts_as, aliases, table, card.complete)
 
 
 # A page runs at every click, and 100,000 values take a moment.
 @lru_cache(maxsize=100)
 def _made(
-    values: tuple[str, ...], unknown: str, missing: str, aliases: tuple[tuple[str, str], ...], table: str
+    values: tuple[str, ...],
+    unknown: str,
+    missing: str,
+    aliases: tuple[tuple[str, str], ...],
+    table: str,
+    complete: bool = False,
 ) -> Category:
-    return Category(values, unknown=unknown, missing=missing, aliases=aliases, spellings=table)
+    return Category(values, unknown=unknown, missing=missing, aliases=aliases, spellings=table, complete=complete)
 
 
 @lru_cache(maxsize=100)

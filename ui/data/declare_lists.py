@@ -126,12 +126,14 @@ def _drop(card: Card) -> None:
 
 
 def others(card: Card, at: str, values: list[str]) -> None:
-    """Where cells go that are not in the list: to a value of their own, or to a listed one."""
+    """Where cells go that are not in the list: to a value of their own, or, if it is complete, to a listed one."""
     picked = st.radio(
         say("data.card.others"),
         [False, True],
         key=kept(f"{at}-closed", card.closed),
         format_func=lambda one: say("data.card.closed" if one else "data.card.open"),
+        on_change=_complete,
+        args=(card,),
     )
     card.closed = bool(picked)
     if not card.closed or not values:
@@ -142,9 +144,13 @@ def others(card: Card, at: str, values: list[str]) -> None:
         return
     key = f"{at}-goes-to"
     if st.session_state.get(key) not in values:  # new here, or the list changed under it
-        st.session_state[key] = card.goes_to if card.goes_to in values else None
-    where = st.selectbox(say("data.card.goes_to"), values, index=None, key=key, placeholder=say("data.card.choose"))
-    card.goes_to = where or ""
+        st.session_state[key] = card.goes_to if card.goes_to in values else values[0]
+    card.goes_to = st.selectbox(say("data.card.goes_to"), values, key=key, help=say("data.card.goes_to_help"))
+
+
+def _complete(card: Card) -> None:
+    """Whoever says it now says it of empty cells too."""
+    card.complete = True
 
 
 def _same(text: str) -> str | None:

@@ -25,7 +25,9 @@ from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, extra_labels
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.counts.too_many import too_many
 from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import APART, FEW
 from dpengine.mechanisms.trial import Example, Trial
@@ -71,12 +73,12 @@ class Crosstab(Histogram):
         names = given["columns"]
         if not isinstance(names, (list, tuple)) or not 2 <= len(names) <= 3:
             raise AllowanceError("crosstab.columns")
-        names = [read_ref(name, facts.schema) for name in names]
+        names = [readable(read_ref(name, facts.schema), facts.schema) for name in names]
         if len(set(names)) != len(names):
             raise AllowanceError("crosstab.columns")
         sizes = [facts.schema.category(name).size for name in names]
         if prod(sizes) > MOST_CELLS:
-            raise AllowanceError("crosstab.cells", cells=prod(sizes), most=MOST_CELLS)
+            raise too_many("crosstab.cells", [facts.schema.category(name) for name in names], MOST_CELLS)
         return {"columns": tuple(names), "column": names[0], "starts": tuple(range(prod(sizes)))}
 
     def holds_rows(self) -> bool | None:

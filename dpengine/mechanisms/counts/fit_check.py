@@ -3,8 +3,8 @@
 Guarantee   ε-DP under replace-one and under add/remove.
 Theorem     discrete Laplace (geometric) mechanism: Ghosh, Roughgarden, Sundararajan 2009, Thm 1.1; Dwork et al. 2006.
 Statistic   c = #{rows flagged}, in one column or in any declared one. A flag looks at its own row and at the
-            declaration; an empty cell is no misfit. One person holds at most m rows, so |c − c′| ≤ m under both
-            relations.
+            declaration; an empty cell is no misfit, except in a complete list. One person holds at most m rows, so
+            |c − c′| ≤ m under both relations.
 Draw        c + Z, Pr[Z=z] ∝ exp(−ε|z|/m).
 Accuracy    |Z| ≤ t except with probability 2e^(−ε(t+1)/m)/(1+e^(−ε/m)).
 Cost        one scan of one small column, written when the table was coded.

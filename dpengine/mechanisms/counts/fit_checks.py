@@ -4,8 +4,8 @@ Guarantee   ε-DP, or ρ-zCDP with Gaussian noise, under replace-one and under a
 Theorem     discrete Laplace mechanism on a vector of counts: Dwork et al. 2006, Prop. 1; discrete Gaussian: Canonne,
             Kamath, Steinke 2020, Thm 14.
 Statistic   k counts, c_j = #{rows flagged in column j}. A flag looks at its own row and at the declaration; an empty
-            cell is no misfit. One person holds at most m rows, so |c_j − c_j′| ≤ m for every j, under both relations:
-            k sides of m each, at most km in L1 and km² in squared L2.
+            cell is no misfit, except in a complete list. One person holds at most m rows, so |c_j − c_j′| ≤ m for every
+            j, under both relations: k sides of m each, at most km in L1 and km² in squared L2.
             Under add/remove the rows that fit are counted too, f_j = n − c_j, for nothing: a row added or removed moves
             either c_j or f_j by one, and not both, so the side (c_j, f_j) still has an L1 norm of at most m and hence
             a squared L2 norm of at most m². Under replace-one a row may move from one to the other, twice as much;

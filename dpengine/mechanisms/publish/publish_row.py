@@ -54,8 +54,8 @@ class PublishRow(PublishedRows):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.combinations > MOST_AT_ONCE or self.whole.mixed >= 1:
-            raise AllowanceError("publish.product", most=MOST_AT_ONCE)
+        if self.combinations > MOST_AT_ONCE:
+            raise AllowanceError("publish.product", cells=self.combinations, most=MOST_AT_ONCE)
 
     @property
     def sizes(self) -> tuple[int, ...]:

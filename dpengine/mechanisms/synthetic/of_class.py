@@ -33,6 +33,7 @@ from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.condition_words import combined, who
 from dpengine.declared.conditions import AnyOf, Clause, OneOf, Predicate, read_predicate
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms.counts.too_many import too_many
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Query
 from dpengine.mechanisms.telling import NOISE
@@ -77,9 +78,9 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
             raise AllowanceError("synthetic.columns", most=MOST_COLUMNS)
         if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
             raise AllowanceError("synthetic.columns", most=MOST_COLUMNS)
-        cells = prod(facts.schema.category(name).size for name in names)
-        if cells > MOST_CELLS:
-            raise AllowanceError("synthetic.cells", cells=cells, most=MOST_CELLS)
+        lists = [facts.schema.category(name) for name in names]
+        if prod(one.size for one in lists) > MOST_CELLS:
+            raise too_many("synthetic.cells", lists, MOST_CELLS)
         return {"columns": tuple(names), "queries": _conditions(facts, tuple(names), given.get("queries"))}
 
     def own_json(self) -> JsonObject:

@@ -34,6 +34,7 @@ SENTENCES: dict[str, str] = {
     "param.options.help": "Each names a group of people; the answer is the largest group.",
     "crosstab.columns": "Choose two or three different columns.",
     "crosstab.cells": "These columns make {cells} combinations; at most {most} can be counted at once. Choose shorter lists.",
+    "crosstab.cells_open": "These columns make {cells} combinations; at most {most} can be counted at once. Without “other” and “no answer” they would be {listed}: declare the lists complete under Tables, or choose shorter ones.",
     "count.public": "The number of people in this table is public: {people}. Add a condition to count some of them.",
     "who.everyone": "everyone",
     "who.where": "people where {conditions}",

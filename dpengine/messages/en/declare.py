@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "category.twice": "The list holds “{value}” twice (capitals and spaces aside); keep one of them.",
     "category.long": "A listed value may have at most {most} characters.",
     "category.closed_unknown": "Cells outside the list must go to a value of the list or to one named other.",
+    "category.complete": "In a complete list every cell counts as a listed value; name one of the list.",
     "items.many": "A list of items needs between 2 and {most} different values.",
     "items.blank": "A list of items may not hold an empty value; leave it out, an empty cell is an empty set.",
     "items.separator": "The sign between two items must have 1 to {most} characters, such as | or ;.",

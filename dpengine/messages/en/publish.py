@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "publish.everyone": "A table is published whole: leave conditions and groups out.",
     "publish.columns": "Choose between 1 and {most} different columns to publish.",
     "publish.items": "“{column}” lists more than {most} items, and a published set holds at most that many; declare the column with fewer items.",
-    "publish.product": "These columns have more than {most} combinations, so no row can be published as one value; publish them one by one, or numbers with fewer steps.",
+    "publish.product": "These columns have {cells} combinations; at most {most} can be published as whole rows. Publish the columns one by one, or numbers with fewer steps.",
     "publish.kind": "“{column}” cannot be published with this question; choose another column, or “Publish a table”.",
     "publish.digits": "The numbers of “{column}” lie too far from zero for their steps to be written down exactly; publish with fewer, larger steps.",
     "publish.grid": "Choose a whole number of steps from 1 to {most}.",

@@ -34,6 +34,7 @@ SENTENCES: dict[str, str] = {
     "param.options.help": "Vsak opiše skupino oseb; odgovor je največja skupina.",
     "crosstab.columns": "Izberite dva ali tri različne stolpce.",
     "crosstab.cells": "Ti stolpci dajo {cells} {cells|kombinacijo|kombinaciji|kombinacije|kombinacij}; naenkrat jih je mogoče prešteti največ {most}. Izberite krajše sezname.",
+    "crosstab.cells_open": "Ti stolpci dajo {cells} {cells|kombinacijo|kombinaciji|kombinacije|kombinacij}; naenkrat jih je mogoče prešteti največ {most}. Brez »drugo« in »ni odgovora« bi jih bilo {listed}: na strani Tabele povejte, da so seznami popolni, ali izberite krajše.",
     "count.public": "Število oseb v tej tabeli je javno: {people}. Dodajte pogoj, da preštejete samo nekatere.",
     "who.everyone": "vse osebe",
     "who.where": "osebe, za katere velja: {conditions}",

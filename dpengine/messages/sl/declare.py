@@ -33,6 +33,7 @@ SENTENCES: dict[str, str] = {
     "category.twice": "Seznam vsebuje »{value}« dvakrat (ne glede na velike črke in presledke); pustite eno.",
     "category.long": "Vrednost s seznama ima lahko največ {most} {most|znak|znaka|znake|znakov}.",
     "category.closed_unknown": "Celice zunaj seznama morajo iti k vrednosti s seznama ali k vrednosti z imenom other.",
+    "category.complete": "V popolnem seznamu vsaka celica šteje kot vrednost s seznama; navedite eno s seznama.",
     "items.many": "Seznam postavk potrebuje od 2 do {most} različnih vrednosti.",
     "items.blank": "Seznam postavk ne sme vsebovati prazne vrednosti; izpustite jo, prazna celica je prazna množica.",
     "items.separator": "Znak med dvema postavkama mora imeti od 1 do {most} znakov, na primer | ali ;.",

@@ -42,7 +42,7 @@ SENTENCES: dict[str, str] = {
     "publish.everyone": "Tabela se objavi cela: pogoje in skupine izpustite.",
     "publish.columns": "Za objavo izberite od 1 do {most} različnih stolpcev.",
     "publish.items": "Stolpec »{column}« našteva več kot {most} vrednosti, objavljena množica pa jih ima lahko največ toliko; opišite stolpec z manj vrednostmi.",
-    "publish.product": "Ti stolpci imajo več kot {most} kombinacij, zato vrstice ni mogoče objaviti kot ene vrednosti; objavite vsakega posebej ali števila z manj koraki.",
+    "publish.product": "Ti stolpci imajo {cells} {cells|kombinacijo|kombinaciji|kombinacije|kombinacij}; kot cele vrstice jih je mogoče objaviti največ {most}. Objavite vsak stolpec posebej ali števila z manj koraki.",
     "publish.kind": "Stolpca »{column}« s tem vprašanjem ni mogoče objaviti; izberite drugega ali »Objavi tabelo«.",
     "publish.digits": "Števila v stolpcu »{column}« so predaleč od nič, da bi bilo njihove korake mogoče natančno zapisati; objavite z manj, večjimi koraki.",
     "publish.grid": "Izberite celo število korakov od 1 do {most}.",

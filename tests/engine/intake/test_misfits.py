@@ -50,6 +50,7 @@ def test_misfits_by_hand() -> None:
         (number, ["", "  ", "0", "10", "10.0", "3.3", "+5", "1e1"]),
         (closed, ["", "mill", " HILL ", "M"]),
         (dp.Category(["x"]), ["other", "no answer", "X"]),
+        (dp.Category(["x", "y"], complete=True, aliases={"z": "y"}, spellings="missing-1"), ["X", "y", "z"]),
         (dp.Date("1990-01-01", "1990-12-31"), ["", "1990-01-01", "1990/12/31 10:00"]),
         (items, ["", "a", "A|b", "b||a", " b "]),
         (one, ["a b", "C", ""]),
@@ -58,6 +59,10 @@ def test_misfits_by_hand() -> None:
         (number, ["-0.0001", "10.00000000000000000000001", "inf", "-inf", "ten", "nan", "5 €", "1e999"]),
         (closed, ["other", "Mil", "-"]),
         (dp.Category(["x"]), ["y"]),
+        (
+            dp.Category(["x", "y"], complete=True, spellings="missing-1"),
+            ["", " ", "?", "NA", "other", "no answer", "w"],
+        ),
         (dp.Date("1990-01-01", "1990-12-31"), ["1989-12-31", "1991-01-01", "31.12.1990", "soon"]),
         (items, ["c", "a|c", "a,b"]),
         (one, ["a", "b c"]),
@@ -126,7 +131,7 @@ def test_the_range_of_an_undeclared_column(workspace: Workspace, unit: dp.Unit, 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_range_keeps_its_promise(relation: str) -> None:
-    """β = 0.2, 600 draws: no band with more than 2t rows is left out; 200 draws: no empty end is kept."""
+    """β = 0.2, 600 draws: no band with more than is promised is left out; 200 draws: no empty end is kept."""
     query = build("find_range", {"column": "raw number", "beta": "0.2"}, relation, "1", about=1_000)
     many = int(query.promise().amount) + 1
     counts = [0] * BANDS

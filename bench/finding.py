@@ -6,6 +6,8 @@ draws.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,7 +27,7 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.raw_cells import BANDS, band
 from dpengine.statistics.raw_needs import OfOne
 
-PEOPLE, DRAWS, GRAIN = 30_000, 40, 10**4
+PEOPLE, DRAWS, GRAIN, RANGES = 30_000, 40, 10**4, 5_000
 SHARES = (Fraction(5, 100), Fraction(10, 100))
 Counts = dict[str, int]
 
@@ -105,6 +107,33 @@ def main() -> None:
         single = at_share(rule, build("find_range", column="gain"), share / 4)
         other = [single.release(statistic["gain"], coins).value for _ in range(DRAWS)]
         print(f"  gain       {_usual(ends)}; one by one: {_usual([(one['lower'], one['upper']) for one in other])}")
+    at_a_tenth(build, statistic, reserve)
+    far_ends(build)
+
+
+def at_a_tenth(build: Callable[..., AnyQuery], statistic: dict[str, OfOne], reserve: Fraction) -> None:
+    """At ε 0.1: is every value found that one in a hundred people hold?"""
+    coins = SystemCoins()
+    print("\nε = 0.1, values that 1 in 100 hold")
+    for lists in ([name] for name in LISTS), (list(LISTS),):
+        for names in lists:
+            query = build("find_declarations", lists=names, delta=reserve, epsilon="0.1")
+            value = tuple(statistic[name] for name in names)
+            answers = [query.release(value, coins).value for _ in range(DRAWS)]
+            large = [f"{name}: {one}" for name in names for one, count in LISTS[name].items() if count >= PEOPLE / 100]
+            missed = sum(one not in told for told in answers for one in large)
+            print(f"  {', '.join(names)}: surely those of {query.least_held}; ", end="")  # type: ignore[attr-defined]
+            print(f"missed {missed} of {len(large) * DRAWS}")
+
+
+def far_ends(build: Callable[..., AnyQuery]) -> None:
+    """How often a found range ends beyond ±2²² through one noisy empty band, today and in version 1."""
+    query, counts = build("find_range", column="gain", epsilon="0.1"), gains()
+    noisy = np.array(SystemCoins().laplace(list(counts) * RANGES, query.scale)).reshape(RANGES, BANDS)  # type: ignore[attr-defined]
+    for name, one in (("now", query), ("version 1", replace(query, older=1))):
+        told = [one.finish(tuple(row)).value for row in noisy.tolist()]
+        beyond = sum(max(abs(found["lower"] or 0), abs(found["upper"] or 0)) > 2**22 for found in told)
+        print(f"  gain, ε = 0.1, {name}: beyond ±2²² in {beyond} of {RANGES} finds")
 
 
 def _mean(found: list[tuple[int, float]]) -> str:

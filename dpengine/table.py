@@ -105,7 +105,8 @@ class Table:
         """A question from the catalogue; refuses in one sentence what it cannot use."""
         if key not in catalogue:
             raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
-        return catalogue[key].build(self.facts, catalogue[key].asked_now(parameters))
+        usual = catalogue[key].with_usual_delta(parameters, self.budget.rule.delta_reserve)
+        return catalogue[key].build(self.facts, catalogue[key].asked_now(usual))
 
     def preview(self, query: AnyQuery) -> Preview:
         standing = self._standing()  # read before the cap, which only grows: the meter never shows more than 100 %

@@ -71,7 +71,11 @@ class Arrays:
 
     def __call__(self, need: Any) -> tuple[int, ...]:
         from dpengine.statistics.features import MARGIN_UNITS, WEIGHT_BITS
+        from dpengine.statistics.moments import SecondMoments
 
+        if isinstance(need, SecondMoments):
+            cut = self.unit**2 / 2.0**need.bits
+            return tuple(int(np.trunc(self.rows[:, i] * self.rows[:, j] / cut).sum()) for i, j in need.pairs)
         margin, finest = self.rows @ np.array(need.weights, dtype=float), 2.0**need.bits
         if self.layout.kind == "linear":
             off = np.trunc((margin - self.target * 2.0**WEIGHT_BITS) * (finest / MARGIN_UNITS))
@@ -132,11 +136,12 @@ def question(key: str, names: tuple[str, ...], people: int, epsilon: float, **gi
 
 
 def checked(query: Any, codes: Columns) -> Arrays:
-    """The arrays' gradients are the need's own, on a few rows and at weights that are not 0."""
+    """The arrays' gradients (and moments) are the need's own, on a few rows and at weights that are not 0."""
     few = {name: column[:50] for name, column in codes.items()}
     rows = [dict(zip(few, map(int, row), strict=True)) for row in zip(*few.values(), strict=True)]
     need = query.need_at(tuple((-1) ** place * 3_000_000 for place in range(query.width)))
-    if Arrays(query.layout, few)(need) != need.of(rows):
+    needs = [need, query.moments] if query.follows else [need]
+    if any(Arrays(query.layout, few)(one) != one.of(rows) for one in needs):
         raise AssertionError("the arrays do not compute the gradient")
     return Arrays(query.layout, codes)
 

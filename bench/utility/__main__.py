@@ -15,7 +15,7 @@ from opendp.mod import enable_features
 from bench.tasks import ROOT
 from bench.utility.frame import DRAWS, table_of
 
-PARTS = ("percentiles", "curves", "choices", "several", "sessions", "numbers")
+PARTS = ("percentiles", "curves", "choices", "several", "sessions", "numbers", "models")
 _LEAD = """# How good an answer is for its allowance
 
 Columns made like those of a census (`bench/utility/columns.py`), {draws} draws each, mean ± standard error; less is

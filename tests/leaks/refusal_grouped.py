@@ -35,6 +35,9 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "crosstab.cells_open": lambda bench: catalogue["crosstab"].build(
         **open_lists(bench), parameters={"columns": ["a", "b"], "epsilon": "1"}
     ),
+    "train.margins": lambda bench: bench.ask(
+        "train_logistic", target="home", features=["far"], region="margins", calibration="coordinate"
+    ),
     "synthetic.cells_open": lambda bench: catalogue["mwem"].build(
         **open_lists(bench), parameters={"columns": ["a", "b"], "epsilon": "1"}
     ),

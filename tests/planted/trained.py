@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 from typing import Any
 
-from battery import check_law_against_loss, check_sensitivity, facts, neighbours
+from battery import POSSIBLE_ROWS, check_law_against_loss, check_sensitivity, facts, neighbours
 
 from dpengine.accountant.loss import Gaussian, Pure, Repeated
 from dpengine.mechanisms.models.of_gradients import OfGradients
+from dpengine.mechanisms.models.of_margins import Shape
 from dpengine.mechanisms.models.train_hinge import TrainHinge
 from dpengine.mechanisms.models.train_linear import TrainLinear
 from dpengine.mechanisms.models.train_logistic import TrainLogistic
 from dpengine.mechanisms.query import Query
-from dpengine.noise.coins import Coins
+from dpengine.mechanisms.stepwise import Reader
+from dpengine.noise.coins import Coins, SystemCoins
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Weights
 from dpengine.statistics.gradient import GradientSum
 from tests.planted.checks import check_samples_follow_the_law
@@ -24,6 +27,7 @@ from tests.planted.registry import Planted
 
 COARSE: dict[str, Any] = {"target": "z", "features": ["x"], "steps": 1, "clip": "0.5", "lattice": 3}
 YES: dict[str, Any] = COARSE | {"target": "c"}
+SHAPED: dict[str, Any] = {"target": "c", "steps": 3, "clip": 1, "lattice": 24, "region": "margins"}
 
 
 def made(kind: type[Query], **given: Any) -> Any:
@@ -68,6 +72,46 @@ def check_all_steps_are_paid_for(query: OfGradients) -> None:
         assert side / query.amount <= loss.part.epsilon, "a step is paid for as less than it is"
     else:
         assert isinstance(loss, Gaussian) and rho <= loss.rho, "fewer steps are paid for than are drawn"
+
+
+class Scripted(SystemCoins):
+    """Draws what it drew before, whatever the data; what it did not draw before, once and for all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn: list[list[int]] = []
+        self.place = 0
+
+    def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
+        if self.place == len(self.drawn):
+            self.drawn.append(SystemCoins().gaussian(list(values), sigma_squared))
+        self.place += 1
+        return list(self.drawn[self.place - 1])
+
+
+def check_steps_follow_the_draws_alone(query: OfGradients) -> None:
+    """On a neighbour that draws the same, every step looks at the same place: the data reach it through draws alone."""
+    walks = []
+    coins = Scripted()
+    for rows in _far_apart():
+        coins.place = 0
+        walks.append(query.descend(lambda need, rows=rows: need.of(rows), coins, lambda *_: None, lambda: False))  # type: ignore[misc]
+    assert walks[0] == walks[1], "a step depends on more than what was drawn"
+
+
+def check_moments_are_paid_for(query: TrainLogistic) -> None:
+    """ρ of the moments and of all steps, from the noise that is drawn and what one person can change."""
+    one, other = (query.moments.of(rows) for rows in _far_apart())
+    moved = sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+    rho = Fraction(moved) / (2 * query.moments_variance) + query.steps * Fraction(query.change**2) / (2 * query.amount)
+    loss = query.loss()
+    assert isinstance(loss, Gaussian) and rho <= loss.rho, "moments are paid for as less than they are"
+
+
+def _far_apart() -> tuple[list[Any], list[Any]]:
+    """Two tables of ten rows that differ in one, at the two ends of x."""
+    low, high = ({**row, "x": x, "c": 0} for row, x in ((POSSIBLE_ROWS[0], 0), (POSSIBLE_ROWS[0], 3)))
+    return [low] * 5 + [high] * 5, [low] * 4 + [high] * 6
 
 
 @dataclass(frozen=True)
@@ -137,6 +181,21 @@ class NotDoubled(TrainLogistic):
         return self.facts.unit.at_most
 
 
+class BareMoments(TrainLogistic):
+    """Divides its steps by the moments of the table itself."""
+
+    def shaped(self, read: Reader, coins: Coins) -> Shape:
+        return self.shape_of(list(read(self.moments)))
+
+
+class CheapMoments(TrainLogistic):
+    """All of ρ for the steps, and the moments beside it."""
+
+    @cached_property
+    def amount(self) -> Fraction:
+        return Fraction(self.change**2 * self.steps) / self.epsilon**2
+
+
 class BareConstant(TrainLinear):
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
         return value[0], *super().draw(value, coins)[1:]
@@ -199,6 +258,22 @@ PLANTED = [
         made(TrainLogistic, **YES),
         made(NotDoubled, **YES),
         also=((check_gradients_at_weights, "moves further"),),
+    ),
+    Planted(
+        "a preconditioner from un-noised moments",
+        "Every gradient has its noise, but the steps are divided by the second moments of the table itself.",
+        check_steps_follow_the_draws_alone,
+        "more than what was drawn",
+        made(TrainLogistic, **SHAPED),
+        made(BareMoments, **SHAPED),
+    ),
+    Planted(
+        "moments beside the price",
+        "The steps take all that was charged, and the moments are drawn beside them.",
+        check_moments_are_paid_for,
+        "paid for as less",
+        made(TrainLogistic, **SHAPED),
+        made(CheapMoments, **SHAPED),
     ),
     Planted(
         "a coordinate without noise",

@@ -12,7 +12,7 @@ import dpengine as dp
 from dpengine.core.printed import percent, percent_left
 from dpengine.declared.schema import Category
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES
-from dpengine.mechanisms.models.of_gradients import REGIONS, OfGradients
+from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.messages import called, say
 from ui.parts import addressed, counted, history, job, number_field, owner, pickers, spend
 from ui.shell import frame
@@ -169,11 +169,12 @@ def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
 
 
 def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
-    """The wished kind of noise, else the one that promises most; where none can be had, why not."""
+    """The wished kind of noise, else the one that promises most; where none can be had, why not. A promise is on top of
+    the best model of a region, so a region that excludes hardly any comes first."""
     if wanted:
         return offers[wanted]
     had = [one for one in offers.values() if isinstance(one, OfGradients)]
-    return min(had, key=lambda one: one.promise().risk) if had else offers[COORDINATE]
+    return min(had, key=lambda one: (not one.follows, one.promise().risk)) if had else offers[COORDINATE]
 
 
 def _share(table: dp.Table, given: dict[str, Any]) -> str:
@@ -198,7 +199,11 @@ def _usual(table: dp.Table, given: dict[str, Any]) -> str:
     risks = {share: one.promise().risk for share, one in found.items() if isinstance(one, OfGradients)}
     for share in some:
         one = found[share]
-        if isinstance(one, OfGradients) and 4 * risks[share] <= one.coarse() and risks[share] <= 2 * risks[most]:
+        if (
+            isinstance(one, OfGradients)
+            and one.clearly * risks[share] <= one.coarse()
+            and risks[share] <= 2 * risks[most]
+        ):
             return share
     return most
 
@@ -207,10 +212,11 @@ def _more(given: dict[str, Any], key: str) -> dict[str, str]:
     """Settings that few people need."""
     question = dp.catalogue[key]
     assert issubclass(question, OfGradients)
-    usual = {"iterate": say("train_page.usual", what=say(f"train_page.iterate.{question.usual_iterate}"))}
+    named = {"iterate": question.usual_iterate, "region": question.usual_region}
+    usual = {name: say("train_page.usual", what=say(f"train_page.{name}.{one}")) for name, one in named.items()}
     with st.expander(say("train_page.more"), expanded=any(given[name] for name in train_state.MORE)):
         st.html(f'<p class="muted">{escape(say("train_page.more_lead"))}</p>')
-        choices = (("calibration", CALIBRATIONS), ("region", REGIONS), ("iterate", ITERATES))
+        choices = (("calibration", CALIBRATIONS), ("region", question.regions), ("iterate", ITERATES))
         chosen = {name: _choice(name, options, given[name], usual.get(name, "")) for name, options in choices}
         for place, name in zip(st.columns(3), ("steps", "rate", "epsilon"), strict=True):
             chosen[name] = number_field.field(

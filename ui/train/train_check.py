@@ -104,7 +104,9 @@ def _told(found: dp.Answer, trained: dp.Answer) -> None:
     told = say("train_page.right" if listed else "train_page.off", **facts).replace(" %", "\u00a0%")
     flattered = flattery(trained.query.loss(), query.facts.relation) if listed else Fraction(1)
     words = say("check_model.flattery", points=two_figures(flattered * 100)) if flattered < 1 else ""
-    st.html(f'<p class="lead"><b>{escape(told)}</b></p><p class="muted">{escape(words)}</p>{counted.html(query)}')
+    beside = "" if found.raw is None else query.beside(found.raw)
+    lead = f'<p class="lead"><b>{escape(told)}</b></p>' + (f"<p>{escape(beside)}</p>" if beside else "")
+    st.html(f'{lead}<p class="muted">{escape(words)}</p>{counted.html(query)}')
     _curve(found, query)
     with st.expander(say("answer.figures")):
         st.html(answers.bars_table(found))

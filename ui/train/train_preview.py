@@ -47,7 +47,7 @@ def show(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError],
 def _draw(query: OfGradients, found: dict[str, list[tuple[float, float]]], now: float, axis: str) -> None:
     """Each kind of noise at its best step size; the dot is the kind that is chosen, where it is now."""
     lines = []
-    for name in CALIBRATIONS:
+    for name in [one for one in CALIBRATIONS if one in found]:
         points = [(x, query.goal.error(risk)) for x, risk in found[name]]
         here = next((point for point in points if point[0] == now), None)
         mark = here if name == query.calibration else None
@@ -60,7 +60,7 @@ def _draw(query: OfGradients, found: dict[str, list[tuple[float, float]]], now: 
 
 def people_of(one: TrainingSetting) -> float:
     """How many people, all pulling one way, move a step as far as its noise does."""
-    return sqrt(one.noise / one.width) * one.people / one.clip
+    return sqrt(one.noise / one.stretch / one.width) * one.people / one.clip
 
 
 def _times(one: TrainingSetting) -> float:

@@ -25,8 +25,8 @@ from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import coarser, read_ref
 from dpengine.declared.schema import Category, extra_labels
 from dpengine.mechanisms.card import Card, Parameter
-from dpengine.mechanisms.counts.too_many import too_many
 from dpengine.mechanisms.counts.histogram import Histogram
+from dpengine.mechanisms.counts.too_many import too_many
 from dpengine.mechanisms.marginals.bins import readable
 from dpengine.mechanisms.query import Fields
 from dpengine.mechanisms.telling import APART, FEW

@@ -61,11 +61,18 @@ class TrainingSetting:
     steps: int
     calibration: str = GAUSSIAN
     iterate: str = AVERAGE
+    part: float = 1.0  # the share of ρ that is for the steps
+    stretch: float = 1.0  # how much more squared noise counts where lengths are measured otherwise (of_margins.py)
+
+    @property
+    def shaped(self) -> bool:
+        """Are lengths measured by the noisy shape of the data? Then the noise is Gaussian."""
+        return self.stretch != 1
 
     @property
     def each(self) -> float:
         """V divided by the number of steps, with which it grows."""
-        worst = self.sides * self.clip / (self.epsilon * self.people)
+        worst = self.sides * self.clip / (self.epsilon * self.people) * math.sqrt(self.stretch / self.part)
         if self.calibration == GAUSSIAN:
             return self.width * worst**2
         if self.calibration == L2_LAPLACE:
@@ -130,13 +137,18 @@ def along_steps(setting: TrainingSetting, steps: Sequence[int]) -> dict[str, lis
 
 
 def along_epsilon(setting: TrainingSetting, epsilons: Sequence[float]) -> dict[str, list[tuple[float, float]]]:
-    """The bound against ε."""
-    return _along([(epsilon, replace(setting, epsilon=epsilon)) for epsilon in epsilons])
+    """The bound against ε; the noise of the shape shrinks with it, and so does what keeps lengths from vanishing."""
+    return _along([(epsilon, _at(setting, epsilon)) for epsilon in epsilons])
+
+
+def _at(setting: TrainingSetting, epsilon: float) -> TrainingSetting:
+    stretch = setting.stretch * epsilon / setting.epsilon if setting.shaped else setting.stretch
+    return replace(setting, epsilon=epsilon, stretch=stretch)
 
 
 def _along(settings: Sequence[tuple[float, TrainingSetting]]) -> dict[str, list[tuple[float, float]]]:
     curves: dict[str, list[tuple[float, float]]] = {}
-    for name in CALIBRATIONS:
+    for name in CALIBRATIONS if not settings[0][1].shaped else (GAUSSIAN,):
         of_calibration = [(x, replace(setting, calibration=name)) for x, setting in settings]
         curves[name] = [(x, risk(setting, best_rate(setting))) for x, setting in of_calibration]
     curves["plain"] = [(x, plain(setting)) for x, setting in settings]

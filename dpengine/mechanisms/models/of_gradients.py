@@ -38,16 +38,19 @@ from typing import ClassVar, Self
 
 from dpengine.accountant.loss import Gaussian, Loss, Pure, Repeated
 from dpengine.core.errors import AllowanceError
-from dpengine.core.exact import ceiling, floor, read_number, text_of, up
+from dpengine.core.exact import ceiling, floor, text_of, up
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.declared.date_column import Date
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
 from dpengine.mechanisms.card import Parameter
 from dpengine.mechanisms.models import excess
-from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, GAUSSIAN, ITERATES, LAST, TAIL, TrainingSetting
+from dpengine.mechanisms.models.excess import COORDINATE, GAUSSIAN, LAST, TAIL, TrainingSetting
 from dpengine.mechanisms.models.noise_carried import farthest, gaussian_square, laplace_square
 from dpengine.mechanisms.models.read_columns import read_features
+from dpengine.mechanisms.models.read_settings import GRAIN, MOST_RATE, read_settings
+from dpengine.mechanisms.models.read_settings import MOST_STEPS as MOST_STEPS
+from dpengine.mechanisms.models.regions import BALL, BOX, REGIONS, projected
 from dpengine.mechanisms.promises import Excess, Goal
 from dpengine.mechanisms.query import Fields, Progress, Released, Sensitivity
 from dpengine.mechanisms.stepwise import Path, Reader, Stepwise
@@ -58,20 +61,15 @@ from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.statistics.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
 from dpengine.statistics.gradient import GradientSum
 
-BALL, BOX = REGIONS = ("ball", "box")
-MOST_STEPS = 1_000
 USUAL_STEPS = 600  # no default is larger
-MOST_RADIUS = MOST_CLIP = 64  # sums of 2^31 rows stay below 2^62
-MOST_RATE = 1_000
-LATTICE, MOST_LATTICE = 24, 24
+LATTICE = 24
 MOST_POINTS = 60  # iterates that the ledger keeps
-GRAIN = 10**6
 
 SHARED = (
     Parameter("calibration", "descent.calibration", default=GAUSSIAN),
     Parameter("steps", "number"),
     Parameter("rate", "number"),
-    Parameter("region", "region", default=BALL),
+    Parameter("region", "region"),
     Parameter("radius", "number"),
     Parameter("clip", "number"),
     Parameter("iterate", "iterate"),
@@ -84,6 +82,8 @@ SHARED = (
 class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
     smooth: ClassVar[Fraction | None]  # β: the most second derivative of a row's loss in the margin; None: a corner
     usual_iterate: ClassVar[str] = TAIL
+    regions: ClassVar[tuple[str, ...]] = REGIONS
+    usual_region: ClassVar[str] = BALL
     usual_clip: ClassVar[Fraction]
     usual_reach: ClassVar[int]
     blank: ClassVar[Fraction]  # an upper bound on the loss of the model with all weights 0
@@ -93,7 +93,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
     calibration: str = GAUSSIAN
     steps: int = 0  # 0, here and below: a default from public facts
     rate: Fraction = Fraction(0)
-    region: str = BALL
+    region: str = ""
     radius: Fraction = Fraction(0)
     clip: Fraction = Fraction(0)
     iterate: str = ""
@@ -108,6 +108,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         if len(set(layout.labels)) < layout.width:
             raise AllowanceError("train.names")
         for name, usual in (
+            ("region", self._usual_region),
             ("radius", self._usual_radius),
             ("clip", lambda: self.usual_clip),
             ("iterate", lambda: self.usual_iterate),
@@ -124,25 +125,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         fields: JsonObject = {"target": str(given["target"]), "features": read_features(facts, given)}
         if fields["target"] in fields["features"]:
             raise AllowanceError("train.target_feature", column=fields["target"])
-        choices = (("calibration", CALIBRATIONS), ("region", REGIONS), ("iterate", ITERATES))
-        for name, known in choices:
-            if given.get(name) not in (None, ""):
-                if given[name] not in known:
-                    raise AllowanceError(f"train.{name}", known=list(known))
-                fields[name] = given[name]
-        for name, least, most in (("steps", 1, MOST_STEPS), ("lattice", 1, MOST_LATTICE)):
-            if given.get(name) not in (None, ""):
-                amount = read_number(given[name], name)
-                if amount.denominator != 1 or not least <= amount <= most:
-                    raise AllowanceError(f"train.{name}", most=most)
-                fields[name] = int(amount)
-        for name, highest in (("rate", MOST_RATE), ("radius", MOST_RADIUS), ("clip", MOST_CLIP)):
-            if given.get(name) not in (None, ""):
-                amount = read_number(given[name], name)
-                if not Fraction(1, GRAIN) <= amount <= highest or (amount * GRAIN).denominator != 1:
-                    raise AllowanceError(f"train.{name}", most=highest)
-                fields[name] = amount
-        return fields
+        return fields | read_settings(given, cls.regions)
 
     def own_json(self) -> JsonObject:
         data: JsonObject = {"target": self.target, "features": list(self.features)}
@@ -227,6 +210,9 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
                 changed[name] = unset[name]
         return replace(self, **changed)
 
+    def _usual_region(self) -> str:
+        return self.usual_region
+
     def _usual_radius(self) -> Fraction:
         """The same amount for every column on its own scale: a coordinate of a row is at most 1/√(p+1)."""
         return round(self.usual_reach * Fraction(math.sqrt(len(self.features) + 1)), 2)
@@ -240,6 +226,11 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         """A rate that a form would accept too, because a stored question is read again by the same rules."""
         best = Fraction(math.floor(excess.best_rate(self.setting) * GRAIN), GRAIN)  # above, a bound may not hold
         return min(max(best, Fraction(1, GRAIN)), Fraction(MOST_RATE))
+
+    @property
+    def follows(self) -> bool:
+        """Do the steps follow the shape of the data? Then its region excludes hardly any model (of_margins.py)."""
+        return False
 
     @property
     def diverges(self) -> bool:
@@ -296,6 +287,11 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         """Half of the bound on the loss of the model with all weights 0."""
         return self.blank / 2
 
+    @property
+    def clearly(self) -> int:
+        """So many times smaller than what is coarse a bound should be."""
+        return 4
+
     def state(self, value: Json, interval: Json) -> str:
         return NOISE if self.promise().risk >= self.blank else ""
 
@@ -322,15 +318,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
         """One step against the noisy gradient, projected into the region: post-processing, on the public lattice."""
         factor = float(self.rate) * 2.0 ** (WEIGHT_BITS - self.lattice) / self.people
         there = [weight - factor * slope for weight, slope in zip(weights, noisy, strict=True)]
-        edge = floor(self.radius * 2**WEIGHT_BITS)
-        if self.region == BOX:
-            return tuple(max(min(int(weight), edge), -edge) for weight in there)
-        norm = math.hypot(*there)
-        shrink = edge / norm if norm > edge else 1.0
-        shrunk = tuple(int(weight * shrink) for weight in there)
-        while sum(weight * weight for weight in shrunk) > edge * edge:  # beyond the edge by a float's error
-            shrunk = tuple(weight - (weight > 0) + (weight < 0) for weight in shrunk)
-        return shrunk
+        return projected(there, floor(self.radius * 2**WEIGHT_BITS), self.region)
 
     # All steps
 

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import read_number
-from dpengine.core.json_types import Ends, Json, JsonObject
+from dpengine.core.json_types import Ends, Figures, Json, JsonObject
 from dpengine.declared.condition_words import who
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, Number
@@ -94,6 +94,11 @@ class OfModel(Averaged[tuple[int, ...]]):
         """Decided by its first figure, the one that is promised."""
         first = self.labels()[0]
         return FEW if self.mute(interval[first], first) else ""
+
+    def beside(self, raw: Figures) -> str:
+        """What guessing without a model would score, and whether this one surely does better, read off what was drawn:
+        one sentence or two. Nothing where what was drawn does not tell."""
+        return ""
 
     @property
     @abstractmethod

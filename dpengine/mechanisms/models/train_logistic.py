@@ -1,7 +1,7 @@
 """Logistic regression: predict yes or no from other columns.
 
 Loss of a row: ln(1 + e^(−±w·x)), whose residual σ(w·x) − y is between −1 and 1: G = 1 clips nothing.
-Guarantee, noise and proof: of_gradients.py.
+Guarantee, noise and proof: of_gradients.py; the usual training, which follows the shape of the data: of_margins.py.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpengine.mechanisms.card import Card
-from dpengine.mechanisms.models.of_sides import OF_SIDES, OfSides
+from dpengine.mechanisms.models.of_margins import OfMargins
+from dpengine.mechanisms.models.of_sides import OF_SIDES
 from dpengine.mechanisms.promises import Goal
 from dpengine.mechanisms.telling import NOISE
 from dpengine.mechanisms.trial import ONE_STEP, Example, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainLogistic(OfSides):
+class TrainLogistic(OfMargins):
     card: ClassVar[Card] = Card(
         key="train_logistic",
         asked_on=("train", "whatif"),
         order=710,
-        version=1,
+        version=2,
         answer="model",
         states=(NOISE,),
         caveats=("noise", "bounds"),
@@ -42,6 +43,7 @@ class TrainLogistic(OfSides):
         covered="test_intervals_hold_the_model_without_noise",
         large={"target": "c", "features": ["x"]},
     )
+    reads: ClassVar[tuple[int, ...]] = (1,)  # drew alike, but its usual region was the ball, which it always stored
     smooth: ClassVar[Fraction | None] = Fraction(1, 4)
     usual_clip: ClassVar[Fraction] = Fraction(1)
     usual_reach: ClassVar[int] = 4

@@ -32,7 +32,7 @@ SENTENCES: dict[str, str] = {
     "param.rate.label": "Step size",
     "param.rate.help": "How far one step goes. Chosen from public facts where nothing is given.",
     "param.region.label": "Region",
-    "param.region.help": "Where weights may lie: in a ball or in a box around zero.",
+    "param.region.help": "Where weights may lie: in a ball or in a box around zero, or where log-odds are limited.",
     "param.radius.label": "Radius",
     "param.radius.help": "How large the region is. A small one keeps noise in check, a large one can fit steeper dependence.",
     "param.clip.label": "Most that one row pulls",
@@ -73,4 +73,6 @@ SENTENCES: dict[str, str] = {
     "train.interval.nominal": "No ranges: how many rows there are is not public here, so how far noise carried cannot be bounded.",
     "train.interval.rate": "No ranges: the steps are so large that they may overshoot, and then noise can carry any distance inside the region.",
     "train.interval.corner": "No ranges: this model’s loss has a corner, where a little noise can turn a row’s pull on or off, so how far noise carried cannot be bounded usefully.",
+    "train.interval.margins": "No ranges: steps that follow the shape of the data come nearer to the best model, but how far noise carried them cannot be bounded usefully. Trained in a ball, the coefficients have ranges.",
+    "train.margins": "Steps follow the shape of the data with Gaussian noise only; choose that noise, or another region.",
 }

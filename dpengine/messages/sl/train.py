@@ -73,4 +73,6 @@ SENTENCES: dict[str, str] = {
     "train.interval.nominal": "Brez razponov: koliko vrstic je, tu ni javno, zato ni mogoče omejiti, kako daleč je nesel šum.",
     "train.interval.rate": "Brez razponov: koraki so tako veliki, da lahko zgrešijo, in takrat lahko šum nese kamor koli v območju.",
     "train.interval.corner": "Brez razponov: izguba tega modela ima oglišče, kjer lahko malo šuma vklopi ali izklopi vlek vrstice, zato ni mogoče uporabno omejiti, kako daleč je nesel šum.",
+    "train.interval.margins": "Brez razponov: koraki, ki sledijo obliki podatkov, pridejo bliže najboljšemu modelu, a ni mogoče uporabno omejiti, kako daleč jih je nesel šum. Koeficienti modela, naučenega v krogli, imajo razpone.",
+    "train.margins": "Koraki sledijo obliki podatkov le z Gaussovim šumom; izberite ta šum ali drugo območje.",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from fractions import Fraction as F
 from typing import Any
@@ -16,10 +17,12 @@ from battery import POSSIBLE_ROWS, allowed_failures, build, check_sensitivity
 import dpengine as dp
 from dpengine.accountant.loss import Approximate, Gaussian, Pure
 from dpengine.core.errors import AllowanceError
+from dpengine.declared.facts import Facts
 from dpengine.declared.unit import RELATIONS
 from dpengine.mechanisms.models.check_chances import CheckChances
 from dpengine.mechanisms.models.check_errors import CheckErrors
 from dpengine.mechanisms.trial import HALF, WORLD, model
+from dpengine.messages import say
 from dpengine.noise.coins import SystemCoins
 from dpengine.population.validity import flattery
 from dpengine.statistics import view
@@ -48,6 +51,31 @@ def long(given: dict[str, Any]) -> Any:
 def learned(target: str, weights: tuple[int, ...] = WEIGHTS) -> Model:
     sides = ((0,), (1,)) if target == "owns" else ((), ())
     return Model(Layout(FEATURES, tuple(COLUMNS[name] for name in FEATURES), target, COLUMNS[target], *sides), weights)
+
+
+@every_relation
+def test_the_baseline_stands_beside_the_score_and_keeps_its_chance(relation: str) -> None:
+    """Of 400 draws each. A model no better than always *no*: it is said to beat that, or to lose, in 1 of 20 draws at
+    most (β = 0.05; false alarm 1e-6 by the binomial tail). One that is clearly better or worse is told so."""
+    facts = Facts("t", COLUMNS, dp.Unit.rows(), relation, 900)  # type: ignore[arg-type]
+    query, other = (
+        dp.catalogue["check_model"].build(facts, {"model": learned(target).as_json(), "epsilon": "1"})
+        for target in ("owns", "pay")
+    )
+    assert isinstance(query, CheckChances) and isinstance(other, CheckErrors) and other.beside(()) == ""
+    coins, draws = SystemCoins(), 400
+    even = ((20, 60),) * 5 + ((50, 50),) * 5  # 350 yes and 550 no; what it finds yes is so for half
+    better, worse = even[:5] + ((80, 20),) * 5, even[:5] + ((20, 80),) * 5
+
+    def told(cells: Any) -> list[str]:
+        flat = tuple(count for cell in cells for count in cell)
+        return [query.beside(tuple(query.draw(flat, coins))) for _ in range(draws)]
+
+    beats, beaten, unsure = (str(say(f"check_model.{word}")) for word in ("beats", "beaten", "unsure"))
+    assert sum(not one.endswith(unsure) for one in told(even)) <= allowed_failures(draws, 0.05)
+    assert all(one.endswith(beats) for one in told(better)) and all(one.endswith(beaten) for one in told(worse))
+    ends = [tuple(map(int, re.findall(r"(\d+) to (\d+) of 100", one)[0])) for one in told(even)]
+    assert sum(not low <= 550 / 9 <= high for low, high in ends) <= allowed_failures(draws, 0.05)
 
 
 def people(count: int) -> pd.DataFrame:

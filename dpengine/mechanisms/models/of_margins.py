@@ -1,0 +1,182 @@
+"""Training that follows the shape of the data: steps are measured by how far they move the log-odds of people, not by
+how far they move the weights.
+
+Plain descent is slow along columns that go together or hardly vary, so a few hundred steps stop short of the best
+model. Here one noisy table of second moments is bought first, and every step is divided by it.
+
+Guarantee   that of of_gradients.py: the moments and all T gradients together lose ρ = ε²/2, charged before the first.
+Theorem     discrete Gaussian: Canonne, Kamath, Steinke 2020, Thm 14; adaptive composition of T+1 releases.
+Moments     S = Σ x·xᵀ over rows that count (statistics/moments.py): squared ℓ2 change m² under add/remove; under
+            replace-one 2m² and what the cut to whole units adds, both in `SecondMoments.change`. A fifth of ρ: Gaussian
+            noise of variance change/(2ρ/5) on every sum. The other four fifths are for the gradients, T equal parts.
+Shape       M = (S̃₊ + λ)/(4n), S̃₊ the noisy moments without negative eigenvalues. The noise is a symmetric matrix N of
+            variance v, so ‖N‖ ≤ λ = √v·(2·√d + 2·√ln 10⁹) but for 10⁻⁹ (E‖N‖ ≤ 2·√(vd), and ‖N‖ is √2-Lipschitz in its
+            entries). Then M ≽ S/(4n), which is at least the Hessian of the log-loss everywhere, and M ≽ λ/(4n).
+Draw        w ← Π(w − η·M⁻¹·(noisy sum)/n), Π shrinks into the region ‖w‖_M ≤ R: post-processing of paid draws. As
+            ‖w‖²_M ≥ (1/4n)·Σ(w·x)², a radius 2R says how far log-odds lie from 0, as a root mean square over people.
+Accuracy    excess.py, with all lengths in the norm of M: the Hessian is at most 1, the gradient E[r·x] at most 2
+            (Cauchy and Schwarz: ‖E[r·x]‖²_{M⁻¹} ≤ 4·E[r²]), and the squared noise of a step at most 4n/λ times what it
+            is in weights. The promise is on top of the best model of this region.
+When        λ ≤ n/40: with more noise than that in the moments there is no shape to follow, and the ball promises more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from dpengine.core.arrays import Floats
+from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json
+from dpengine.mechanisms.models.excess import GAUSSIAN, TrainingSetting
+from dpengine.mechanisms.models.of_sides import OfSides
+from dpengine.mechanisms.models.regions import BALL, MARGINS, REGIONS
+from dpengine.mechanisms.query import Progress
+from dpengine.mechanisms.stepwise import Path, Reader
+from dpengine.noise.coins import Coins
+from dpengine.statistics.features import WEIGHT_BITS, Weights
+from dpengine.statistics.moments import SecondMoments
+
+MOMENTS = Fraction(1, 5)  # of ρ
+USUAL_MARGIN = Fraction(4)
+USUAL_STEPS = 60
+UNSURE = 1e-9  # the chance that the moments' noise is larger than λ
+FLATTEST = 2e-5  # λ is at least so many times n, which keeps weights in the range of integers
+NOISIEST = 1 / 40  # λ is at most so many times n, else the ball is the usual region
+
+
+@dataclass(frozen=True)
+class Shape:
+    """M by its eigenvalues and eigenvectors."""
+
+    sizes: Floats
+    ways: Floats
+
+    def divided(self, vector: Floats) -> Floats:
+        """M⁻¹·v"""
+        return np.asarray(self.ways @ ((self.ways.T @ vector) / self.sizes), dtype=np.float64)
+
+    def length(self, vector: Floats) -> float:
+        """‖v‖_M"""
+        return math.sqrt(float(((self.ways.T @ vector) ** 2) @ self.sizes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfMargins(OfSides):
+    regions: ClassVar[tuple[str, ...]] = (MARGINS, *REGIONS)
+    usual_region: ClassVar[str] = MARGINS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.follows and self.calibration != GAUSSIAN:
+            raise AllowanceError("train.margins")
+
+    @property
+    def follows(self) -> bool:
+        """Do the steps follow the shape of the data?"""
+        return self.region == MARGINS
+
+    def _usual_region(self) -> str:
+        """A radius or a size of steps that somebody chose is meant in weights."""
+        own = bool(self.radius or self.rate) or self.calibration != GAUSSIAN
+        return BALL if own or self.ridge > NOISIEST * self.people else MARGINS
+
+    def _usual_radius(self) -> Fraction:
+        return USUAL_MARGIN if self.follows else super()._usual_radius()
+
+    def _usual_steps(self) -> int:
+        return min(super()._usual_steps(), USUAL_STEPS) if self.follows else super()._usual_steps()
+
+    def _anew(self, **changed: Json) -> Self:
+        """A region that was chosen by formula is chosen anew too."""
+        free = {"region": "", "radius": Fraction(0)}
+        usual = replace(self, **free, steps=0, rate=Fraction(0))
+        own = (usual.region, usual.radius) != (self.region, self.radius)
+        return super()._anew(**changed if own else changed | free)
+
+    @property
+    def clearly(self) -> int:
+        """Bounds on the best model of a region that excludes hardly any are wider than those on small regions."""
+        return 2 if self.follows else super().clearly
+
+    # Public numbers
+
+    @property
+    def moments(self) -> SecondMoments:
+        return SecondMoments(self.layout, self.lattice)
+
+    @property
+    def moments_variance(self) -> Fraction:
+        change = self.moments.change(self.facts.unit.at_most, self.facts.relation == "replace")
+        return change / (MOMENTS * self.epsilon**2)
+
+    @property
+    def ridge(self) -> float:
+        """λ, in rows."""
+        spread = math.sqrt(self.moments_variance) / 2**self.lattice
+        noise = spread * 2 * (math.sqrt(self.width) + math.sqrt(-math.log(UNSURE)))
+        return max(noise, FLATTEST * self.people)
+
+    @cached_property
+    def amount(self) -> Fraction:
+        return super().amount / (1 - MOMENTS) if self.follows else super().amount
+
+    @property
+    def setting(self) -> TrainingSetting:
+        plain = super().setting
+        if not self.follows:
+            return plain
+        lengths = {"radius": float(self.radius) / 2, "clip": 2 * plain.clip, "smooth": 1.0}
+        return replace(plain, **lengths, part=float(1 - MOMENTS), stretch=self.people / self.ridge)
+
+    @property
+    def diverges(self) -> bool:
+        return self.rate > 2 if self.follows else super().diverges
+
+    def interval_reason(self) -> str | None:
+        return "train.interval.margins" if self.follows else super().interval_reason()
+
+    # The shape, and a step in it
+
+    def shape_of(self, noisy: list[int]) -> Shape:
+        """M from noisy moments: post-processing."""
+        moments = np.zeros((self.width, self.width))
+        for (i, j), amount in zip(self.moments.pairs, noisy, strict=True):
+            moments[i, j] = moments[j, i] = amount / 2**self.lattice
+        sizes, ways = np.linalg.eigh(moments)
+        return Shape((np.maximum(sizes, 0) + self.ridge) / (4 * self.people), ways)
+
+    def shaped(self, read: Reader, coins: Coins) -> Shape:
+        return self.shape_of(coins.gaussian(list(read(self.moments)), self.moments_variance))
+
+    def moved(self, weights: Weights, noisy: tuple[int, ...]) -> Weights:
+        """Without a shape, as if no two columns had anything to do with each other."""
+        if not self.follows:
+            return super().moved(weights, noisy)
+        alike = self.people * (self.layout.most / 2**16) ** 2
+        alone = Shape(np.full(self.width, (alike + self.ridge) / (4 * self.people)), np.eye(self.width))
+        return self.moved_in(alone, weights, noisy)
+
+    def moved_in(self, shape: Shape, weights: Weights, noisy: tuple[int, ...]) -> Weights:
+        slope = np.array([float(one) for one in noisy]) / (self.people * 2.0**self.lattice)
+        there = np.array(weights, dtype=np.float64) / 2.0**WEIGHT_BITS - float(self.rate) * shape.divided(slope)
+        edge, length = float(self.radius) / 2, shape.length(there)
+        kept = there * (edge / length) if length > edge else there
+        return tuple(int(weight) for weight in kept * 2.0**WEIGHT_BITS)
+
+    def descend(self, read: Reader, coins: Coins, progress: Progress, stopped: Callable[[], bool]) -> Path:
+        if not self.follows:
+            return super().descend(read, coins, progress, stopped)
+        shape, walk = self.shaped(read, coins), [(0,) * self.width]
+        for step in range(1, self.steps + 1):
+            walk.append(self.moved_in(shape, walk[-1], self.draw(read(self.need_at(walk[-1])), coins)))
+            progress(step, self.steps)
+            if stopped():
+                break
+        return self.path(walk)

@@ -13,12 +13,13 @@ from bench.tasks import CONTENDERS, EPSILON, LONGEST, SEED, TASKS
 SPEED = f"""
 Milliseconds, the median of warm repetitions (3 to 25, fewer where one takes over 5 s); in brackets how many times
 Allowance’s time that is. Allowance is `table.ask` end to end: the charge is committed, the coded Parquet file is
-read, the answer is drawn and stored. Its median comes with a range (three draws). The list of 100,000 is declared in
-a table of its own. Bare DuckDB runs the same aggregate without privacy over the same coded file; for the median that
-is the counts on the grid. OpenDP direct, OpenDP Context and diffprivlib work on arrays that are in memory before the
-clock starts, and smartnoise-sql on a frame; none of them keeps a durable ledger. OpenDP has no filter for arrays and
-no counts for its noisy max: numpy does those, inside the clock. A question that would take over {LONGEST:.0f} s,
-judged by ten times its time at a tenth of the rows, is not run.
+read, the answer is drawn and stored. Its median comes with a range (three draws). The list of 100,000 is declared
+in a table of its own. Bare DuckDB runs the same aggregate without privacy, over the same coded file and over the
+person’s own Parquet file; for the median that is the counts on the grid. OpenDP direct, OpenDP Context and
+diffprivlib work on arrays that are in memory before the clock starts, and smartnoise-sql on a frame; none of them
+keeps a durable ledger. OpenDP has no filter for arrays and no counts for its noisy max: numpy does those, inside
+the clock. A question that would take over {LONGEST:.0f} s, judged by ten times its time at a tenth of the rows, is
+not run.
 """
 MEMORY = """
 Peak of the process that answered all questions of a size, and the seconds until it could answer the first one:

@@ -26,12 +26,16 @@ TASKS = {
     "hist100": "histogram, 100 bins",
     "count": "filtered count",
     "mean": "clipped mean",
+    "mean51": "mean by 51 groups",
+    "sum": "sum",
+    "variance": "variance",
 }
 
 # key: (name in the tables, in the peers' environment?)
 CONTENDERS = {
     "ours": ("Allowance", False),
-    "bare_duckdb": ("bare DuckDB", False),
+    "bare_duckdb": ("bare DuckDB, coded file", False),
+    "own_duckdb": ("bare DuckDB, own file", False),
     "opendp_direct": ("OpenDP direct", False),
     "opendp_context": ("OpenDP Context", False),
     "diffprivlib_peer": ("diffprivlib", True),

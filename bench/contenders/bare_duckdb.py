@@ -22,6 +22,9 @@ QUESTIONS = {
     "hist100": f"SELECT c0 // {GRID // BINS} AS bin, count(*) FROM '{{bench}}' GROUP BY bin ORDER BY bin",
     "count": f"SELECT count(*) FROM '{{bench}}' WHERE c0 BETWEEN {LOW} AND {HIGH}",
     "mean": "SELECT avg(c0) FROM '{bench}'",
+    "mean51": "SELECT c1, avg(c0) FROM '{bench}' GROUP BY c1 ORDER BY c1",
+    "sum": "SELECT sum(c0) FROM '{bench}'",
+    "variance": "SELECT var_pop(c0) FROM '{bench}'",
 }
 
 

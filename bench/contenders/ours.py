@@ -20,6 +20,9 @@ QUESTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "hist100": (PEOPLE, "histogram", {"column": "amount", "bins": BINS}),
     "count": (PEOPLE, "count", {"where": [["amount", "between", [LOW, HIGH]]]}),
     "mean": (PEOPLE, "mean", {"column": "amount"}),
+    "mean51": (PEOPLE, "mean", {"column": "amount", "by": "state"}),
+    "sum": (PEOPLE, "sum", {"column": "amount"}),
+    "variance": (PEOPLE, "variance", {"column": "amount"}),
 }
 
 

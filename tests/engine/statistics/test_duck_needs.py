@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from dpengine.declared.conditions import read_predicate
 from dpengine.declared.schema import Category, Number, Schema
 from dpengine.statistics.counts import CellCounts, ConditionCounts, HitCounts, Moments, RowCount
 from dpengine.statistics.distributions import GroupDistributions
-from dpengine.statistics.engines.duck import DuckEngine
+from dpengine.statistics.engines.duck import DuckEngine, _compiled
 from dpengine.statistics.need import Spread
 
 SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "d": Category(["p", "q"])})
@@ -57,3 +58,18 @@ def test_grouped_needs_say_what_they_mean(tmp_path: Path, rows: list[dict[str, i
     ):
         assert same(engine.read(need, path, SCHEMA), need.of(rows)), need
         need.imagine(100, "skewed")
+
+
+def test_sums_are_plain_sums_of_codes() -> None:
+    """No arithmetic on every row but the square; far codes of a long grid are added exactly."""
+    columns = (("x", False), ("c", False))
+    assert re.findall(r"SUM\((.*?)\)", _compiled(Moments("x", 10, 2, "c", 4), columns).sql) == [
+        '"t1"."c0"',
+        '"t1"."c0" * "t1"."c0"',
+    ]
+    size, found = (
+        10**7,
+        {"s0": np.array([3]), "s1": np.array([2 * (10**7 - 1)]), "s2": np.array([2 * (10**7 - 1) ** 2])},
+    )
+    rows = [{"x": size - 1}, {"x": size - 1}, {"x": 0}]
+    assert Moments("x", size, 2, None, 1).shape(found) == Moments("x", size, 2, None, 1).of(rows)

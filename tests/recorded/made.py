@@ -275,6 +275,10 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
                 "calibration": rng.choice(["gaussian", "l2_laplace", "coordinate"]),
             },
         ),
+        (
+            "train_logistic",
+            {"target": lists[0], "features": [rng.choice(numbers + days)], "steps": 2, "region": "margins"},
+        ),
         ("check_model", {"parts": 2, "model": model(rng, schema)} | where() | noise()),
     ]
     if len(lists) > 1:

@@ -227,7 +227,9 @@ def test_a_list_is_said_to_be_complete_with_one_click(page: Page) -> None:
     assert not page.refusals and page.draft.card("way").goes_to == "bus"
     page.set("declare-0-goes-to", "tram")
     column = page.finish("ways").schema["way"]
-    assert isinstance(column, dp.Category) and column == dp.Category(["bus", "tram"], unknown="tram", complete=True)
+    assert isinstance(column, dp.Category) and column == dp.Category(
+        ["bus", "tram"], unknown="tram", complete=True, spellings="missing-1"
+    )
 
 
 def test_epsilon_and_delta_can_be_typed(page: Page) -> None:

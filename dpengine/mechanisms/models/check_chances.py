@@ -156,7 +156,7 @@ class CheckChances(OfModel, OfCounts):
         )
         return f"{told} {say(f'check_model.{verdict}')}"
 
-    def _frequent(self, many: int, few: int) -> Ends:
+    def _frequent(self, many: int | Fraction, few: int | Fraction) -> Ends:
         """Between which shares the more frequent side lies, if it is the one with more noisy rows."""
         if self.known is None:
             return share_told(many, few, Fraction(self._sum_reach(self.parts, self.beta / 4)))[1]

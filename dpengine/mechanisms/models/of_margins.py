@@ -17,7 +17,7 @@ Draw        w ← Π(w − η·M⁻¹·(noisy sum)/n), Π shrinks into the regio
 Accuracy    excess.py, with all lengths in the norm of M: the Hessian is at most 1, the gradient E[r·x] at most 2
             (Cauchy and Schwarz: ‖E[r·x]‖²_{M⁻¹} ≤ 4·E[r²]), and the squared noise of a step at most 4n/λ times what it
             is in weights. The promise is on top of the best model of this region.
-When        λ ≤ n/40: with more noise than that in the moments there is no shape to follow, and the ball promises more.
+When        λ ≤ n/60: with more noise than that in the moments there is no shape to follow, and the ball does better.
 """
 
 from __future__ import annotations
@@ -27,13 +27,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
-from dpengine.core.json_types import Json
 from dpengine.mechanisms.models.excess import GAUSSIAN, TrainingSetting
 from dpengine.mechanisms.models.of_sides import OfSides
 from dpengine.mechanisms.models.regions import BALL, MARGINS, REGIONS
@@ -48,7 +47,7 @@ USUAL_MARGIN = Fraction(4)
 USUAL_STEPS = 60
 UNSURE = 1e-9  # the chance that the moments' noise is larger than λ
 FLATTEST = 2e-5  # λ is at least so many times n, which keeps weights in the range of integers
-NOISIEST = 1 / 40  # λ is at most so many times n, else the ball is the usual region
+NOISIEST = 1 / 60  # λ is at most so many times n, else the ball is the usual region
 
 
 @dataclass(frozen=True)
@@ -93,13 +92,6 @@ class OfMargins(OfSides):
     def _usual_steps(self) -> int:
         return min(super()._usual_steps(), USUAL_STEPS) if self.follows else super()._usual_steps()
 
-    def _anew(self, **changed: Json) -> Self:
-        """A region that was chosen by formula is chosen anew too."""
-        free = {"region": "", "radius": Fraction(0)}
-        usual = replace(self, **free, steps=0, rate=Fraction(0))
-        own = (usual.region, usual.radius) != (self.region, self.radius)
-        return super()._anew(**changed if own else changed | free)
-
     @property
     def clearly(self) -> int:
         """Bounds on the best model of a region that excludes hardly any are wider than those on small regions."""
@@ -119,7 +111,7 @@ class OfMargins(OfSides):
     @property
     def ridge(self) -> float:
         """λ, in rows."""
-        spread = math.sqrt(self.moments_variance) / 2**self.lattice
+        spread = math.sqrt(self.moments_variance) / (1 << self.lattice)
         noise = spread * 2 * (math.sqrt(self.width) + math.sqrt(-math.log(UNSURE)))
         return max(noise, FLATTEST * self.people)
 
@@ -132,8 +124,10 @@ class OfMargins(OfSides):
         plain = super().setting
         if not self.follows:
             return plain
-        lengths = {"radius": float(self.radius) / 2, "clip": 2 * plain.clip, "smooth": 1.0}
-        return replace(plain, **lengths, part=float(1 - MOMENTS), stretch=self.people / self.ridge)
+        part, stretch = float(1 - MOMENTS), self.people / self.ridge
+        return replace(
+            plain, radius=float(self.radius) / 2, clip=2 * plain.clip, smooth=1.0, part=part, stretch=stretch
+        )
 
     @property
     def diverges(self) -> bool:

@@ -158,7 +158,12 @@ def test_a_training_needs_the_people_for_whom_its_usual_steps_promise_the_wish()
     found = whatif.solve(whatif.read(asked))
     fresh = type(found.query).build(
         replace(found.query.facts, about=found.people),
-        {"target": "values", "features": ["number 1", "number 2", "number 3"], "epsilon": found.query.epsilon},
+        {
+            "target": "values",
+            "features": ["number 1", "number 2", "number 3"],
+            "epsilon": found.query.epsilon,
+            "region": found.query.region,  # promises are about one region: it stays while people and ε change
+        },
     )
     assert found.query.promise() == fresh.promise()
     assert found.promise.figure_for(found.query) <= 20

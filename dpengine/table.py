@@ -13,6 +13,7 @@ from dpengine.accountant.loss import Pure
 from dpengine.asking import statement
 from dpengine.asking.account import lines_of
 from dpengine.asking.answers import Answer, Job, Meter, Preview, make_answer, make_meter, make_preview
+from dpengine.asking.asked import asked
 from dpengine.asking.column_fit import ColumnFit, Fits, fits_of
 from dpengine.asking.paid_answers import (
     MOST_LOOKS,
@@ -103,10 +104,7 @@ class Table:
 
     def query(self, key: str, /, **parameters: Json) -> AnyQuery:
         """A question from the catalogue; refuses in one sentence what it cannot use."""
-        if key not in catalogue:
-            raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
-        usual = catalogue[key].with_usual_delta(parameters, self.budget.rule.delta_reserve)
-        return catalogue[key].build(self.facts, catalogue[key].asked_now(usual))
+        return asked(key, self.facts, parameters, self.budget.rule.delta_reserve)
 
     def preview(self, query: AnyQuery) -> Preview:
         standing = self._standing()  # read before the cap, which only grows: the meter never shows more than 100 %

@@ -99,12 +99,6 @@ class Query(Answered, Generic[Statistic, Raw]):
         return given
 
     @classmethod
-    def with_usual_delta(cls, given: JsonObject, reserve: Fraction) -> JsonObject:
-        """Whoever finds declarations and names no δ takes a tenth of the reserve, so that ten such finds fit."""
-        takes = cls.declares and any(parameter.kind == "delta" for parameter in cls.card.parameters)
-        return {**given, "delta": text_of(reserve / 10)} if takes and given.get("delta") is None else given
-
-    @classmethod
     def build(cls, facts: Facts, parameters: JsonObject) -> Self:
         """Make the query from public facts and the JSON of a form; refuses in one sentence what it cannot use."""
         given = dict(parameters)

@@ -4,6 +4,9 @@
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
+# Where compiled modules are not to be kept, every worker and every server that a test starts would compile all of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input
@@ -33,8 +36,10 @@ run: $(RUN_STAMP) ## start the app on this machine, at http://localhost:8501 (RU
 workshop: $(RUN_STAMP) ## for a classroom: sample tables only, on the network, with an address, a QR code and a class wall
 	@$(PY) -m ui.workshop.invite $(WORKSHOP_ARGS)
 
-test: lint browser ## lint, then every test, in a browser too (TEST_ARGS= for pytest's options)
-	@$(PY) -W error -m pytest -p no:playwright -n 3 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS)
+test: $(TEST_STAMP) browser ## lint and every test, in a browser too (TEST_ARGS= for pytest's options)
+	@mkdir -p build; $(MAKE) lint >build/lint.log 2>&1 & lint=$$!; \
+	$(PY) -W error -m pytest -p no:playwright -n 3 --dist loadgroup --timeout=300 --durations=10 -q -m "not long" $(TEST_ARGS); \
+	tests=$$?; wait $$lint; linted=$$?; cat build/lint.log; exit $$((tests || linted))
 
 audit: $(TEST_STAMP) browser ## the long tests, then the report of what is claimed and shown, into docs/audit.md (AUDIT_ARGS=)
 	@rm -rf build/audit

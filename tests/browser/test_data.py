@@ -103,6 +103,7 @@ def people(rows: int) -> str:
     return "\n".join(["age,monthly_income,way,smoker", *lines]) + "\n"
 
 
+@pytest.mark.long
 def test_from_my_own_file_to_a_private_answer(page: Any, server: Any) -> None:
     bringing = Bringing(page, "own", "names", "relation", "reversed", "care", "done")
     bringing.upload(csv_file("our people.csv", people(9_000)), "Are these the columns?", "names")

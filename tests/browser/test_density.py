@@ -18,6 +18,7 @@ def address(columns: list[str], **more: str) -> str:
     return f"/ask?{urlencode({'table': 'town', 'q': 'density', 'columns': json.dumps(columns)} | more)}"
 
 
+@pytest.mark.long
 def test_a_curve_is_asked_cut_off_and_sampled(page: Any) -> None:
     go(page, address(["monthly_income"], epsilon="0.1"))
     shot(page, "density-ask")

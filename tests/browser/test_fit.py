@@ -57,9 +57,8 @@ def test_a_wrong_list_is_found_for_little_and_the_answers_say_so(
     shot(page, f"fit-answer-{lang}")
 
 
-@pytest.mark.parametrize(
-    ("lang", "width"), [("en", 1280), pytest.param("sl", 390, marks=pytest.mark.long)], ids=["wide", "phone"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("lang", "width"), [("en", 1280), ("sl", 390)], ids=["wide", "phone"])
 def test_unknown_columns_are_found_together(open_page: Any, server: Any, lang: str, width: int) -> None:
     table = brought(server, f"unknown {lang}", 12_000 + width)
     page = open_page(viewport={"width": width, "height": 900}, locale="en-GB")

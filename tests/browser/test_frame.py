@@ -95,7 +95,7 @@ def test_on_a_phone_nothing_scrolls_sideways(phone: Any) -> None:
     fits("ledger")
 
 
-@pytest.mark.parametrize("lang", ["en", "sl"])
+@pytest.mark.parametrize("lang", [pytest.param("en", marks=pytest.mark.long), "sl"])
 def test_on_a_phone_every_place_is_one_tap_away_and_keeps_language_and_table(phone: Any, lang: str) -> None:
     go(phone, f"/ask?table=residents&lang={lang}")
     phone.evaluate("window.standing = 'here'")
@@ -114,6 +114,7 @@ def test_on_a_phone_every_place_is_one_tap_away_and_keeps_language_and_table(pho
     assert phone.evaluate("window.standing") == "here"  # nothing was loaded anew
 
 
+@pytest.mark.long
 def test_a_spend_that_cannot_be_typed_takes_nothing_off_the_page(page: Any) -> None:
     go(page, ask_link("town", "sum", column="monthly_income", epsilon="0.1"))
     page.get_by_text("Set it exactly").click()

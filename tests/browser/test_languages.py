@@ -32,6 +32,7 @@ def test_a_browser_says_its_language(open_page: Callable[..., Any]) -> None:
     assert "Proračun zasebnosti" in slovene.locator(".meter").inner_text() and "lang=" not in slovene.url
 
 
+@pytest.mark.long
 def test_what_is_picked_stays_picked_whatever_language_the_address_says(page: Any) -> None:
     go(page, "/ask?lang=sl")
     for kind in ("povprečje", "število"):

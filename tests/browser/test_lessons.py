@@ -20,6 +20,7 @@ def in_address(page: Any) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
 
+@pytest.mark.long
 def test_two_harmless_questions_and_on_to_the_next(page: Any) -> None:
     go(page, "/lessons")
     page.get_by_role("button", name="Two harmless questions").click()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from browser.journeys import ask, ask_link, table_of
 from browser.steps import go, settled
 
@@ -17,6 +18,7 @@ def opened(page: Any, entry: Any) -> None:
     assert page.evaluate("window.standing") == "here"
 
 
+@pytest.mark.long
 def test_an_old_answer_opens_without_loading_the_page_anew(page: Any, server: Any) -> None:
     sockets: list[Any] = []
     for age in (30, 50):

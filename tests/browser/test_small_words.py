@@ -20,6 +20,7 @@ def own_table(server: Any, name: str, schema: dict[str, Any] | None = None) -> d
     return home.add_table(name, pd.DataFrame(told), schema=declared, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
 
 
+@pytest.mark.long
 def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: Any, server: Any) -> None:
     own_table(server, "saved people")
     go(page, "/data?table=saved people&change=1")

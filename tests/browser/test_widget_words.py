@@ -116,6 +116,7 @@ def test_the_pages_with_most_widgets_speak_slovene(page: Any) -> None:
     assert {"Skip to main content", "Open", "Clear all"} <= english(page)
 
 
+@pytest.mark.long
 def test_a_calendar_speaks_slovene_in_an_english_browser(page: Any, server: Any) -> None:
     days = pd.DataFrame({"day": ["2024-02-01", "2024-03-01"] * 100})
     schema = dp.Schema({"day": dp.Date("2024-01-01", "2024-12-31", "ymd")})

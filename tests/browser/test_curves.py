@@ -14,7 +14,7 @@ from browser.steps import go, settled, shot
 
 @pytest.mark.long
 def test_a_curve_then_the_synthetic_column_beside_it(page: Any) -> None:
-    go(page, f"/ask?{urlencode({'table': 'town', 'q': 'cdf_tree', 'column': 'age', 'epsilon': '0.5'})}")
+    go(page, f"/ask?{urlencode({'table': 'town', 'q': 'cdf_tree', 'column': 'age', 'epsilon': '0.2'})}")
     assert "within" in page.locator('[role="note"]').inner_text()
     page.locator(".st-key-ask-go button").click()
     page.locator(".headline", has_text="Half are at or below").wait_for()

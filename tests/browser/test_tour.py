@@ -48,7 +48,7 @@ def test_a_word_explains_itself(page: Any, phone: Any) -> None:
     word = page.locator(".st-key-card-spend .gloss").first
     assert word.evaluate(SHOWN) == "none"
     word.hover()
-    means = say("gloss.epsilon.means")
+    means = say("gloss.allowance.means")
     assert word.get_attribute("aria-description") == means and means[:40] in word.evaluate(SHOWN)
     page.mouse.move(0, 0)
     page.locator(".meter .gloss").first.focus()

@@ -16,6 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser.steps import LIMIT, TEST_LIMIT
+from waiting import waits
 
 if TYPE_CHECKING:
     from dpengine.workspace import Workspace
@@ -69,7 +71,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return OneBrowser(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m "not long"` chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seen: Counter[tuple[str, str]] = Counter()
+    for item in items:
+        case = item.location[0].removeprefix("tests/"), getattr(item, "originalname", item.name)
+        if waits(*case, seen[case]):
+            item.add_marker(pytest.mark.long)
+        seen[case] += 1
     journeys = [item for item in items if BROWSER_TESTS in item.path.parents]
     for item in journeys:
         item.add_marker(pytest.mark.browser)

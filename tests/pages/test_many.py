@@ -41,7 +41,7 @@ def opened(folder: Path, values: int, pages: int) -> None:
 
 
 def test_five_thousand_values(tmp_path: Path) -> None:
-    opened(tmp_path, 5_000, 6)
+    opened(tmp_path, 5_000, 3)
 
 
 @pytest.mark.long

@@ -317,16 +317,16 @@ def test_errors_grow_with_the_root_of_the_questions_and_not_with_their_number() 
     assert by["lecture"][10] > by["basic"][10] and by["lecture"][1000] < by["basic"][1000]
 
 
-def test_curves_pass_through_the_setting_and_fall() -> None:
-    for key, relation in CASES:
-        found = solved(key, relation, "promise")[1]
-        for curve, place, here in (
-            (whatif_curves.along_epsilon(found.query), found.query.epsilon, found.promise.figure_for(found.query)),
-            (whatif_curves.along_people(found.query), Fraction(found.people), whatif_curves.at_people(found.query)),
-        ):
-            assert dict(curve)[place] == here
-            errors = [error for _, error in curve]
-            assert errors == sorted(errors, reverse=True) and errors[0] > errors[-1]
+@pytest.mark.parametrize(("key", "relation"), CASES)
+def test_curves_pass_through_the_setting_and_fall(key: str, relation: str) -> None:
+    found = solved(key, relation, "promise")[1]
+    for curve, place, here in (
+        (whatif_curves.along_epsilon(found.query), found.query.epsilon, found.promise.figure_for(found.query)),
+        (whatif_curves.along_people(found.query), Fraction(found.people), whatif_curves.at_people(found.query)),
+    ):
+        assert dict(curve)[place] == here
+        errors = [error for _, error in curve]
+        assert errors == sorted(errors, reverse=True) and errors[0] > errors[-1]
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])

@@ -1,0 +1,106 @@
+"""Which cases of a test wait for `make audit`, because others of the same test run in `make test`.
+
+Every third case of the tests below runs in `make test`, all of them in `make audit`. They are the tests that took a
+second or more of the processor together, with three cases or more, where a case more is another question, size, page
+or language. What stands for privacy is not among them: losses against laws, sensitivities by brute force, planted
+errors, leaks, faults, kept workspaces.
+"""
+
+from __future__ import annotations
+
+EVERY = 3
+THINNED: dict[str, tuple[str, ...]] = {
+    "engine/accountant/test_filter_raised.py": ("test_no_chooser_gets_past_a_cap_that_is_raised_along_the_way",),
+    "engine/asking/test_looks.py": ("test_what_the_ledger_holds_is_enough",),
+    "engine/asking/test_plan.py": ("test_redistribution_uses_what_is_left_and_keeps_locks_and_the_part_to_keep",),
+    "engine/asking/test_session_analyst.py": ("test_an_adaptive_analyst_gets_answers_within_alpha",),
+    "engine/audit/test_columns.py": ("test_it_says_what_every_pair_of_one_row_tables_says",),
+    "engine/audit/test_one_row.py": ("test_one_row_says_what_all_tables_say",),
+    "engine/declared/test_usual_spellings.py": ("test_a_table_is_sound",),
+    "engine/intake/test_records.py": (
+        "test_a_line_too_long_is_damaged_to_its_end",
+        "test_line_ends",
+        "test_the_other_lines_in_every_encoding",
+    ),
+    "engine/mechanisms/test_cdf_tree.py": ("test_the_tree_keeps_its_band_also_when_averaged",),
+    "engine/mechanisms/test_choices.py": ("test_what_version_1_drew_keeps_its_loss",),
+    "engine/mechanisms/test_cuts.py": ("test_what_is_cut_is_told",),
+    "engine/mechanisms/test_find_declarations.py": ("test_lists_keep_their_claim_on_small_tables",),
+    "engine/mechanisms/test_find_values.py": ("test_exact_epsilon_and_delta_on_small_tables",),
+    "engine/mechanisms/test_gaussian_numbers.py": ("test_its_ranges_hold_the_truth",),
+    "engine/mechanisms/test_item_bars.py": ("test_the_same_numbers_come_from_a_file",),
+    "engine/mechanisms/test_joint_cuts.py": ("test_several_keep_their_promise_at_once_and_their_ranges_hold",),
+    "engine/mechanisms/test_promise_kept.py": ("test_a_promise_bought_at_its_least_price_is_kept",),
+    "engine/mechanisms/test_promise_words.py": ("test_a_wish_is_read_in_the_unit_it_is_written_in",),
+    "engine/mechanisms/test_residuals.py": ("test_the_loss_is_the_worst_of_every_pair_of_rows",),
+    "engine/mechanisms/test_shuffle.py": ("test_bars_and_what_a_zero_may_hide",),
+    "engine/mechanisms/test_synthetic.py": ("test_the_promise_is_kept",),
+    "engine/mechanisms/test_telling.py": (
+        "test_a_large_spend_on_a_large_table_tells",
+        "test_a_small_spend_on_a_small_table_says_nothing",
+    ),
+    "engine/mechanisms/test_training.py": ("test_the_engine_computes_what_the_reference_means",),
+    "engine/mechanisms/test_vector_mean.py": ("test_all_ranges_hold_at_once",),
+    "engine/noise/test_coins_noise.py": ("test_gaussian_noise_follows_the_law",),
+    "engine/planning/test_whatif.py": (
+        "test_curves_pass_through_the_setting_and_fall",
+        "test_the_allowance_is_the_least_that_bears_the_questions",
+        "test_the_people_are_the_fewest_that_keep_the_wish",
+        "test_the_promise_is_that_of_the_most_each_may_take",
+        "test_the_questions_are_as_many_as_fit_and_no_more",
+    ),
+    "engine/population/test_rounding.py": ("test_all_that_is_told_is_a_function_of_the_cell",),
+    "engine/released/test_look_ranges.py": ("test_ranges_hold_all_at_once_and_each_by_itself",),
+    "engine/test_workspace.py": ("test_no_value_makes_a_release_fail",),
+    "pages/test_addresses.py": ("test_any_address_gives_a_page",),
+    "pages/test_audit_page.py": (
+        "test_as_built_no_more_is_lost_than_claimed_and_a_twin_loses_more",
+        "test_cells_hide_nothing_of_the_exact_loss",
+        "test_draws_follow_the_law_of_the_picture_twins_too",
+        "test_every_kind_of_picture_stands",
+    ),
+    "pages/test_counted.py": (
+        "test_every_answer_says_what_is_cut",
+        "test_it_is_said_before_anything_is_spent",
+    ),
+    "pages/test_declare_lines.py": ("test_to_open_a_guess_does_not_settle_it",),
+    "pages/test_declare_page.py": (
+        "test_a_bad_list_is_refused_at_its_card",
+        "test_a_bad_range_is_refused_at_its_card",
+    ),
+    "pages/test_exactly.py": ("test_a_spend_that_cannot_be_leaves_everything_where_it_was",),
+    "pages/test_lesson_linkage.py": ("test_patients_are_found_again_as_a_slow_search_finds_them",),
+    "pages/test_lessons.py": (
+        "test_a_link_brings_a_lesson_back",
+        "test_every_setting_at_its_ends_has_a_picture_and_words",
+    ),
+    "pages/test_lessons_more.py": ("test_the_bells_say_their_figures",),
+    "pages/test_overfitting.py": ("test_the_old_address_leads_to_the_lesson",),
+    "pages/test_owner.py": ("test_acts_that_cannot_be_are_found",),
+    "pages/test_picked.py": ("test_what_is_picked_stays_picked",),
+    "pages/test_places.py": ("test_an_old_address_opens_the_same_thing_cold",),
+    "pages/test_publish_page.py": (
+        "test_bad_input_gets_one_sentence_and_spends_nothing",
+        "test_what_can_never_be_published_is_said_at_once",
+    ),
+    "pages/test_train_page.py": ("test_bad_input_gets_one_sentence_and_spends_nothing",),
+    "pages/test_trust_page.py": ("test_what_cannot_be_done_is_a_sentence",),
+    "pages/test_whatif_page.py": ("test_it_says_how_many_people_a_model_a_table_a_session_or_a_curve_takes",),
+    "pages/test_workshop.py": ("test_what_is_called_true_is_true_of_the_file",),
+    "test_contract.py": (
+        "test_a_person_with_several_rows_is_one_person",
+        "test_intervals_cover_the_truth",
+        "test_least_epsilon_is_the_least",
+        "test_nobody_can_promise_better_than_the_floor",
+        "test_parameters_round_trip",
+        "test_quantile_keeps_rank_promise_and_range_covers",
+        "test_samples_follow_the_law",
+        "test_the_shape_of_answers_is_public",
+        "test_what_rounding_takes_is_in_the_range",
+    ),
+}
+
+
+def waits(file: str, test: str, place: int) -> bool:
+    """Does this case wait? `place` counts the cases of its test."""
+    return test in THINNED.get(file, ()) and place % EVERY != 0

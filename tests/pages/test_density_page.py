@@ -14,7 +14,7 @@ from helpers_declare import ROOT
 from helpers_page import plain
 
 import dpengine as dp
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent_taken
 from dpengine.messages import say
 from ui.ledger import report
 from ui.parts import exports, spend
@@ -93,7 +93,7 @@ def test_mostly_noise_tells_the_price_that_helps() -> None:
     enough = table.preview(table.query("density", columns=["age"], epsilon=Fraction("0.05") * now.times_needed))
     told = plain(text(ask(table="few", columns=json.dumps(["age"]), epsilon="0.05")))
     assert enough.times_needed < Fraction("1.01") and enough.share > now.share * now.times_needed
-    assert f"which takes about {percent(enough.share)}" in told and "times the spend" not in told
+    assert f"which takes about {percent_taken(Fraction(1), enough.share)}" in told and "times the spend" not in told
     assert "does not pay for" in plain(text(ask(table="fewer", columns=json.dumps(["age"]), epsilon="0.05")))
 
 

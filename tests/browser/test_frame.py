@@ -20,7 +20,7 @@ from browser.journeys import (
 )
 from browser.steps import go, settled, shot
 
-from dpengine.core.printed import percent
+from dpengine.core.printed import percent_left
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.shell import nav
@@ -45,8 +45,9 @@ def test_an_empty_budget_refuses_kindly_also_at_night(open_page: Callable[..., A
     shot(page, "dark-start")
     ask(page, ask_link("residents", "median", column="salary", epsilon="0.5"))
     table = table_of(page, server, "residents")
-    assert 0 < table.meter().used < 1 and f"{percent(table.meter().unused)} left" in meter(page)
-    table.ask(table.query("histogram", column="gender", epsilon="0.5"))  # with the noise that takes all that is left
+    assert 0 < table.meter().used < 1 and f"{percent_left(table.meter().unused)} left" in meter(page)
+    rest = f"{float(table.meter().unused):.6f}"
+    table.ask(table.query("histogram", column="gender", epsilon=rest))
     go(page, ask_link("residents", "histogram", column="gender", epsilon="0.5"))
     shot(page, "dark-answer")
     assert " 0 % left" in meter(page)

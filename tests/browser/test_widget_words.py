@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from browser import views
 from browser.journeys import ask_link
-from browser.steps import go, settled, shot
+from browser.steps import LIMIT, go, settled, shot
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 import dpengine as dp
 from dpengine.messages import _part
@@ -72,6 +73,17 @@ def english(page: Any) -> set[str]:
     return {said for said in page.evaluate(_SAID) if any(one.fullmatch(said) for one in _ENGLISH)}
 
 
+def unfold(page: Any, field: Any) -> None:
+    """A list that was opened while the page was being drawn anew closes with it: it is opened again."""
+    for turn in range(5):
+        field.click()
+        try:
+            return page.locator('[role="listbox"]').wait_for(timeout=LIMIT / 5)
+        except PlaywrightTimeout:
+            if turn == 4:
+                raise
+
+
 def everywhere(page: Any) -> set[str]:
     """On the page as it is, with all unfolded, and with its first lists and calendars open."""
     found = english(page)
@@ -81,8 +93,7 @@ def everywhere(page: Any) -> set[str]:
     for widget in ("stMultiSelect", "stSelectbox"):
         fields = page.locator(f'[data-testid="{widget}"]:visible input')
         if fields.count():
-            fields.first.click()
-            page.locator('[role="listbox"]').wait_for()
+            unfold(page, fields.first)
             found |= english(page)
             fields.first.press_sequentially("qqzz")
             page.locator('[role="option"]').nth(1).wait_for(state="hidden")  # one is left: that there are none

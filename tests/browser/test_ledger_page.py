@@ -48,7 +48,7 @@ def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> No
         assert entry.charge.claim["sentence"] in told and entry.charge.hash[:8] in told
         assert ("Most: " if place == 0 else " – ") in told and " %" in told
     text = read_text(page)
-    assert "when (UTC)" in text and "96 %" in meter(page)
+    assert "when (UTC)" in text and "95.8 %" in meter(page)
     assert "if all had been fixed in advance" in text and "If you stop now" in text
     assert page.locator(".st-key-card-burn .js-plotly-plot").is_visible()
     row, head = dp.open_workspace(server.home).ledger.head()

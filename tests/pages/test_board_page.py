@@ -19,7 +19,10 @@ from streamlit.testing.v1 import AppTest
 import dpengine as dp
 from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.messages import say
-from ui.board.board_figures import Bar, Card
+from dpengine.released import look_groups
+from dpengine.released.look import Figure
+from ui.board import board_result
+from ui.board.board_figures import Bar, Card, Picked
 
 pytestmark = pytest.mark.usefixtures("shared")
 
@@ -286,3 +289,23 @@ def test_no_gain_is_offered_that_cannot_be_read(table: dp.Table) -> None:
         for label in (one.proto.label for one in app.get("page_link")):
             if told := re.search(r"±(\S+) instead of ±(\S+)", label):
                 assert told[1] != told[2], label
+
+
+def test_what_shows_little_stands_behind_one_line_unless_all_does() -> None:
+    lands, sexes, ages = (Card(name, (), False, "", "", score) for name, score in (("l", 0.01), ("s", 0.4), ("a", 0.3)))
+    assert board_result._apart((sexes, ages, lands), Picked()) == ((sexes, ages), (lands,))
+    assert board_result._apart((sexes, lands), Picked(by="s", group="f")) == ((sexes, lands), ())  # of a group: unlike
+    assert board_result._apart((lands,), Picked()) == ((lands,), ())
+
+
+def test_how_much_a_picture_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shares and their ranges: half and half, nearly all in one bar, nothing but noise."""
+    told = {
+        "halves": [(0.5, 0.45, 0.55), (0.5, 0.45, 0.55)],
+        "one": [(0.97, 0.95, 0.99), (0.03, 0.01, 0.05)],
+        "noise": [(0.4, 0.0, 1.0), (0.6, 0.0, 1.0)],
+    }
+    figures = {name: [Figure(str(at), *one, "measured") for at, one in enumerate(ends)] for name, ends in told.items()}
+    monkeypatch.setattr(look_groups, "of_everyone", lambda _, column: figures[column])
+    shown = {name: look_groups.told_apart(None, name) for name in told}  # type: ignore[arg-type]
+    assert shown == {"halves": pytest.approx(0.45), "one": pytest.approx(0.01), "noise": 0}

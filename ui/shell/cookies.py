@@ -10,9 +10,12 @@ from ui.shell.web import REMEMBERED
 
 def kept(name: str) -> str | None:
     """As the browser said it when this session began."""
-    cookie, choices = REMEMBERED[name]
-    told = st.context.cookies.get(cookie)
-    return told if told in choices else None
+    said: dict[str, str | None] = st.session_state.setdefault("cookies-said", {})
+    if name not in said:
+        cookie, choices = REMEMBERED[name]
+        told = st.context.cookies.get(cookie)
+        said[name] = told if told in choices else None
+    return said[name]
 
 
 def keep(name: str, value: str | None) -> None:

@@ -13,6 +13,7 @@ Measure     mean error of a count; the largest rank error of the named, in peopl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -88,6 +89,7 @@ def _named(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dic
 
     for who, query in ((OURS, best(usual)), (BEFORE, usual)):
         yield line(case, relation, pure(epsilon), who, again(draws, lambda q=query: off(q.draw(value, COINS))))
+    yield from _in_no_order(table, relation, epsilon, draws, usual, counts)
     moves = 2 if relation == REPLACE else 1
     near = linf_distance(T="i64", monotonic=relation != REPLACE)
     scale = NAMED * moves / float(epsilon)
@@ -95,6 +97,30 @@ def _named(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dic
     yield line(case, relation, pure(epsilon), "OpenDP", again(draws, lambda: off(_peeled(their, counts))))
     joint = [off(_joint(counts, float(epsilon) / (2 * moves))) for _ in range(draws)]
     yield line(case, relation, pure(epsilon), "joint draw", joint, note="a joint draw promises ranks alone")
+
+
+def _in_no_order(
+    table: Made, relation: str, epsilon: str, draws: int, usual: AnyQuery, counts: Any
+) -> Iterator[dict[str, Any]]:
+    """How far one that is left out is ahead of one that is named."""
+    case, value = f"the {NAMED} most common last digits, in no order: {table.title}", tuple(counts.tolist())
+
+    def ahead(places: Any) -> float:
+        named = list(places)
+        return float(max(np.delete(counts, named).max() - counts[named].min(), 0))
+
+    now = best(replace(usual, ordered=False))  # type: ignore[call-arg]
+    for who, query in ((OURS, now), (BEFORE, usual)):
+        drawn = again(draws, lambda q=query: ahead(q.draw(value, COINS)))
+        yield line(case, relation, pure(epsilon), who, drawn, note=query.noise)
+    moves = 2 if relation == REPLACE else 1
+    near = linf_distance(T="i64", monotonic=relation != REPLACE)
+    their = m.make_noisy_max(
+        vector_domain(atom_domain(T="i64")), near, max_divergence(), NAMED * moves / float(epsilon)
+    )
+    yield line(case, relation, pure(epsilon), "OpenDP", again(draws, lambda: ahead(_peeled(their, counts))))
+    joint = [ahead(_joint(counts, float(epsilon) / (2 * moves))) for _ in range(draws)]
+    yield line(case, relation, pure(epsilon), "joint draw", joint)
 
 
 def _peeled(chosen: Any, counts: Any) -> list[int]:

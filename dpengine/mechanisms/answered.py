@@ -98,6 +98,11 @@ class Answered(ABC):
         """The ranks that are asked for, as shares of people (½ for a median); none for other questions."""
         return ()
 
+    @property
+    def names_ordered(self) -> bool:
+        """Of several names: is their order told?"""
+        return True
+
     def tells_range(self) -> bool:
         """Does the answer come with a range of values?"""
         return True

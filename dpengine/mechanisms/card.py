@@ -45,6 +45,7 @@ class Parameter:
     kind: str  # column.number, .ordered, .category, .listed (or sets), .any, .file, share, bins, where, epsilon, …
     default: Any = None
     required: bool = False
+    above: str = ""  # shown only where the field of this name is above 1
     words: str = ""  # selects other words around the field than the usual ones: form.of.<words>, form.for.<words>
 
     def around(self, code: str) -> str:

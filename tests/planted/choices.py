@@ -18,6 +18,8 @@ from dpengine.declared.schema import MISSING, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms.choices.noisy_argmax import NoisyArgmax
 from dpengine.mechanisms.choices.quantile import Quantile
+from dpengine.mechanisms.choices.top_item import TopItem
+from dpengine.mechanisms.query import Sensitivity
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.noise.laws import max_divergence
 from tests.planted.registry import Planted
@@ -70,6 +72,13 @@ class FlipAsBoundedRange(NoisyArgmax):
         return Exponential(self.epsilon)
 
 
+class SetOfOneMove(TopItem):
+    """A set drawn as if the least in it and the largest outside moved one way."""
+
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity("linf", self.each)
+
+
 class WholeForEachGroup(Quantile):
     """Percentiles by group where a person may leave one group and enter another, each group at the whole ε."""
 
@@ -94,6 +103,7 @@ class TwiceTheChoice(AdaptiveSession):
         return right.at(2 * right.epsilon)
 
 
+TWO_AT_ONCE: dict[str, Any] = {"column": "t", "how_many": 2, "ordered": False, "noise": "joint_set"}
 SOME: dict[str, Any] = {"column": "x", "share": ["0.25", "0.75"], "by": "c"}
 JOINTLY, ROOTED = SOME | {"with_range": False, "noise": "joint"}, SOME | {"noise": "gaussian_root"}
 GROUPS: dict[str, Any] = {"options": [[["c", "in", ["a"]]], [["c", "in", ["b"]]]]}
@@ -101,6 +111,15 @@ FLIPPED = GROUPS | {"noise": "permute_and_flip"}
 LARGEST = made(AdaptiveSession, {"calibration": "gaussian", "questions": 1, "ask": {"largest": GROUPS["options"]}})
 
 PLANTED = [
+    Planted(
+        "a set drawn with Δ = 1",
+        "One person may lower the least of those named and raise the largest of those left out.",
+        check_sensitivity,
+        "moves it by",
+        made(TopItem, TWO_AT_ONCE),
+        made(SetOfOneMove, TWO_AT_ONCE),
+        also=((check_law_against_loss, "exceeds"),),
+    ),
     Planted(
         "percentiles of every group at the whole ε",
         "A joint draw for each group, as if nobody could leave one group and enter another.",

@@ -33,7 +33,7 @@ from ui.shell import style
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import cut, limits, pictured
-from ui.words.wording import axis, from_zero, headline, range_words
+from ui.words.wording import axis, from_zero, headline, range_words, released_words
 
 MOST_ANSWERS = 500
 _SHOWN = 10**4
@@ -195,7 +195,7 @@ def picture(answer: dp.Answer) -> str:
 
 
 def _named(answer: dp.Answer) -> str:
-    return _p(say("answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"), "muted")
+    return _p(released_words(answer), "muted")
 
 
 _PICTURES: dict[AnswerKind, Callable[[dp.Answer], str]] = {

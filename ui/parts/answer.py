@@ -22,7 +22,7 @@ from ui.shell import nav, steer
 from ui.shell.state import workspace
 from ui.words import gloss
 from ui.words.figures import cut, figure, limits, printed_range
-from ui.words.wording import axis, headline, range_words
+from ui.words.wording import axis, headline, range_words, released_words
 
 # Answers that are no figure are read on a page of their own; the address names them.
 READ_ON: dict[AnswerKind, tuple[str, str]] = {
@@ -76,8 +76,7 @@ def _explained(answer: dp.Answer, key: str) -> None:
 
 
 def _named(answer: dp.Answer, key: str) -> None:
-    code = "answer.label_only" if isinstance(answer.value, str) else "answer.labels_only"
-    st.html(f'<p class="lead">{escape(say(code))}</p>')
+    st.html(f'<p class="lead">{escape(released_words(answer))}</p>')
 
 
 def _curve(answer: dp.Answer, key: str) -> None:

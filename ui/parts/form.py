@@ -20,7 +20,7 @@ from ui.shell.language import IN_ADDRESS, address
 STATE = "ask"
 _BESIDE = ("table", "answer", IN_ADDRESS)  # in the address too, and no part of the question
 ORDER = asked_on("ask")
-_JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "options", "bandwidth")
+_JSON = ("where", "of", "bins", "with_range", "people", "columns", "how_many", "ordered", "options", "bandwidth")
 USUAL = {"epsilon": "0.1"}
 
 
@@ -158,6 +158,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         chosen |= several.pickers(table, offered(table, key), given, pickers.turn())
     for parameter in parameters.values():
         if parameter.kind == "people" and table.facts.unit.id_column is None:
+            continue
+        if parameter.above and chosen.get(parameter.above, 1) <= 1:
             continue
         if parameter.kind in ("share", "bins", "switch", "number", "columns", "people", "points"):
             value = _extra(table, parameter, given, chosen, key)

@@ -23,7 +23,7 @@ def show(query: dp.Query) -> None:
         words = say("preview.band", promise=told)
         picture = error_bar.line(share, words)
     elif query.answer_kind == "label":
-        words = say("preview.name", promise=told)
+        words = say("preview.name" if query.names_ordered else "preview.names", promise=told)
         picture = error_bar.bars(2, share, words)
     else:
         words = say("preview.one" if many == 1 else "preview.several", promise=told, many=many)

@@ -270,6 +270,13 @@ def _board_range(answer: dp.Answer) -> str:
     return promised[:1].upper() + promised[1:] + "."
 
 
+def released_words(answer: dp.Answer) -> str:
+    """Of an answer that is a name or several: what is released, and what is not."""
+    if isinstance(answer.value, str):
+        return say("answer.label_only")
+    return say("answer.labels_only" if answer.query.names_ordered else "answer.names_only")
+
+
 def _label_range(answer: dp.Answer) -> str:
     """How far another may be ahead of the names that were drawn."""
     several = isinstance(answer.value, dict)
@@ -279,6 +286,8 @@ def _label_range(answer: dp.Answer) -> str:
         told = say("answer.drawn_several" if several else "answer.drawn", names=names_of(answer)) + " " + told
     if state == APART:
         told += " " + say("answer.perhaps_means" if answer.query.conditional else "answer.perhaps_few")
+    if not answer.query.names_ordered:
+        return told
     first = next(iter(answer.value)) if several else answer.value
     return f"{told} {_unlisted(answer, first)}".strip()
 

@@ -11,7 +11,8 @@ Draw        r with probability ∝ exp(rate·q(r)), exactly, over the public lis
             Permute-and-flip: in a random order the first whose coin, with chance exp(−rate·(best − q(r))), comes up.
 Accuracy    q(chosen) ≥ best − g with probability ≥ 1−β, g = ⌈ln((|R|−1)(1−β)/β)/rate⌉ − 1, and on the worst table no
             less; for permute-and-flip as exactly (noise/tails.py).
-Several     k items in order by peeling: each draw costs ε/k and the chosen one no longer competes.
+Several     k items in order by peeling: each draw costs ε/k and the chosen one no longer competes. Where the order is
+            not asked for, all may be drawn at once (“joint_set”, `joint_set`), or are peeled and told by name.
 Cost        one scan and k draws over |R| candidates.
 """
 
@@ -22,7 +23,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from math import comb
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -36,6 +38,7 @@ from dpengine.declared.grouped import Grouped, Ref, ref_json
 from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, ItemSet
 from dpengine.mechanisms.card import Card, Parameter
+from dpengine.mechanisms.choices import joint_set
 from dpengine.mechanisms.promises import NearBest
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
 from dpengine.mechanisms.telling import APART, LIKELY, REST, state_of_first
@@ -47,6 +50,7 @@ from dpengine.noise.tails import choice_behind, choice_gap, flip_behind, flip_ga
 from dpengine.statistics.counts import BinCounts, CellCounts, ItemCounts
 
 MOST_ITEMS = 20
+SET = "joint_set"
 MOST_LISTED = 50_000
 MOST_FLIPPED = 60  # candidates: the law of permute-and-flip takes their cube
 
@@ -64,6 +68,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         parameters=(
             Parameter("column", "column.listed", required=True),
             Parameter("how_many", "number", default=1),
+            Parameter("ordered", "switch", default=True, above="how_many"),
             Parameter("where", "where"),
             Parameter("epsilon", "epsilon", required=True),
         ),
@@ -78,6 +83,9 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
             "permute-and-flip": {"column": "t", "noise": "permute_and_flip"},
             "the first two, permute-and-flip": {"column": "t", "how_many": 2, "noise": "permute_and_flip"},
             "of sets, permute-and-flip": {"column": "s", "noise": "permute_and_flip", "where": [["x", ">=", 1]]},
+            "two in no order": {"column": "t", "how_many": 2, "ordered": False, "noise": "joint_set"},
+            "two of sets in no order": {"column": "s", "how_many": 2, "ordered": False, "noise": "joint_set"},
+            "two peeled, in no order": {"column": "t", "how_many": 2, "ordered": False},
             "the first two of sets": {"column": "s", "how_many": 2, "where": [["x", ">=", 1]]},
         },
         example=Example({"column": "town"}, others="even"),
@@ -86,10 +94,11 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         with_noise={"flip": Example({"column": "town", "noise": "permute_and_flip"}, others="even")},
     )
 
-    noises: ClassVar[tuple[str, ...]] = ("permute_and_flip",)
+    noises: ClassVar[tuple[str, ...]] = ("permute_and_flip", SET)
 
     column: Ref
     how_many: int = 1
+    ordered: bool = True  # of several: is their order told?
 
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
@@ -98,17 +107,37 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         wanted = read_number(given.get("how_many", 1), say("param.how_many.label"))
         if wanted.denominator != 1 or not 1 <= wanted <= MOST_ITEMS:
             raise AllowanceError("top.how_many", most=MOST_ITEMS)
-        return {"column": name, "how_many": int(wanted)}
+        ordered = given.get("ordered", True)
+        if not isinstance(ordered, bool):
+            raise AllowanceError("query.switch", name=say("param.ordered.label"))
+        return {"column": name, "how_many": int(wanted), "ordered": ordered or wanted == 1}
 
     def __post_init__(self) -> None:
         if self.how_many >= len(self.candidates):
             raise AllowanceError("top.how_many", most=min(len(self.candidates) - 1, MOST_ITEMS))
+        if self.noise == SET and not self._together:
+            raise AllowanceError("query.noise", noises=["permute_and_flip"])
+
+    @property
+    def _together(self) -> bool:
+        """Can the set be drawn at once?"""
+        return not self.ordered and joint_set.countable(len(self.candidates), self.how_many)
+
+    def with_noise(self, noise: str) -> Self:
+        return super().with_noise("" if noise == SET and not self._together else noise)
+
+    @property
+    def names_ordered(self) -> bool:
+        return self.ordered
 
     def own_json(self) -> JsonObject:
-        return {"column": ref_json(self.column)} | ({"how_many": self.how_many} if self.how_many > 1 else {})
+        own: JsonObject = {"column": ref_json(self.column)}
+        own |= {"how_many": self.how_many} if self.how_many > 1 else {}
+        return own if self.ordered else own | {"ordered": False}
 
     def sentence(self) -> str:
-        code = "sentence.top_item" if self.how_many == 1 else "sentence.top_items"
+        several = "sentence.top_items" if self.ordered else "sentence.top_set"
+        code = "sentence.top_item" if self.how_many == 1 else several
         return say(code, many=self.how_many, column=self.column, who=self.whom())
 
     @cached_property
@@ -134,17 +163,29 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         return BinCounts(self.column, tuple(range(size)), size, self.where)
 
     def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
+        counts = self._counts(value)
+        return tuple(joint_set.scores(counts, self.how_many).values()) if self.noise == SET else counts
+
+    def _counts(self, value: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(np.array(value, dtype=np.int64)[self.candidates].tolist())
 
+    @property
+    def _moves(self) -> int:
+        return 2 if self.facts.relation == "replace" else 1
+
     def sensitivity(self) -> Sensitivity:
-        return Sensitivity("linf", self.each)
+        return Sensitivity("linf", self.each * self._moves if self.noise == SET else self.each)
 
     @property
     def rate(self) -> Fraction:
-        moves = 2 if self.facts.relation == "replace" else 1
+        moves = self._moves
+        if self.noise == SET:
+            return self.epsilon / (2 * self.sensitivity().bound)
         return self.epsilon / self.how_many / (moves * self.sensitivity().bound)
 
     def loss(self) -> Loss:
+        if self.noise == SET:
+            return Exponential(self.epsilon)
         epsilon = self.epsilon / self.how_many
         part: Loss = Pure(epsilon) if self.noise else Exponential(epsilon)
         return Together((part,) * self.how_many) if self.how_many > 1 else part
@@ -155,6 +196,8 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     def _near(self, gap: Callable[[Fraction, int, Fraction], int]) -> NearBest:
         size = len(self.candidates)
         floor = least_choice_gap(self.epsilon, size, self.beta)
+        if self.noise == SET:
+            return NearBest(choice_behind(self.rate, comb(size, self.how_many), self.beta), self.beta, floor)
         return NearBest(gap(self.rate, size, self.beta / self.how_many), self.beta, floor)
 
     def promised_before(self) -> list[JsonObject]:
@@ -164,7 +207,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
     def state(self, value: Json, interval: Json) -> str:
         state = state_of_first(self.promise().gap, self.facts.about, len(self.candidates), self.where.everyone)
         first = next(iter(value)) if isinstance(value, dict) else value
-        return state or (REST if self.unlisted(str(first)) else "")
+        return state or (REST if self.ordered and self.unlisted(str(first)) else "")
 
     def named_by(self) -> object:
         return self.facts.schema.listed(self.column)
@@ -177,6 +220,9 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         codes = self.candidates
         scores = np.array(value, dtype=np.int64)[codes]
         most = None if self.facts.people is None else self.facts.people * self.each
+        if self.noise == SET:
+            places = joint_set.draw(scores, self.how_many, self.rate, coins, most)
+            return tuple(int(codes[place]) for place in places)
         chosen: list[int] = []
         for _ in range(self.how_many):
             gaps = scores.max() - scores
@@ -186,15 +232,20 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
                 place, _ = coins.choose(gaps, np.ones_like(gaps), self.rate, most)
             chosen.append(int(codes[place]))
             codes, scores = np.delete(codes, place), np.delete(scores, place)
-        return tuple(chosen)
+        return tuple(chosen if self.ordered else sorted(chosen))
 
     def law(self, value: tuple[int, ...]) -> Finite | None:
         """Every order of the chosen items; None where there are too many to list."""
         size = len(self.candidates)
+        if self.noise == SET:
+            if comb(size, self.how_many) > MOST_LISTED:
+                return None
+            sets = joint_set.law(self._counts(value), self.how_many, self.rate).chances
+            return Finite({tuple(self.candidates[list(places)].tolist()): part for places, part in sets.items()})
         if size**self.how_many > MOST_LISTED or (self.noise and size > MOST_FLIPPED):
             return None
         law = flipped if self.noise else weighted
-        scores = dict(zip(self.candidates.tolist(), self.measured(value), strict=True))
+        scores = dict(zip(self.candidates.tolist(), self._counts(value), strict=True))
         chances: dict[tuple[int, ...], Decimal] = {(): Decimal(1)}
         for _ in range(self.how_many):
             longer: dict[tuple[int, ...], Decimal] = {}
@@ -204,7 +255,13 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
                 step = law({code: best - score for code, score in left.items()}, self.rate)
                 longer |= {(*chosen, code): chance * part for code, part in step.chances.items()}
             chances = longer
-        return Finite(chances)
+        if self.ordered:
+            return Finite(chances)
+        told: dict[tuple[int, ...], Decimal] = {}
+        for chosen, chance in chances.items():
+            named = tuple(sorted(chosen))
+            told[named] = told.get(named, Decimal(0)) + chance
+        return Finite(told)
 
     def labels(self) -> list[str]:
         return []
@@ -216,4 +273,4 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         column = self.facts.schema.listed(self.column)
         if self.how_many == 1:
             return Released(column.value(raw[0]))
-        return Released({column.value(code): place for place, code in enumerate(raw, start=1)})
+        return Released({column.value(code): place if self.ordered else 1 for place, code in enumerate(raw, start=1)})

@@ -273,12 +273,18 @@ class NearBest(Promise):
         return {"gap": self.gap, "unit": counted_words(asked), "chance": chance(self.beta)}
 
     def words(self, asked: Asked | None = None) -> str:
-        return say("promise.near_best", **self._told(asked))
+        return say("promise.left_out" if self._in_no_order(asked) else "promise.near_best", **self._told(asked))
 
     def short(self, asked: Asked | None = None) -> str:
-        return say("promise.short.near_best", **self._told(asked))
+        code = "promise.short.left_out" if self._in_no_order(asked) else "promise.short.near_best"
+        return say(code, **self._told(asked))
+
+    def _in_no_order(self, asked: Asked | None) -> bool:
+        return asked is not None and not asked.names_ordered
 
     def drawn(self, asked: Asked | None = None, several: bool = False) -> str:
+        if self._in_no_order(asked):
+            return say("answer.none_left_out", **self._told(asked))
         return say("answer.none_ahead_several" if several else "answer.none_ahead", **self._told(asked))
 
     def size(self) -> str:

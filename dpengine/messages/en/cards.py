@@ -63,6 +63,8 @@ SENTENCES: dict[str, str] = {
     "noise.permute_and_flip.chosen": "Chosen for you: a way of picking (permute-and-flip) that takes no more of the allowance, leaves room for as many questions like this, and comes nearer to the best: {now} instead of {usual}.",
     "noise.joint.theorem": "Exponential mechanism over several cuts at once (JointExp: Gillenwater, Joseph, Kulesza 2021), the rows of one value shared out",
     "noise.joint.chosen": "Chosen for you: all figures of this answer are drawn together, which takes no more of the allowance, leaves room for as many questions like this, and promises more: “{now}” instead of “{usual}”.",
+    "noise.joint_set.theorem": "Exponential mechanism (McSherry, Talwar 2007, Theorem 6) over all sets of so many values at once",
+    "noise.joint_set.chosen": "Chosen for you: all names are drawn together, which takes no more of the allowance, leaves room for as many questions like this, and promises more: “{now}” instead of “{usual}”.",
     "noise.tree.theorem": "Hierarchical counts (Hay, Rastogi, Miklau, Suciu 2010) with discrete Laplace noise",
     "noise.tree.chosen": "Chosen for you: all ranges are read off one tree of noisy counts, which takes no more of the allowance, leaves room for as many questions like this, and promises more: “{now}” instead of “{usual}”.",
     "noise.gaussian_root.theorem": "Discrete Gaussian mechanism by a root of the matrix of sums (Fichtenberger, Henzinger, Upadhyay 2023; Canonne, Kamath, Steinke 2020, Theorem 14)",

@@ -62,6 +62,7 @@ SENTENCES: dict[str, str] = {
     "preview.several": "{many} numbers, each with an error bar this wide: {promise}.",
     "preview.more": "… and {more} more",
     "preview.name": "A name, or several in order; how far behind the first it may be: {promise}.",
+    "preview.names": "Names, in no order: {promise}.",
     "preview.band": "A curve, in a band this wide: {promise}.",
     "lever.lead": "What would help, the strongest first. Nobody looked at your rows for this; only you can know whether a range is enough:",
     "lever.range": "If no {column} is beyond {after}, declare that instead of {before}: {now} becomes {then}.",

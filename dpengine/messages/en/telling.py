@@ -19,6 +19,7 @@ SENTENCES = {
     "answer.no_average_ahead": "No other average is ahead of it by more than {share} of the range, {chance} times in 100.",
     "answer.none_ahead": "None is ahead of it by more than {gap} {unit}, {chance} times in 100.",
     "answer.none_ahead_several": "Of those not named before it, none is ahead of any of them by more than {gap} {unit}, {chance} times in 100.",
+    "answer.none_left_out": "None that is left out is ahead of any of them by more than {gap} {unit}, {chance} times in 100.",
     "answer.noise": "{what}: mostly noise",
     "answer.apart": "{parts}: cannot be told apart",
     "answer.apart_many": "These {parts} cannot be told apart",

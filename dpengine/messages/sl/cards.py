@@ -63,6 +63,8 @@ SENTENCES: dict[str, str] = {
     "noise.permute_and_flip.chosen": "Izbrano za vas: način izbiranja (permute-and-flip), ki ne porabi več proračuna, pusti prostor za prav toliko takih vprašanj in pride bližje najboljšemu: {now} namesto {usual}.",
     "noise.joint.theorem": "Eksponentni mehanizem za več meja hkrati (JointExp: Gillenwater, Joseph, Kulesza 2021), vrstice z isto vrednostjo so razdeljene",
     "noise.joint.chosen": "Izbrano za vas: vsa števila tega odgovora se izžrebajo skupaj, kar ne porabi več proračuna, pusti prostor za prav toliko takih vprašanj in obljubi več: »{now}« namesto »{usual}«.",
+    "noise.joint_set.theorem": "Eksponentni mehanizem (McSherry, Talwar 2007, izrek 6) na vseh množicah toliko vrednosti hkrati",
+    "noise.joint_set.chosen": "Izbrano za vas: vsa imena se izžrebajo skupaj, kar ne porabi več proračuna, pusti prostor za prav toliko takih vprašanj in obljubi več: »{now}« namesto »{usual}«.",
     "noise.tree.theorem": "Hierarhična števila (Hay, Rastogi, Miklau, Suciu 2010) z diskretnim Laplaceovim šumom",
     "noise.tree.chosen": "Izbrano za vas: vsi razponi se preberejo z enega drevesa zašumljenih števil, kar ne porabi več proračuna, pusti prostor za prav toliko takih vprašanj in obljubi več: »{now}« namesto »{usual}«.",
     "noise.gaussian_root.theorem": "Diskretni Gaussov mehanizem s korenom matrike vsot (Fichtenberger, Henzinger, Upadhyay 2023; Canonne, Kamath, Steinke 2020, izrek 14)",

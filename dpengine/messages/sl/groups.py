@@ -62,6 +62,7 @@ SENTENCES: dict[str, str] = {
     "preview.several": "{many} {many|število|števili|števila|števil}, vsako z območjem napake take širine: {promise}.",
     "preview.more": "… in še {more}",
     "preview.name": "Ime ali več imen po vrsti; koliko je lahko za prvim: {promise}.",
+    "preview.names": "Imena, brez vrstnega reda: {promise}.",
     "preview.band": "Krivulja v pasu take širine: {promise}.",
     "lever.lead": "Kaj bi pomagalo, najmočnejše najprej. Vaših vrstic za to ni pogledal nihče; ali kak razpon zadošča, veste samo vi:",
     "lever.range": "Če v stolpcu {column} nobena vrednost ni zunaj {after}, določite to namesto {before}: namesto {now} potem {then}.",

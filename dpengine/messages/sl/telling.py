@@ -19,6 +19,7 @@ SENTENCES = {
     "answer.no_average_ahead": "Nobeno drugo povprečje ni višje za več kot {share} razpona, v {chance} od 100 primerov.",
     "answer.none_ahead": "Nobena druga nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.none_ahead_several": "Med tistimi, ki še niso bile naštete, nobena nima več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
+    "answer.none_left_out": "Nobena izpuščena vrednost nima pred katerokoli od njih več kot {gap} {unit} prednosti, v {chance} od 100 primerov.",
     "answer.noise": "{what}: večinoma šum",
     "answer.apart": "{parts}: ni jih mogoče razločiti",
     "answer.apart_many": "Teh {parts} ni mogoče razločiti",

@@ -87,6 +87,7 @@ NAMED = (  # what the project says it has planted, word for word
     "a replaced row counted once",
     "a coordinate without noise",
     "one step paid for all",
+    "a preconditioner from un-noised moments",
     "a table's size used as if it were public",
     "a domain taken from the data",
     "one spend, two draws",

@@ -205,6 +205,12 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
             | noise("permute_and_flip"),
         ),
         (
+            "top_item",
+            {"column": rng.choice(lists + sets), "how_many": 2, "ordered": False}
+            | where()
+            | rng.choice([{}, {"noise": "joint_set"}]),
+        ),
+        (
             "noisy_argmax",
             {"options": [conditions(rng, schema, 1) for _ in range(rng.randint(2, 3))]}
             | where()
@@ -285,7 +291,9 @@ def questions(rng: random.Random, made: World) -> list[tuple[str, dict[str, Any]
         found.append(("crosstab", {"columns": rng.sample(lists, 2)} | where() | noise()))
     if small:
         cuts = rng.choice([{"share": ["0.25", "0.75"], "with_range": False}, {"share": "0.9"}])
-        found.append(("quantile", {"column": rng.choice(small), "noise": "joint"} | cuts | where()))
+        found.append(("quantile", {"column": rng.choice(small), "noise": "joint"} | cuts | where() | by()))
+        tree = {"column": rng.choice(small), "share": ["0.25", "0.75"], "noise": rng.choice(["tree", "gaussian_root"])}
+        found.append(("quantile", tree | where() | by()))
         found.append(("cdf", {"column": rng.choice(small), "points": rng.choice([1, 2])} | where()))
     columns = {"column.number": numbers, "column.ordered": ordered, "column.category": lists, "column.any": every}
     listed = {key for key, _ in found} | {"crosstab", "cdf", "train_logistic", "train_hinge"}

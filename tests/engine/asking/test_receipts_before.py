@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from math import exp
+from math import exp, inf
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -17,6 +17,7 @@ from dpengine.asking import answers
 from dpengine.asking import sessions as sessions_of
 from dpengine.asking.receipts import check
 from dpengine.asking.statement import ANSWER_COLUMNS
+from dpengine.mechanisms.curves.cdf_tree import CdfTree
 from dpengine.workspace import Workspace
 
 
@@ -122,3 +123,20 @@ def test_rows_that_say_nothing_of_what_is_cut(home: Workspace, table: dp.Table) 
     assert figures["counted"] == "Counted as declared: pay above 10 counts as 10, below 0 as 0.", "told all the same"
     wrong = asked(lambda told: told | {"cuts": [{"code": "cut.rows", "column": "who", "most": 9, "words": "x"}]}, 1)
     assert [one.code for one in check(wrong, home.ledger.export_rows())] == ["verify.claim"] * 2
+
+
+def test_a_curve_that_was_told_by_sums_of_nodes_is_told_better_now(home: Workspace) -> None:
+    """The same release, read anew: narrower, and its receipt keeps what was told."""
+    frame, schema = pd.DataFrame({"pay": list(range(100))}), dp.Schema({"pay": dp.Number(0, 99, missing=0)})
+    table = home.add_table("paid", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("10", "1e-6"))
+    query = table.query("cdf_tree", column="pay", epsilon="1")
+    with mock.patch.object(CdfTree, "_fitted_reaches", lambda query, looks: (inf,) * query.leaves):
+        before = table.ask(query)
+    (now,) = table.recall(query)
+    assert now.told_anew and now.raw == before.raw and now.receipt == before.receipt
+    assert now.receipt["answer"]["value"] == before.value and now.value == query.finish(before.raw or ()).value
+    widths = [sum(high - low for low, high in one.interval.values()) for one in (now, before)]
+    assert widths[0] < widths[1] and now.promise.amount < Fraction(before.receipt["claim"]["promise"]["alpha"])
+    assert codes(home, before, now) == ["verify.fine"] * 2
+    fresh = table.ask(query.at(Fraction(2)))
+    assert not fresh.told_anew and codes(home, fresh) == ["verify.fine"]

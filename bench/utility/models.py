@@ -1,7 +1,8 @@
 """Yes or no from nine columns: the share of 10,000 other people that a logistic model guesses right; more is better.
 
 The columns of `bench.census`, and a gain of which 92 of 100 have none; a large one nearly decides. The whole of a fresh
-allowance (ε, 10⁻⁶) is spent on the training, at most TRAININGS times. Gradients are read from arrays and noise is drawn as in `bench.training`.
+allowance (ε, 10⁻⁶) is spent on the training, at most TRAININGS times. Gradients are read from arrays and noise is drawn
+as in `bench.training`.
 
 Before      steps in a ball of weights, hundreds of them.
 Without     privacy, by Newton's method, and always the more frequent answer: in the note.
@@ -35,7 +36,7 @@ TRAININGS = 20
 
 
 def rows(draws: int) -> Iterator[dict[str, Any]]:
-    other = people_like(TESTED, SEED + 1)
+    other, times = people_like(TESTED, SEED + 1), min(draws, TRAININGS)
     for people in (3_000, 30_000):
         table = people_like(people, SEED)
         for epsilon in SPENDS:
@@ -47,7 +48,7 @@ def rows(draws: int) -> Iterator[dict[str, Any]]:
                 right = again(
                     min(draws, TRAININGS), lambda q=query, r=read, x=there: accuracy(x @ weights_of(q, r), other)
                 )
-                yield line(case, REPLACE, guarantee, who, right, better=MORE, note=f"{len(right)} trainings; {without}")
+                yield line(case, REPLACE, guarantee, who, right, better=MORE, note=f"{times} trainings; {without}")
 
 
 def people_like(people: int, seed: int) -> Columns:

@@ -60,6 +60,7 @@ from dpengine.noise.coins import Coins
 from dpengine.noise.laws import Independent, Laplace, Normal
 from dpengine.statistics.features import CONSTANT, MOST_WIDE, ROW_BITS, WEIGHT_BITS, Layout, Model, Weights
 from dpengine.statistics.gradient import GradientSum
+from dpengine.statistics.need import AnyNeed
 
 USUAL_STEPS = 600  # no default is larger
 LATTICE = 24
@@ -79,7 +80,7 @@ SHARED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
+class OfGradients(Stepwise[Json, tuple[int, ...]]):
     smooth: ClassVar[Fraction | None]  # β: the most second derivative of a row's loss in the margin; None: a corner
     usual_iterate: ClassVar[str] = TAIL
     regions: ClassVar[tuple[str, ...]] = REGIONS
@@ -297,20 +298,23 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
 
     # One step
 
-    def need(self) -> GradientSum:
+    def need(self) -> AnyNeed:
         return self.need_at((0,) * self.width)
 
     def need_at(self, weights: Weights) -> GradientSum:
         return GradientSum(self.layout, weights, self.units, self.lattice)
 
-    def measured(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        return value
+    def measured(self, value: Json) -> tuple[int, ...]:
+        return tuple(value)
 
-    def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
+    def noisy(self, slope: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
         noise = coins.gaussian if self.calibration == GAUSSIAN else coins.laplace
-        return tuple(noise(list(value), self.amount))
+        return tuple(noise(list(slope), self.amount))
 
-    def law(self, value: tuple[int, ...]) -> Independent:
+    def draw(self, value: Json, coins: Coins) -> tuple[int, ...]:
+        return self.noisy(value, coins)
+
+    def law(self, value: Json) -> Independent:
         kind = Normal if self.calibration == GAUSSIAN else Laplace
         return Independent(tuple(kind(coordinate, self.amount) for coordinate in value))
 
@@ -325,7 +329,7 @@ class OfGradients(Stepwise[tuple[int, ...], tuple[int, ...]]):
     def descend(self, read: Reader, coins: Coins, progress: Progress, stopped: Callable[[], bool]) -> Path:
         walk = [(0,) * self.width]
         for step in range(1, self.steps + 1):
-            walk.append(self.moved(walk[-1], self.draw(read(self.need_at(walk[-1])), coins)))
+            walk.append(self.moved(walk[-1], self.noisy(read(self.need_at(walk[-1])), coins)))
             progress(step, self.steps)
             if stopped():
                 break

@@ -23,7 +23,7 @@ When        λ ≤ n/60: with more noise than that in the moments there is no sh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -33,14 +33,17 @@ import numpy as np
 
 from dpengine.core.arrays import Floats
 from dpengine.core.errors import AllowanceError
+from dpengine.core.json_types import Json
 from dpengine.mechanisms.models.excess import GAUSSIAN, TrainingSetting
 from dpengine.mechanisms.models.of_sides import OfSides
 from dpengine.mechanisms.models.regions import BALL, MARGINS, REGIONS
-from dpengine.mechanisms.query import Progress
+from dpengine.mechanisms.query import Progress, Released, Sensitivity
 from dpengine.mechanisms.stepwise import Path, Reader
 from dpengine.noise.coins import Coins
+from dpengine.noise.laws import Independent, Normal
 from dpengine.statistics.features import WEIGHT_BITS, Weights
 from dpengine.statistics.moments import SecondMoments
+from dpengine.statistics.need import AnyNeed, Needs
 
 MOMENTS = Fraction(1, 5)  # of ρ
 USUAL_MARGIN = Fraction(4)
@@ -105,8 +108,11 @@ class OfMargins(OfSides):
 
     @property
     def moments_variance(self) -> Fraction:
-        change = self.moments.change(self.facts.unit.at_most, self.facts.relation == "replace")
-        return change / (MOMENTS * self.epsilon**2)
+        return self._moments_change / (MOMENTS * self.epsilon**2)
+
+    @property
+    def _moments_change(self) -> int:
+        return self.moments.change(self.facts.unit.at_most, self.facts.relation == "replace")
 
     @property
     def ridge(self) -> float:
@@ -136,9 +142,42 @@ class OfMargins(OfSides):
     def interval_reason(self) -> str | None:
         return "train.interval.margins" if self.follows else super().interval_reason()
 
+    # One step: the moments, and the gradient at 0, wherever the moments lead
+
+    def need(self) -> AnyNeed:
+        return Needs((self.moments, super().need())) if self.follows else super().need()
+
+    def sensitivity(self) -> Sensitivity:
+        """Of both, one after the other; each has noise for its own change."""
+        plain = super().sensitivity()
+        return replace(plain, bound=plain.bound + self._moments_change) if self.follows else plain
+
+    def measured(self, value: Json) -> tuple[int, ...]:
+        return (*value[0], *value[1]) if self.follows else super().measured(value)
+
+    def draw(self, value: Json, coins: Coins) -> tuple[int, ...]:
+        if not self.follows:
+            return super().draw(value, coins)
+        moments, slope = value
+        return *self.noisy_moments(moments, coins), *self.noisy(slope, coins)
+
+    def law(self, value: Json) -> Independent:
+        if not self.follows:
+            return super().law(value)
+        moments, slope = value
+        bells = (Normal(moment, self.moments_variance) for moment in moments)
+        return Independent((*bells, *super().law(slope).parts))
+
+    def finish(self, raw: tuple[int, ...]) -> Released:
+        if not self.follows:
+            return super().finish(raw)
+        start, moments = (0,) * self.width, len(self.moments.pairs)
+        there = self.moved_in(self.shape_of(raw[:moments]), start, raw[moments:])
+        return self.ended(self.path([start, there]))
+
     # The shape, and a step in it
 
-    def shape_of(self, noisy: list[int]) -> Shape:
+    def shape_of(self, noisy: Sequence[int]) -> Shape:
         """M from noisy moments: post-processing."""
         moments = np.zeros((self.width, self.width))
         for (i, j), amount in zip(self.moments.pairs, noisy, strict=True):
@@ -147,15 +186,10 @@ class OfMargins(OfSides):
         return Shape((np.maximum(sizes, 0) + self.ridge) / (4 * self.people), ways)
 
     def shaped(self, read: Reader, coins: Coins) -> Shape:
-        return self.shape_of(coins.gaussian(list(read(self.moments)), self.moments_variance))
+        return self.shape_of(self.noisy_moments(read(self.moments), coins))
 
-    def moved(self, weights: Weights, noisy: tuple[int, ...]) -> Weights:
-        """Without a shape, as if no two columns had anything to do with each other."""
-        if not self.follows:
-            return super().moved(weights, noisy)
-        alike = self.people * (self.layout.most / 2**16) ** 2
-        alone = Shape(np.full(self.width, (alike + self.ridge) / (4 * self.people)), np.eye(self.width))
-        return self.moved_in(alone, weights, noisy)
+    def noisy_moments(self, moments: Sequence[int], coins: Coins) -> list[int]:
+        return coins.gaussian(list(moments), self.moments_variance)
 
     def moved_in(self, shape: Shape, weights: Weights, noisy: tuple[int, ...]) -> Weights:
         slope = np.array([float(one) for one in noisy]) / (self.people * 2.0**self.lattice)
@@ -169,7 +203,7 @@ class OfMargins(OfSides):
             return super().descend(read, coins, progress, stopped)
         shape, walk = self.shaped(read, coins), [(0,) * self.width]
         for step in range(1, self.steps + 1):
-            walk.append(self.moved_in(shape, walk[-1], self.draw(read(self.need_at(walk[-1])), coins)))
+            walk.append(self.moved_in(shape, walk[-1], self.noisy(read(self.need_at(walk[-1])), coins)))
             progress(step, self.steps)
             if stopped():
                 break

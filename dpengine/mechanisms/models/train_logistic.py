@@ -34,6 +34,7 @@ class TrainLogistic(OfMargins):
         cases={
             "from a number": {"target": "c", "features": ["x"], **ONE_STEP},
             "from days": {"target": "t", "features": ["b"], "calibration": "l2_laplace", **ONE_STEP},
+            "along the data": {"target": "c", "features": ["x"], "region": "margins", **ONE_STEP, "lattice": 6},
             "weight by weight": {"target": "c", "features": ["z"], "calibration": "coordinate", **ONE_STEP},
         },
         example=Example(

@@ -12,11 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from battery import POSSIBLE_ROWS, SEVERAL, neighbours
+from battery import POSSIBLE_ROWS, SEVERAL, check_law_against_loss, neighbours
 from helpers_training import every_relation, made, walked
 
 import dpengine as dp
+from dpengine.accountant.costs import cost
 from dpengine.accountant.loss import Gaussian
+from dpengine.audit.exact import ORDER, worst
+from dpengine.audit.world import named
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit
@@ -27,7 +30,7 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS, Layout
 from dpengine.statistics.moments import SecondMoments
-from tests.planted.trained import check_steps_follow_the_draws_alone
+from tests.planted.trained import CheapMoments, Scripted, check_steps_follow_the_draws_alone
 
 COLUMNS = Schema(
     {
@@ -156,6 +159,32 @@ def test_the_shape_covers_the_hessian_and_steps_stay_in_the_region() -> None:
     far = query.moved_in(shape, (0,) * query.width, tuple([-(10**12)] * query.width))
     length = shape.length(np.array(far) / 2**WEIGHT_BITS)
     assert math.isclose(length, float(query.radius) / 2, rel_tol=1e-3)
+
+
+def test_one_step_is_audited_with_its_moments() -> None:
+    """The law of the audited case is of all that one step draws, in the order in which it is drawn and told."""
+    query = made("train_logistic", **named("train_logistic: along the data")[1])
+    rows, coins = POSSIBLE_ROWS[2:7], Scripted()
+    walk = walked(query, rows, coins)
+    drawn = tuple(number for some in coins.drawn for number in some)
+    law = query.law(query.need().of(rows))
+    kinds = [part.variance for part in law.parts]
+    assert query.follows and [len(some) for some in coins.drawn] == [3, 2]
+    assert kinds == [query.moments_variance] * 3 + [query.amount] * 2
+    assert [part.center for part in law.parts] == list(query.measured(query.need().of(rows)))
+    assert query.finish(drawn) == query.ended(walk)
+
+
+@every_relation
+def test_the_audited_law_comes_near_its_claim(relation: str) -> None:
+    """Nearer than any other case, so that the audit's lines are of it; and moments beside the price are seen in it."""
+    given = named("train_logistic: along the data")[1]
+    query = made("train_logistic", relation, **given)
+    check_law_against_loss(query)
+    assert worst(query).renyi > 0.7 * float(cost(query.loss(), ORDER).renyi)
+    if relation == "add_remove":
+        with pytest.raises(AssertionError, match="Rényi"):
+            check_law_against_loss(CheapMoments.build(query.facts, query.parameters()))
 
 
 def test_steps_depend_on_the_table_through_draws_alone() -> None:

@@ -38,12 +38,12 @@ def show(table: dp.Table, look: Look, by: str) -> None:
         return
     now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
     try:
-        price = table.preview(query := board_state.query_of(table, now))
-        if not price.admissible and (less := board_state.usual(table, query)):
+        (share,) = table.prices([query := board_state.query_of(table, now)])
+        if share is None and (less := board_state.usual(table, query)):
             now["epsilon"] = less
-            price = table.preview(board_state.query_of(table, now))
+            (share,) = table.prices([board_state.query_of(table, now)])
     except dp.AllowanceError:
         return
-    if price.admissible:
-        label = say("board_page.buy_pairs", column=by, share=prices.takes(table, price.share))
+    if share is not None:
+        label = say("board_page.buy_pairs", column=by, share=prices.takes(table, share))
         st.page_link(nav.page("board"), label=unmarked(label), query_params=board_state.link(table, now))

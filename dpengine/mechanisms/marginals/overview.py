@@ -25,7 +25,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -384,4 +384,9 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
 def _reach(variance: float, numbers: int, beta: Fraction) -> float:
     """Subgaussian noise: Pr[|Z| > t] ≤ 2·e^(−t²/(2V)), for all numbers by a union."""
-    return math.sqrt(2 * variance * float(ln_above(2 * numbers / beta))) * (1 + 1e-9)
+    return math.sqrt(2 * variance * _log(numbers, beta)) * (1 + 1e-9)
+
+
+@cache
+def _log(numbers: int, beta: Fraction) -> float:
+    return float(ln_above(2 * numbers / beta))

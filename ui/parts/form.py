@@ -15,6 +15,7 @@ from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.card import Parameter
 from dpengine.messages import say
 from ui.parts import conditions, density, grouping, number_field, pickers, several
+from ui.shell import steer
 from ui.shell.language import IN_ADDRESS, address
 
 STATE = "ask"
@@ -35,10 +36,19 @@ def state(table: dp.Table) -> dict[str, Any]:
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
         first = next(iter(table.suggestions()), None)
         if first is not None and STATE in first.card.asked_on:
-            kept["q"], kept["given"] = first.card.key, first.parameters() | kept["given"]
+            kept["q"], kept["given"] = first.card.key, whole(first) | kept["given"]
         else:
             kept["q"] = next(key for key in ORDER if offered(table, key))
     return dict(kept)
+
+
+def whole(query: dp.Query) -> dict[str, Any]:
+    """All that a form must hold to ask this very question: a switch that the question leaves out is off in it, and
+    would else start as the form's own."""
+    given: dict[str, Any] = query.with_noise("").parameters()
+    rows = query.facts.unit.id_column is not None
+    off = [one.name for one in query.card.parameters if one.default is True and (rows or one.kind != "people")]
+    return {name: False for name in off} | given
 
 
 def _read(arriving: dict[str, str]) -> dict[str, Any]:
@@ -69,6 +79,8 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     if answer:
         wanted["answer"] = answer
     arrived = pickers.arrived()  # a link to this very page leaves the browser's address as it was
+    if arrived and not answer:
+        steer.top()  # it may have been tapped far below
     address(wanted, again=arrived)
 
 

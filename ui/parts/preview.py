@@ -11,6 +11,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.mechanisms.card import CURVES
 from dpengine.messages import say
+from ui.parts import form
 from ui.pictures import error_bar
 
 
@@ -36,6 +37,6 @@ def show(query: dp.Query) -> None:
 def link(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """A question as URL parameters of the Ask page."""
     told = {"table": table.name, "q": query.card.key}
-    for name, value in query.with_noise("").parameters().items():
+    for name, value in form.whole(query).items():
         told[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return told

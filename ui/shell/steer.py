@@ -32,6 +32,11 @@ def step(name: str) -> None:
         _run(TOP, "step")
 
 
+def top() -> None:
+    """Another question begins: at its head, wherever the page was scrolled to."""
+    _run(TOP, "step")
+
+
 def bring(what: str) -> None:
     """Somebody came for this part of the page, marked `class="arrived"`: scroll to it, once."""
     if st.session_state.get(_CAME) != what:

@@ -58,7 +58,9 @@ def cut_rows(answer: dp.Answer) -> str:
     if (most := query.most_rows) is None:
         return ""
     said = query.finding(answer.value, answer.interval)
-    return say("answer.cut.count" if from_zero(query) and not said else "answer.cut", most=most)
+    if said or not from_zero(query):
+        return say("answer.cut", most=most)
+    return say("answer.cut.people" if query.unit == "people" else "answer.cut.count", most=most)
 
 
 def _figures(answer: dp.Answer, state: str) -> str:

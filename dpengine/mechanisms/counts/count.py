@@ -96,6 +96,11 @@ class Count(OfCounts):
         rows = self.facts.unit.id_column is not None and not self.people
         return say("sentence.count", who=who(self.where, self.by, rows))
 
+    @property
+    def most_rows(self) -> int | None:
+        """Everybody has a row that counts, so of all people none is left out."""
+        return None if self.people and self.where.everyone and self.by is None else super().most_rows
+
     def truth(self, rows: Sequence[Row]) -> int:
         return len(rows)
 

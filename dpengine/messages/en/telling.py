@@ -32,6 +32,7 @@ SENTENCES = {
     "answer.counted.people": "{value} {value|person|people}",
     "answer.counted.rows": "{value} {value|row|rows}",
     "answer.cut.count": "At most {most} {most|row|rows} of a person counted; in truth there may be more.",
+    "answer.cut.people": "At most {most} {most|row|rows} of each person {most|is|are} looked at; in truth there may be more people.",
     "answer.cut": "At most {most} {most|row|rows} of a person counted; over all rows it may differ.",
     "answer.at_most": "At most {value}",
     "report.session_ranges": "These ranges hold for all {questions} answers of the session together, {chance} times in 100.",

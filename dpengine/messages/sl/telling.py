@@ -32,6 +32,7 @@ SENTENCES = {
     "answer.counted.people": "{value} {value|oseba|osebi|osebe|oseb}",
     "answer.counted.rows": "{value} {value|vrstica|vrstici|vrstice|vrstic}",
     "answer.cut.count": "Šteje največ {most} {most|vrstica|vrstici|vrstice|vrstic} na osebo; v resnici jih je lahko več.",
+    "answer.cut.people": "Pri vsaki osebi {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}; v resnici je oseb lahko več.",
     "answer.cut": "Šteje največ {most} {most|vrstica|vrstici|vrstice|vrstic} na osebo; za vse vrstice je lahko drugače.",
     "answer.at_most": "Največ {value}",
     "report.session_ranges": "Ti razponi držijo za vse odgovore seje ({questions}) hkrati, v {chance} od 100 primerov.",

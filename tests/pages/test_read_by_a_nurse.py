@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from helpers_page import open_page
+from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
+from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.parts import preview
 from ui.parts.counted import finding
@@ -74,3 +75,33 @@ def test_rows_that_are_cut_are_not_said_of_everybody() -> None:
         assert "3" not in finding(everybody)
         assert "Pri vsaki osebi štejejo največ 3 vrstice; v resnici je oseb lahko več." in finding(women)
         assert "Šteje največ 3 vrstice na osebo; v resnici jih je lahko več." in finding(rows)
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_the_first_answer_that_contradicts_the_number_leads_to_its_field(visits: dp.Table, lang: str) -> None:
+    """About 3,000 rows of women, at most 3 of a person: there are 1,000 women at least, and 600 people were declared."""
+    answer = visits.ask(visits.query("count", epsilon="1", where=WOMEN))
+    told = {"en": "You declared about 600 people; this answer says at least", "sl": "Navedli ste približno 600 oseb"}
+    with speaking(lang):
+        beside = html_of(open_page("ask", table="our visits", answer=answer.request_id, lang=lang))
+        assert told[lang] in plain(beside)
+        asked = {"q": "mean", "column": "wait", "epsilon": "0.1"}
+        for page in (
+            beside,
+            html_of(open_page("ask", table="our visits", lang=lang, **asked)),
+            html_of(open_page("tables", lang=lang)),
+        ):
+            assert "people=1" in page and say("people.link") in plain(page)
+        app = open_page("data", table="our visits", people="1", lang=lang)
+        field = next(one for one in app.number_input if one.label == say("data.people.field"))
+        assert 900 <= field.value <= 1_100 and 'class="arrived"' in html_of(app)
+        field.set_value(3_000).run()
+        next(button for button in app.button if button.key == "people-correct").click().run()
+        assert not app.exception
+    assert visits._workspace.table("our visits").facts.about == 3_000  # type: ignore[attr-defined]
+
+
+def test_the_field_is_one_tap_from_the_declared_number(visits: dp.Table) -> None:
+    assert "people=1" in html_of(open_page("data", table="our visits"))
+    app = open_page("data", table="our visits", people="1")
+    assert [one.value for one in app.number_input if one.label == say("data.people.field")] == [600]

@@ -31,7 +31,6 @@ MOST_TOLD = 12  # columns in a line
 
 def show(table: dp.Table, buy: bool = True) -> None:
     """What is known of every column; with `buy`, an offer to check what was not checked as it is declared now."""
-    _people(table)
     fits = table.fits().all_of(table.schema.columns.items())
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
@@ -48,20 +47,26 @@ def show(table: dp.Table, buy: bool = True) -> None:
             _offer(table, unchecked)
 
 
-def _people(table: dp.Table) -> None:
-    """Where a paid answer shows that the declared number of people is far off: what it says, and how to correct it."""
-    told = table.people_far_off()
-    if told is None:
+def people(table: dp.Table) -> None:
+    """The field in which a declared number of people is corrected: where a paid answer shows that it is far off, with
+    what that says; and where somebody came for it. A number that was counted has none."""
+    told, came = table.people_far_off(), bool(st.query_params.get("people"))
+    if table.practice or table.closed or table.facts.people is not None or (told is None and not came):
         return
     with st.container(key="card-people"):
+        mark = ' class="arrived" tabindex="-1"' if came else ""
+        doubt = f'<p class="warn" role="status"><b>{escape(told.planned())}</b></p>' if told is not None else ""
         st.html(
-            f"<h2>{escape(say('data.people.title'))}</h2>"
-            f'<p class="warn" role="status"><b>{escape(told.planned())}</b></p>'
+            f"<h2{mark}>{escape(say('data.people.title'))}</h2>{doubt}"
             f'<p class="muted">{escape(say("data.people.means"))}</p>'
         )
-        middle = told.low if told.high is None else (told.low + told.high) // 2
-        key = f"people-{table.name}-{told.declared}"
-        st.number_input(say("data.people.field"), min_value=1, value=round_up_two(Fraction(middle)), key=key, width=220)
+        if came:
+            steer.bring(f"people-{table.name}")
+        now = table.facts.about
+        if told is not None:
+            now = round_up_two(Fraction(told.low if told.high is None else (told.low + told.high) // 2))
+        key = f"people-{table.name}-{table.facts.about}"
+        st.number_input(say("data.people.field"), min_value=1, value=now, key=key, width=220)
         st.button(say("data.people.button"), key="people-correct", on_click=_correct, args=(table, key))
 
 

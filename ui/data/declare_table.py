@@ -19,7 +19,7 @@ from ui.data import declare_fit as fit
 from ui.data import declare_price as price
 from ui.data.declare import heading, look, problem, start_over
 from ui.data.declare_draft import Draft, numbers_of
-from ui.parts import answer, first_look, job, owner, preview
+from ui.parts import answer, first_look, fitting, job, owner, preview
 from ui.shell import frame, nav
 from ui.shell.language import address
 from ui.shell.state import current_table, open_table, workspace
@@ -50,6 +50,7 @@ def done(draft: Draft) -> None:
         return
     if draft.unknown:  # what somebody waits for comes first
         buy.unknown(table, draft.unknown)
+    fit.people(table)
     fit.show(table)
     if not draft.unknown:
         buy.unknown(table)
@@ -77,6 +78,7 @@ def show() -> None:
     if table.closed:
         owner.closed(table)
     change.told(table)
+    fit.people(table)
     with st.container(key="card-done"):
         facts(table, Dialect() if table.practice else Dialect.from_json(record(table).dialect))
     _ways(table, "data.table.ask")
@@ -118,6 +120,8 @@ def facts(table: dp.Table, dialect: Dialect) -> None:
     told = [(say("data.done.people"), people)]
     told += [(name, words(column)) for name, column in table.schema.columns.items()]
     ways = {} if table.closed else {name: _way(table, name) for name in table.schema.columns}
+    if not (table.closed or table.practice) and table.facts.people is None:
+        ways[say("data.done.people")] = f" {fitting.people_way(table.name)}"
     if table.schema.of_kind(dp.Number):
         told.append((say("data.done.numbers"), say("data.done.numbers_like", example=numbers_of(dialect))))
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))

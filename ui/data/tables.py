@@ -18,7 +18,7 @@ from dpengine.mechanisms.counts.fit_checks import MOSTLY_NOT, SOME_NOT
 from dpengine.messages import plain, say
 from dpengine.storage.samples import SAMPLES
 from ui.data import declare
-from ui.parts import first_look, history
+from ui.parts import first_look, fitting, history
 from ui.shell import frame, nav, room
 from ui.shell.state import open_table, table_labels, workspace
 
@@ -108,9 +108,10 @@ def _attention(table: dp.Table) -> str:
     told = [fit.words() for fit in fits if fit.state in (MOSTLY_NOT, SOME_NOT)]
     if fits and not any(fit.checked for fit in fits):
         told = [say("tables.unchecked")]
+    lines = [escape(line) for line in told]
     if people is not None:
-        told.insert(0, people.planned())
-    return "".join(f'<p class="warn">{escape(line)}</p>' for line in told[:LATEST])
+        lines.insert(0, f"{escape(people.planned())} {fitting.people_way(table.name)}")
+    return "".join(f'<p class="warn">{line}</p>' for line in lines[:LATEST])
 
 
 def _columns(schema: Schema) -> str:

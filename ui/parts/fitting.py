@@ -55,11 +55,20 @@ def _far_off(name: str, folder: Path, head: str, declared: int) -> PeopleTold | 
     return workspace().table(name).people_far_off()
 
 
+def people_way(table: str) -> str:
+    """The link to the very field in which the declared number of people is corrected."""
+    place = nav.address("data", table, people="1")
+    return f'<a class="way" href="{place}" target="_self">{escape(say("people.link"))}</a>'
+
+
 def html(answer: dp.Answer, linked: bool = False) -> str:
     """The notes; on a page `linked` to where columns are checked and declared anew, in a file not. Where each figure is
     of a column of its own they stand beside the figures."""
-    found = notes(answer)
+    found, people = fits(answer).notes(answer.query), told_by(answer)
     told = [] if answer.query.own_scales else [f'<p class="warn fit">{escape(note)}</p>' for note in found]
+    if people is not None and people.far:
+        way = people_way(str(answer.receipt["table"])) if linked else ""
+        told.append(f'<p class="warn fit">{escape(people.words())} {way}</p>')
     if found and linked:
         place = nav.address("data", str(answer.receipt["table"]), check="1")
         told.append(f'<p><a href="{place}" target="_self">{escape(say("fit.note.link"))}</a></p>')

@@ -48,7 +48,7 @@ def whole(query: dp.Query) -> dict[str, Any]:
     given: dict[str, Any] = query.with_noise("").parameters()
     rows = query.facts.unit.id_column is not None
     off = [one.name for one in query.card.parameters if one.default is True and (rows or one.kind != "people")]
-    return {name: False for name in off} | given
+    return dict.fromkeys(off, False) | given
 
 
 def _read(arriving: dict[str, str]) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def describe(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     told = say("spend.cost", share=prices.takes(table, price.share))
     lines.append(f'<p class="muted">{gloss.text(told)} {escape(price.promise.floor_words(query.facts.about))}</p>')
     if note := fitting.planned(table, query):
-        lines.append(f'<p class="warn" role="status">{escape(note)}</p>')
+        lines.append(f'<p class="warn" role="status">{escape(note)} {fitting.people_way(table.name)}</p>')
     if not price.useful:
         lines.append(f'<p class="warn">{gloss.text(noise_words(table, query, price))}</p>')
     st.html("".join(lines))

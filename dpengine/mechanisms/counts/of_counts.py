@@ -90,10 +90,11 @@ class OfCounts(Averaged[int | tuple[int, ...]]):
         return None
 
     def rows_told(self, raw: Figures) -> Bounds | None:
-        """What the ranges of all counts, which hold at once, say of their sum."""
+        """What the ranges of all counts, which hold at once, say of their sum; under a condition there may be more."""
         every = self.holds_rows()
-        if every is None or self.conditional:
+        if every is None:
             return None
+        every = every and not self.conditional
         off, total = self.numbers * self.reach(), sum(raw)
         return max(ceil(total - off), 0), max(floor(total + off), 0) if every else None
 

@@ -142,11 +142,12 @@ class Proportion(Averaged[tuple[int, ...]]):
         return Within(alpha, self.groups, self.beta, least, "percent", nominal=self.known is None)
 
     def rows_told(self, raw: Figures) -> Bounds | None:
-        if self.conditional or self.by is not None or self.known is not None:
+        if self.by is not None or self.known is not None:
             return None
         hits, misses = raw
         off = 2 * self._reach()
-        return max(ceil(hits + misses - off), 0), max(floor(hits + misses + off), 0)
+        most = None if self.conditional else max(floor(hits + misses + off), 0)
+        return max(ceil(hits + misses - off), 0), most
 
     def coarse(self) -> Fraction:
         return ALL / 8

@@ -97,6 +97,7 @@ SENTENCES: dict[str, str] = {
     "people.far_least": "You declared about {declared} {declared|person|people}; this answer says at least {low}, {chance} times in 100. Correct the number under Tables: errors were planned for {declared}, and so were checks of the columns.",
     "people.planned": "Planned for {declared} {declared|person|people}, as declared; an answer you paid for says between {low} and {high}, {chance} times in 100. Correct the number under Tables, and errors are planned with the right one.",
     "people.planned_least": "Planned for {declared} {declared|person|people}, as declared; an answer you paid for says at least {low}, {chance} times in 100. Correct the number under Tables, and errors are planned with the right one.",
+    "people.link": "Correct the number of people",
     "data.people.title": "How many people are there?",
     "data.people.field": "About how many people",
     "data.people.button": "Correct the number",

@@ -97,6 +97,7 @@ SENTENCES: dict[str, str] = {
     "people.far_least": "Navedli ste približno {declared} {declared|osebo|osebi|osebe|oseb}; ta odgovor pravi, da jih je vsaj {low}, v {chance} od 100 primerov. Popravite število na strani Tabele: napake so bile načrtovane za {declared}, prav tako preverjanja stolpcev.",
     "people.planned": "Načrtovano za {declared} {declared|osebo|osebi|osebe|oseb}, kot je navedeno; plačani odgovor pravi, da jih je med {low} in {high}, v {chance} od 100 primerov. Popravite število na strani Tabele in napake bodo načrtovane s pravim.",
     "people.planned_least": "Načrtovano za {declared} {declared|osebo|osebi|osebe|oseb}, kot je navedeno; plačani odgovor pravi, da jih je vsaj {low}, v {chance} od 100 primerov. Popravite število na strani Tabele in napake bodo načrtovane s pravim.",
+    "people.link": "Popravi število oseb",
     "data.people.title": "Koliko oseb je v tabeli?",
     "data.people.field": "Približno koliko oseb",
     "data.people.button": "Popravi število",

@@ -2,7 +2,8 @@
 
 Where membership is secret nobody counts people when a table is declared: their number is the owner's word, and every
 promised error is planned with it. Some answers tell it (`Query.people_told`): a count of everybody, bars of a whole
-table, a first look, a check of the columns; one under a condition tells how many there are at least. Where such a range lies far from the declared number, that is said.
+table, a first look, a check of the columns; one under a condition tells how many there are at least. Where such a range
+lies far from the declared number, that is said.
 """
 
 from __future__ import annotations

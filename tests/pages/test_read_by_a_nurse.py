@@ -79,7 +79,7 @@ def test_rows_that_are_cut_are_not_said_of_everybody() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_the_first_answer_that_contradicts_the_number_leads_to_its_field(visits: dp.Table, lang: str) -> None:
-    """About 3,000 rows of women, at most 3 of a person: there are 1,000 women at least, and 600 people were declared."""
+    """About 3,000 rows of women, at most 3 of a person: 1,000 women at least, where 600 people were declared."""
     answer = visits.ask(visits.query("count", epsilon="1", where=WOMEN))
     told = {"en": "You declared about 600 people; this answer says at least", "sl": "Navedli ste približno 600 oseb"}
     with speaking(lang):

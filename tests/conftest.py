@@ -76,7 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     seen: Counter[tuple[str, str]] = Counter()
     for item in items:
         case = item.location[0].removeprefix("tests/"), getattr(item, "originalname", item.name)
-        if waits(*case, seen[case]):
+        if waits(*case, seen[case], item.name):
             item.add_marker(pytest.mark.long)
         seen[case] += 1
     journeys = [item for item in items if BROWSER_TESTS in item.path.parents]

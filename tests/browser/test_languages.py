@@ -10,6 +10,7 @@ from browser.steps import go, settled, shot
 from playwright.sync_api import expect
 
 
+@pytest.mark.long
 def test_a_language_is_chosen_once(phone: Any) -> None:
     go(phone, "/ask")
     assert "Privacy allowance" in phone.locator(".meter").inner_text() and "lang=" not in phone.url

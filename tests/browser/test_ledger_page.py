@@ -23,6 +23,7 @@ def taken(page: Any, label: str) -> str:
         return file.read()
 
 
+@pytest.mark.long
 def test_the_ledger_tells_where_the_allowance_went(page: Any, server: Any) -> None:
     go(page, "/ledger?table=town")
     kind(page)

@@ -53,6 +53,7 @@ def test_what_is_saved_is_told_as_done_and_nothing_is_about_to_be_asked(page: An
     assert box == "rgba(0, 0, 0, 0)" and not page.locator(".warn", has_text="Saved").count()
 
 
+@pytest.mark.long
 def test_a_wrong_name_deletes_nothing_and_says_so_and_a_forgotten_table_is_not_open(page: Any, server: Any) -> None:
     table = own_table(server, "gone people")
     go(page, "/data?table=gone people")

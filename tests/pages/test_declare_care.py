@@ -96,3 +96,22 @@ def test_a_name_that_is_taken_says_why_it_got_a_number(shared: Any) -> None:
     assert say("data.name.taken", taken="ward", name="ward 2") in again.text
     again.set("declare-name", "ward of May")
     assert "is here already" not in again.text
+
+
+def test_how_many_people_can_be_said_where_the_answers_are_counted() -> None:
+    """For prices alone: once the table is added the number is the counted one, and what was said is gone."""
+    page = Page().upload("age\n" + "33\n44\n" * 20).to("care")
+    shown = next(one for one in page.app.number_input if one.key == "declare-about")
+    assert shown.label == say("data.relation.about_replace") and say("data.care.about_means") in page.text
+    page.set("declare-about", 30_000)
+    assert all("for about 30,000 people" in told for told in captions(page))
+    assert say("data.care.usual_people", people="1,000 and 10,000") not in page.text
+    page.click("declare-back-care")
+    assert "prices for about 30,000 people" in page.text, "it stays on the way"
+    table = page.finish("said")
+    assert table.facts.people == 40 and page.draft.about is None
+
+
+def test_where_being_in_it_is_secret_it_is_said_once() -> None:
+    page = at_care(1, 50_000)
+    assert not [one for one in page.app.number_input if one.key == "declare-about"]

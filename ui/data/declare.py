@@ -233,6 +233,8 @@ def _settle(draft: Draft) -> None:
         table: dp.Table = task.result
         draft.added = drafts.Added(table.name, table.joined)
         draft.path = None  # the work dropped the file
+        if draft.relation == "replace":
+            draft.about = None  # it told prices; from now on there is the number that was counted
         draft.go("done")
         choose_table(table.name)
         st.rerun()

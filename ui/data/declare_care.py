@@ -21,7 +21,7 @@ from ui.data import declare_draft as drafts
 from ui.data import declare_price as price
 from ui.data.declare import begin, complain, heading, kept, onwards, problem, reconsider, said_sizes
 from ui.data.declare_draft import CARE, Draft
-from ui.data.declare_people import USUAL_EACH
+from ui.data.declare_people import USUAL_EACH, about
 from ui.parts import number_field, odds
 from ui.shell.incoming import here
 from ui.shell.state import table_names, workspace
@@ -34,9 +34,12 @@ MOST_TOLD = 100  # a figure beyond this says no more
 
 def budget(draft: Draft) -> None:
     heading("data.care")
-    asked, people = _typical(draft), draft.people
     _suggest(draft)
     with st.container(key="card-care"):
+        if draft.relation == "replace":  # else it was said before: nobody goes on without
+            about(draft)
+            st.html(f'<p class="muted">{escape(say("data.care.about_means"))}</p>')
+        asked, people = _typical(draft), draft.people
         many = {care: _many(dp.Budget(epsilon, draft.usual_delta), draft) for care, epsilon in CARE.items()}
         draft.care = st.radio(
             say("data.care.title"),
@@ -108,8 +111,9 @@ def _suggest(draft: Draft) -> None:
 
 
 def _typical(draft: Draft, people: int | None = None) -> price.Typical:
-    about = people or draft.people
-    return price.typical(drafts.schema(draft), read_relation(draft.relation), about, drafts.unit(draft))
+    return price.typical(
+        drafts.schema(draft), read_relation(draft.relation), people or draft.people, drafts.unit(draft)
+    )
 
 
 def _many(allowance: dp.Budget, draft: Draft) -> str:
@@ -194,8 +198,8 @@ def _add(draft: Draft) -> None:
     path, name = draft.path, draft.name
     space, declared, given = workspace(), drafts.schema(draft), drafts.budget(draft)
     whose, kind = drafts.unit(draft), drafts.relation(draft)
-    about = draft.about if kind == "add_remove" else None
-    usual = about is None and not draft.delta.strip()  # then δ is for as many people as are counted
+    declared_about = draft.about if kind == "add_remove" else None
+    usual = declared_about is None and not draft.delta.strip()  # then δ is for as many people as are counted
     allowance = (lambda people: dp.Budget(given.epsilon, usual_delta(people))) if usual else given
     dialect, bad_records = draft.dialect, draft.bad_records
 
@@ -207,7 +211,7 @@ def _add(draft: Draft) -> None:
             unit=whose,
             relation=kind,
             budget=allowance,
-            about_rows=about,
+            about_rows=declared_about,
             dialect=dialect,
             bad_records=bad_records,
             progress=tell,

@@ -128,20 +128,27 @@ def secret(draft: Draft) -> None:
             label_visibility="collapsed",
         )
         if draft.relation is not None:
-            given = st.number_input(
-                say("data.relation.about"),
-                1,
-                MOST_PEOPLE,
-                None,
-                1,
-                key=kept("declare-about", draft.about),
-                help=say("data.relation.about_help"),
-                width=320,
-                placeholder=say("data.relation.about_none") if draft.relation == "replace" else None,
-            )
-            draft.about = None if given is None else int(given)
+            about(draft)
         if draft.relation == "replace":
             told = say("data.relation.counted_later", people=said_sizes(drafts.USUAL_SIZES))
             st.html(f'<p class="muted">{escape(told)}</p>')
         if draft.relation is not None:
             st.html(f'<p class="muted">{escape(say("data.relation.stays"))}</p>')
+
+
+def about(draft: Draft) -> None:
+    """How many people, by the owner's word. Where being in it is no secret it may stay empty: then it tells prices until
+    the table is added, and nothing else."""
+    free = draft.relation == "replace"
+    given = st.number_input(
+        say("data.relation.about_replace" if free else "data.relation.about"),
+        1,
+        MOST_PEOPLE,
+        None,
+        1,
+        key=kept("declare-about", draft.about),
+        help=say("data.relation.about_replace_help" if free else "data.relation.about_help"),
+        width=320,
+        placeholder=say("data.relation.about_none") if free else None,
+    )
+    draft.about = None if given is None else int(given)

@@ -96,6 +96,8 @@ SENTENCES: dict[str, str] = {
     "data.relation.missing": "Choose one of the two; when in doubt, being in the table is a secret.",
     "data.relation.about_none": "the number, or leave it empty",
     "data.relation.about": "About how many people, as far as the public knows?",
+    "data.relation.about_replace": "About how many people are in it?",
+    "data.relation.about_replace_help": "A round number is best. It is used to say beforehand how good answers will be, and is dropped when the table is added.",
     "data.relation.about_help": "A round number is best. It is used to say beforehand how good answers will be, and is "
     "never checked against the file.",
     # Which columns?
@@ -241,7 +243,8 @@ SENTENCES: dict[str, str] = {
     "data.care.scarce": "{many} That is little for a whole table: after it, nothing more can be asked.",
     "data.care.scarce_each": "With {each} {each|row|rows} of a person instead of {now}, it would be about {many}; how many rows count is set in step 2.",
     "data.care.scarce_looser": "{care}: about {many}.",
-    "data.care.usual_people": "You did not say how many people there are, and nobody has counted: so this is told for {people} people. The more there are, the more answers the allowance holds.",
+    "data.care.about_means": "Only to tell prices now. People are counted when the table is added, and this number is dropped.",
+    "data.care.usual_people": "As long as no number stands above, this is told for {people} people. The more there are, the more answers the allowance holds.",
     "data.care.none": "For about {people} people, too little for a question like the example below; simpler ones may still be answered well.",
     "data.care.odds.replace": "A suspicion about a person can grow from {prior} to at most {most} in 100, rare slips aside.",
     "data.care.odds.add_remove": "A suspicion that a person is in the table can grow from {prior} to at most {most} in 100, rare slips aside.",

@@ -91,6 +91,8 @@ SENTENCES: dict[str, str] = {
     "data.relation.missing": "Izberite eno od obeh; če dvomite, je prisotnost v tabeli skrivnost.",
     "data.relation.about_none": "število, lahko ostane prazno",
     "data.relation.about": "Približno koliko oseb, kolikor je javno znano?",
+    "data.relation.about_replace": "Približno koliko oseb je v njej?",
+    "data.relation.about_replace_help": "Najboljše je okroglo število. Z njim se vnaprej pove, kako dobri bodo odgovori; ko je tabela dodana, se opusti.",
     "data.relation.about_help": "Najboljše je okroglo število. Z njim se vnaprej pove, kako dobri bodo odgovori, z datoteko pa se nikoli ne primerja.",
     # Kateri stolpci?
     # Kaj je lahko v njih?
@@ -228,7 +230,8 @@ SENTENCES: dict[str, str] = {
     "data.care.scarce": "{many} To je za celo tabelo malo: potem ne bo mogoče vprašati ničesar več.",
     "data.care.scarce_each": "Če bi namesto {now} {each|štela|šteli|štele|štelo} {each} {each|vrstica|vrstici|vrstice|vrstic} osebe, bi jih bilo približno {many}; koliko vrstic šteje, se določi v 2. koraku.",
     "data.care.scarce_looser": "{care}: približno {many}.",
-    "data.care.usual_people": "Števila oseb niste navedli in prešteval ga ni nihče, zato je vse povedano za {people} oseb. Več ko jih je, več odgovorov je v proračunu.",
+    "data.care.about_means": "Samo za cene do takrat, ko je tabela dodana: takrat se osebe preštejejo, to število pa se opusti.",
+    "data.care.usual_people": "Dokler zgoraj ni števila, je vse povedano za {people} oseb. Več ko jih je, več odgovorov je v proračunu.",
     "data.care.none": "Pri približno {people} osebah premalo za vprašanje, kot je spodnji primer; na preprostejša bo morda vseeno mogoče dobro odgovoriti.",
     "data.care.odds.replace": "Sum o neki osebi lahko zraste s {prior} na največ {most} od 100, če odštejemo redke spodrsljaje.",
     "data.care.odds.add_remove": "Sum, da je neka oseba v tabeli, lahko zraste s {prior} na največ {most} od 100, če odštejemo redke spodrsljaje.",

@@ -1,16 +1,20 @@
-"""What is known about whether the cells of a column are as declared: from paid checks, and nothing else.
+"""What is known about whether the cells of a column are as declared: from paid checks, and from first looks that were
+paid for.
 
 A check counts for a column as long as its declaration is unchanged; once declared anew, the column is unchecked again.
-The tables that come with this program fit by construction. All of it is read from the ledger: public facts and released
-answers.
+A first look counts a number or a day that does not fit as a check does. Of a list it counts all cells outside the list
+together, those too that are spelled like the label they are told under, which fit: so it shows that a list fits, and
+where it does not show that, the note says what was counted. The tables that come with this program fit by construction.
+All of it is read from the ledger: public facts and released answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
+from dpengine.asking.claimed import query_of
 from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.core.printed import percent
 from dpengine.declared.date_column import Date
@@ -19,22 +23,25 @@ from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.mechanisms.counts.fit_check import FitCheck
 from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE, FitChecks, verdict
+from dpengine.mechanisms.marginals.overview import Overview
 from dpengine.mechanisms.query import AnyQuery
-from dpengine.messages import say
+from dpengine.messages import called, say
 
 MADE, UNCHECKED = "made", "unchecked"  # beside FITS, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest of each kind
+MOST_LOOKS = 20
 
 
 @dataclass(frozen=True)
 class ColumnFit:
     """`state` is MADE, UNCHECKED, FITS, MOSTLY_NOT, SOME_NOT or UNSURE. About `share` of the cells do not fit, and at
-    most `most` of them, where that follows from public facts."""
+    most `most` of them, where that follows from public facts. Unchecked, so many were told under the label `other`."""
 
     column: str
     state: str
     share: Fraction | None = None
     most: Fraction | None = None
+    other: str = ""
 
     @property
     def checked(self) -> bool:
@@ -42,6 +49,9 @@ class ColumnFit:
 
     def note(self) -> str:
         """The note about the column beside an answer; empty where it fits."""
+        if self.state == UNCHECKED and self.share is not None:
+            share = percent(Fraction(round(self.share * 100), 100))
+            return say("fit.note.unchecked_other", column=self.column, share=share, label=called(self.other))
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
         if self.state in (MADE, FITS):
@@ -62,12 +72,14 @@ class ColumnFit:
 
 @dataclass(frozen=True)
 class Check:
-    """A paid check: what was declared, and the figure and range of each column, or of all of them together (`None`)."""
+    """A paid check: what was declared, and the figure and range of each column, or of all of them together (`None`).
+    `others` are columns whose figure may hold cells that fit: those spelled like this label."""
 
     bounds: JsonObject
     figures: dict[str | None, tuple[int, Ends]]
     about: int
     at_most: int
+    others: dict[str, str] = field(default_factory=dict)
 
     def of(self, column: str) -> ColumnFit | None:
         figure = self.figures.get(column)
@@ -79,7 +91,12 @@ class Check:
         value, ends = figure
         one_row = self.at_most == 1
         share, most = (_share(number, self.about) if one_row else None for number in (value, ends[1]))
-        return ColumnFit(column, self._verdict(ends), share, most)
+        state, other = self._verdict(ends), self.others.get(column, "")
+        return (
+            ColumnFit(column, UNCHECKED, share, most, other)
+            if other and state != FITS
+            else ColumnFit(column, state, share, most)
+        )
 
     def _verdict(self, ends: Ends) -> str:
         return verdict(ends, self.about, self.about * self.at_most)
@@ -93,14 +110,15 @@ class Fits:
     made: bool = False  # a bundled table, which fits by construction
 
     def of(self, name: str, declared: Column) -> ColumnFit:
-        """The result of the newest conclusive check, else of the newest."""
+        """The result of the newest conclusive check, else of the newest, else what a first look tells."""
         if self.made:
             return ColumnFit(name, MADE)
         bounds = declared.as_json()
         checks = (check for check in self.checks if check.bounds.get(name) == bounds)
         fits = [fit for check in checks if (fit := check.of(name)) is not None]
-        sure = [fit for fit in fits if fit.state != UNSURE]
-        return (sure or fits or [ColumnFit(name, UNCHECKED)])[0]
+        checked = [fit for fit in fits if fit.checked]
+        sure = [fit for fit in checked if fit.state != UNSURE]
+        return (sure or checked or fits or [ColumnFit(name, UNCHECKED)])[0]
 
     def all_of(self, columns: Iterable[tuple[str, Column]]) -> list[ColumnFit]:
         return [self.of(name, column) for name, column in columns]
@@ -111,8 +129,8 @@ class Fits:
         columns, about = query.facts.schema.columns, query.about(part)
         names = [name for name in columns if name in about]
         fits = self.all_of((name, columns[name]) for name in names)
-        unchecked = [fit.column for fit in fits if not fit.checked]
-        notes = [note for fit in fits if fit.checked and (note := fit.note())]
+        unchecked = [fit.column for fit in fits if not fit.checked and fit.share is None]
+        notes = [note for fit in fits if fit.column not in unchecked and (note := fit.note())]
         if len(unchecked) > 1:
             return [*notes, say("fit.note.unchecked_several", columns=unchecked)]
         return notes + [say("fit.note.unchecked", column=name) for name in unchecked]
@@ -124,21 +142,30 @@ WELL_MADE = Fits((), made=True)
 def fits_of(ledger: Ledger, budget: str, table: str, made: bool) -> Fits:
     if made:
         return WELL_MADE
-    keys = (FitCheck.card.key, FitChecks.card.key)
-    entries = [entry for key in keys for entry in ledger.charges(budget, table, key=key, limit=MOST_CHECKS)]
+    kinds = {FitCheck.card.key: MOST_CHECKS, FitChecks.card.key: MOST_CHECKS, Overview.card.key: MOST_LOOKS}
+    entries = [one for key, most in kinds.items() for one in ledger.charges(budget, table, key=key, limit=most)]
     newest = sorted(entries, key=lambda entry: entry.charge.seq, reverse=True)
-    return Fits(tuple(_check(entry) for entry in newest if entry.outcome and entry.outcome.kind == "answer"))
+    checks = (_check(entry) for entry in newest if entry.outcome and entry.outcome.kind == "answer")
+    return Fits(tuple(check for check in checks if check is not None))
 
 
-def _check(entry: Entry) -> Check:
+def _check(entry: Entry) -> Check | None:
     assert entry.outcome is not None
     claim, value, interval = entry.charge.claim, entry.outcome.body["value"], entry.outcome.body["interval"]
-    figures: dict[str | None, tuple[int, Ends]] = (
-        {name: (value[name], _ends(interval[name])) for name in value}
-        if isinstance(value, dict)
-        else {claim["parameters"].get("column"): (value, _ends(interval))}
-    )
-    return Check(claim.get("bounds", {}), figures, claim["about"], Unit.from_json(claim["unit"]).at_most)
+    figures: dict[str | None, tuple[int, Ends]]
+    others: dict[str, str] = {}
+    if claim["key"] == Overview.card.key:
+        look = query_of(entry.charge)
+        if not isinstance(look, Overview):
+            return None  # of an older form
+        bars = look.misfit_bars()
+        figures = {name: (value[bar], _ends(interval[bar])) for name, (bar, _) in bars.items() if bar in value}
+        others = {name: label for name, (_, label) in bars.items() if label}
+    elif isinstance(value, dict):
+        figures = {name: (value[name], _ends(interval[name])) for name in value}
+    else:
+        figures = {claim["parameters"].get("column"): (value, _ends(interval))}
+    return Check(claim.get("bounds", {}), figures, claim["about"], Unit.from_json(claim["unit"]).at_most, others)
 
 
 def slip(column: Column) -> str:

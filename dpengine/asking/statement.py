@@ -14,18 +14,14 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.accountant.filter import Totals
 from dpengine.asking.answers import make_receipt, make_step_receipt
+from dpengine.asking.claimed import query_of
 from dpengine.asking.column_fit import Fits
 from dpengine.asking.noted import Notes
-from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
-from dpengine.declared.facts import Facts, named_columns
-from dpengine.declared.schema import Number, Schema
-from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.ledger import Act, Ledger
 from dpengine.ledger.rows import ACTS, TOLD, BudgetRecord, Burned, Charge, Entry, questions_of
-from dpengine.mechanisms import catalogue, cuts
-from dpengine.mechanisms.query import AnyQuery
+from dpengine.mechanisms import cuts
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.messages import say
 from dpengine.messages.language import STORED, current, stored
@@ -139,22 +135,6 @@ def sentence_of(charge: Charge) -> str:
     as_stored = str(charge.claim.get("sentence", ""))
     query = None if current() == STORED else query_of(charge)
     return as_stored if query is None else query.sentence()
-
-
-def query_of(charge: Charge) -> AnyQuery | None:
-    """A charged question, built again from its claim; None if the claim is of an older form."""
-    claim = charge.claim
-    if claim.get("key") not in catalogue:
-        return None
-    try:
-        bounds = claim["bounds"]  # a schema has at least one column; a session or a bought range names none
-        schema = Schema.from_json({"columns": list(bounds.items())}) if bounds else Schema({"-": Number(0, 1)})
-        unit, relation = Unit.from_json(claim["unit"]), read_relation(claim["relation"])
-        header = (*schema.columns, *named_columns(claim["parameters"]))
-        facts = Facts(charge.table, schema, unit, relation, claim["about"], header)
-        return catalogue[claim["key"]].of_claim(facts, claim)
-    except (AllowanceError, KeyError, TypeError, ValueError):
-        return None
 
 
 def counted(charge: Charge, step: Burned | None = None) -> str:

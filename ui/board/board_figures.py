@@ -29,6 +29,7 @@ MOST_BARS, MOST_ORDERED = 10, 36  # on a card; all are in the figures
 
 
 _NAMED = 3
+_LISTED = 6
 SCARCE = 0.05  # of all rows: a picture in which fewer are certainly outside one bar shows little
 WIDE = 0.5  # of the declared range: a range wider than that tells nothing
 
@@ -211,12 +212,12 @@ def _card(look: Look, column: str, picked: Picked) -> Card:
     bars = () if note in ("untold", "large") else tuple(bars_of(look, column, picked))
     if column in look.query.items:
         score = 0.0 if picked.by else look_groups.told_apart(look, column)
-        return Card(column, bars, False, _most(bars), note, score)
+        return Card(column, bars, False, aside_of_list(bars), note, score)
     in_order = ordered(look, column)
     if groups := picked.of(column):
         told = [] if note else look_groups.of_group(look, column, groups)
         score = look_groups.unlike(told, look_groups.of_everyone(look, column)) if told else 0.0
-        return Card(column, bars, in_order, "" if in_order else _most(bars), note, score)
+        return Card(column, bars, in_order, "" if in_order else aside_of_list(bars), note, score)
     return Card(column, bars, in_order, aside(look, column, bars), note, look_groups.told_apart(look, column))
 
 
@@ -224,7 +225,7 @@ def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
     """Of a number its average and its median, of days the median, of a list what is most."""
     declared = look.query.facts.schema[column]
     if not ordered(look, column):
-        return _most(bars)
+        return aside_of_list(bars)
     middle = look.percentile(column)
     if isinstance(declared, Number):
         mean = look.mean(column)
@@ -251,14 +252,16 @@ def _day(number: float | None) -> str:
     return day(date.fromordinal(int(number or 1)).isoformat())
 
 
-def _most(bars: Sequence[Bar]) -> str:
+def aside_of_list(bars: Sequence[Bar]) -> str:
     """What is most for certain; nothing where that cannot be told."""
     ends = {bar.label: (bar.low, bar.high) for bar in bars if not bar.extra}
     if len(ends) < 2 or any(low is None for low, _ in ends.values()):
         return ""
     first = leaders(ends)
     if len(first) > _NAMED:
-        return say("board_page.alike_many", values=len(first))
+        names = [bar.name for bar in bars if bar.label in first]
+        code = "board_page.alike_named" if len(first) <= _LISTED else "board_page.alike_many"
+        return say(code, values=len(first), names=names)
     if len(first) > 1:
         return say("board_page.alike", names=say("answer.or").join(bar.name for bar in bars if bar.label in first))
     return say("board_page.most", name=next(bar.name for bar in bars if bar.label == first[0]))

@@ -137,8 +137,8 @@ def secret(draft: Draft) -> None:
 
 
 def about(draft: Draft) -> None:
-    """How many people, by the owner's word. Where being in it is no secret it may stay empty: then it tells prices until
-    the table is added, and nothing else."""
+    """How many people, by the owner's word. Where being in it is no secret it may stay empty: it tells prices until the
+    table is added, and nothing else."""
     free = draft.relation == "replace"
     given = st.number_input(
         say("data.relation.about_replace" if free else "data.relation.about"),

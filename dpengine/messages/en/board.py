@@ -47,6 +47,7 @@ SENTENCES: dict[str, str] = {
     "board_page.median": "median {low} to {high}",
     "board_page.most": "most: {name}",
     "board_page.alike": "most: {names}",
+    "board_page.alike_named": "any of these {values} may be most: {names}",
     "board_page.alike_many": "any of {values} may be most",
     "board_page.below": "< {most}",
     "board_page.not_bought": "Pairs with {column} were not bought. Those pictures are estimated from what was, without a promise.",

@@ -47,6 +47,7 @@ SENTENCES: dict[str, str] = {
     "board_page.median": "mediana od {low} do {high}",
     "board_page.most": "največ: {name}",
     "board_page.alike": "največ: {names}",
+    "board_page.alike_named": "največ je lahko katera koli od teh {values}: {names}",
     "board_page.alike_many": "največ je lahko katera koli od {values}",
     "board_page.below": "< {most}",
     "board_page.not_bought": "Pari s stolpcem {column} niso bili kupljeni. Te slike so ocenjene iz kupljenega, brez obljube.",

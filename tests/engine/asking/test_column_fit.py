@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 import dpengine as dp
-from dpengine.asking.column_fit import MADE, UNCHECKED, slip
+from dpengine.asking.column_fit import MADE, UNCHECKED, ColumnFit, slip
 from dpengine.mechanisms.counts.fit_checks import FITS, MOSTLY_NOT
 from dpengine.messages import say
+from dpengine.messages.language import speaking
 from dpengine.workspace import Workspace
 
 LIST = dp.Category(["ženska", "moški"])
@@ -115,3 +116,38 @@ def test_rows_of_several_per_person_are_told_without_a_share(workspace: Workspac
 def test_the_slip_is_guessed_from_the_declaration_alone() -> None:
     told = [slip(one) for one in (LIST, dp.Category(["1", "2"]), dp.Number(0, 1), dp.Date("1990-01-01", "1999-01-01"))]
     assert len({*told, slip(dp.ItemSet(["a", "b"]))}) == 5 and all(one.endswith("?") for one in told)
+
+
+def looked(table: dp.Table, *columns: object) -> None:
+    table.ask(table.query("overview", epsilon="3", columns=list(columns)))
+
+
+def test_a_first_look_tells_how_many_numbers_and_days_do_not_fit(workspace: Workspace) -> None:
+    frame = pd.DataFrame({"age": ["30"] * 1000, "pay": ["900"] * 980 + ["5"] * 20, "sex": ["moški", ""] * 500})
+    columns = {"age": dp.Number(0, 120), "pay": dp.Number(0, 9), "sex": LIST}
+    unit, budget = dp.Unit.rows(), dp.Budget("99", "1e-6")
+    table = workspace.add_table("seen", frame, schema=dp.Schema(columns), unit=unit, relation="replace", budget=budget)
+    looked(table, {"column": "age", "step": 10}, {"column": "pay", "step": 2}, "sex")
+    assert [table.fit_of(name).state for name in columns] == [FITS, MOSTLY_NOT, FITS]
+    assert notes(table, "median", column="age") == [] and notes(table, "median", column="pay") != []
+    anew = table.revise(dp.Schema(columns | {"age": dp.Number(0, 130)}))
+    assert anew.fit_of("age").state == UNCHECKED and anew.fit_of("sex").state == FITS
+
+
+@pytest.mark.parametrize(("language", "label"), [("en", "other"), ("sl", "drugo")])
+def test_of_a_list_it_says_what_was_counted_and_not_that_it_fits(table: dp.Table, language: str, label: str) -> None:
+    """A cell that says “other” fits and is in the same bar, so a large bar is no proof of misfits."""
+    looked(table, "spol")
+    assert table.fit_of("spol").state == UNCHECKED and not table.fit_of("spol").checked
+    with speaking(language):
+        (told,) = notes(table)
+        assert "98" in told and "spol" in told and label in told
+    assert notes(table, where=[["age", ">", 20]]) == [*notes(table), say("fit.note.unchecked", column="age")]
+    table.ask(table.query("fit_checks", epsilon="20"))
+    assert table.fit_of("spol").state == MOSTLY_NOT
+
+
+def test_a_complete_list_is_not_told_by_a_first_look(table: dp.Table) -> None:
+    whole = table.revise(dp.Schema({"spol": dp.Category(["ženska", "moški"], complete=True)}))
+    looked(whole, "spol")
+    assert whole.fit_of("spol") == ColumnFit("spol", UNCHECKED)

@@ -18,14 +18,17 @@ from dpengine.asking.claimed import query_of
 from dpengine.core.json_types import Ends, Json, JsonObject
 from dpengine.core.printed import percent
 from dpengine.declared.date_column import Date
-from dpengine.declared.schema import Category, Column, ItemSet
+from dpengine.declared.grouped import base
+from dpengine.declared.schema import Category, Column, ItemSet, extra_labels
 from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.mechanisms.counts.fit_check import FitCheck
 from dpengine.mechanisms.counts.fit_checks import FITS, UNSURE, FitChecks, verdict
 from dpengine.mechanisms.marginals.overview import Overview
+from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.messages import called, say
+from dpengine.messages.language import stored
 
 MADE, UNCHECKED = "made", "unchecked"  # beside FITS, MOSTLY_NOT, SOME_NOT and UNSURE
 MOST_CHECKS = 200  # the newest of each kind
@@ -158,7 +161,7 @@ def _check(entry: Entry) -> Check | None:
         look = query_of(entry.charge)
         if not isinstance(look, Overview):
             return None  # of an older form
-        bars = look.misfit_bars()
+        bars = _misfit_bars(look)
         figures = {name: (value[bar], _ends(interval[bar])) for name, (bar, _) in bars.items() if bar in value}
         others = {name: label for name, (_, label) in bars.items() if label}
     elif isinstance(value, dict):
@@ -166,6 +169,20 @@ def _check(entry: Entry) -> Check | None:
     else:
         figures = {claim["parameters"].get("column"): (value, _ends(interval))}
     return Check(claim.get("bounds", {}), figures, claim["about"], Unit.from_json(claim["unit"]).at_most, others)
+
+
+def _misfit_bars(look: Overview) -> dict[str, tuple[str, str]]:
+    """Of a column, the bar of cells that do not fit; of a list, of all outside it, and its own label: cells that are
+    spelled like this label fit, and are in it too. Empty cells must not be, nor values put together."""
+    found = {}
+    with stored():
+        for ref, axis in zip(look.columns, look.axes, strict=True):
+            one, name = look.facts.schema[base(ref)], base(ref)
+            if axis.misfit:
+                found[name] = f"{ref}: {DOES_NOT_FIT}", ""
+            elif ref == name and isinstance(one, Category) and one.unknown in set(extra_labels(one)) - {one.missing}:
+                found[name] = f"{ref}: {one.unknown}", one.unknown
+    return found
 
 
 def slip(column: Column) -> str:

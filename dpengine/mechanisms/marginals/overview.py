@@ -348,19 +348,6 @@ class Overview(Query[Statistic, tuple[int, ...]]):
         """Labels of a column that are no listed values: for cells outside the list, and for empty ones."""
         return extra_labels(self.facts.schema[base(self.columns[place])])
 
-    def misfit_bars(self) -> dict[str, tuple[str, str]]:
-        """Of a column, the bar of cells that do not fit; of a list, of all outside it, and its own label: cells that
-        are spelled like this label fit, and are in it too. Empty cells must not be, nor values put together."""
-        found = {}
-        with stored():
-            for ref, axis in zip(self.columns, self.axes, strict=True):
-                one, own = self.facts.schema[base(ref)], ref == base(ref)
-                if axis.misfit:
-                    found[base(ref)] = f"{ref}: {DOES_NOT_FIT}", ""
-                elif own and isinstance(one, Category) and one.unknown in set(extra_labels(one)) - {one.missing}:
-                    found[base(ref)] = f"{ref}: {one.unknown}", one.unknown
-        return found
-
     def shown(self) -> dict[str, str]:
         names = [f"{ref}: {name}" for place, ref in enumerate(self.columns) for name in self.cell_names(place)]
         names += [f"{name}: {label}" for name in self.items for label in self.item_labels(name)]

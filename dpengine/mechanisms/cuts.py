@@ -46,7 +46,7 @@ class Cut:
         days = self.code.startswith("cut.days")
         facts = dict(self.facts)
         for name in {LOWER, UPPER, "value"} & facts.keys():
-            facts[name] = day(facts[name]) if days else _figure(facts[name])
+            facts[name] = day(facts[name]) if days else figure(facts[name])
         return say(self.code, **facts)
 
     def as_json(self) -> JsonObject:
@@ -190,6 +190,7 @@ def _of_interval(column: Ordered, op: str, operand: Json) -> set[str]:
     return kinds
 
 
-def _figure(text: str) -> str:
+def figure(text: str) -> str:
+    """An end of a range as the reader writes it; a year without a sign between thousands."""
     exact = read_number(text, "value")
     return local(text) if exact.denominator == 1 and int(exact) in _YEARS else plain(exact)

@@ -13,7 +13,7 @@ import dpengine as dp
 from dpengine.declared.facts import Facts
 from dpengine.messages import say
 from dpengine.messages.language import speaking
-from ui.parts import preview
+from ui.parts import card, preview
 from ui.parts.counted import finding
 
 SCHEMA = dp.Schema(
@@ -105,3 +105,30 @@ def test_the_field_is_one_tap_from_the_declared_number(visits: dp.Table) -> None
     assert "people=1" in html_of(open_page("data", table="our visits"))
     app = open_page("data", table="our visits", people="1")
     assert [one.value for one in app.number_input if one.label == say("data.people.field")] == [600]
+
+
+MONTHS = {f"2024-{month:02d}": 500 for month in range(1, 12)} | {"2024-12": 5_000}
+OF_MONTHS, WEEK = {"column": "day", "by": "month"}, {"column": "day", "by": "weekday"}
+
+
+def around(bars: dict[str, int]) -> dict[str, tuple[int, int]]:
+    return {name: (one - 60, one + 60) for name, one in bars.items()}
+
+
+def test_a_bar_at_an_end_says_what_else_it_holds() -> None:
+    late = answered("histogram", MONTHS, around(MONTHS), column=OF_MONTHS)
+    assert "“December 2024” also holds everything after 2024-12-31" in plain(finding(late))
+    assert "also holds everything after" in card.sentence(late), "and in what is copied"
+    early = MONTHS | {"2024-12": 500, "2024-01": 5_000}
+    assert "everything before 2024-01-01" in finding(answered("count", early, around(early), by=OF_MONTHS))
+    inside = MONTHS | {"2024-12": 500, "2024-06": 5_000}
+    assert "also holds" not in finding(answered("histogram", inside, around(inside), column=OF_MONTHS))
+    assert "everything after" in finding(answered("top_item", "2024-12", column=OF_MONTHS))
+    again = {day: 5_000 if day == "Sunday" else 500 for day in answered("count", 1, by=WEEK).query.labels()}
+    assert "also holds" not in finding(answered("count", again, around(again), by=WEEK)), "weekdays have no ends"
+    bars = answered("histogram", 1, column="wait").query.labels()
+    waits = {bar: 5_000 if bar == bars[-1] else 500 for bar in bars}
+    assert "also holds everything above 240" in finding(answered("histogram", waits, around(waits), column="wait"))
+    with speaking("sl"):
+        told = plain(finding(late))
+        assert "»december 2024« vsebuje tudi vse, kar je po 31. 12. 2024" in told, told

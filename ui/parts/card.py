@@ -7,6 +7,7 @@ from html import escape
 import dpengine as dp
 from dpengine.messages import say, written_day
 from ui.parts import counted, fitting
+from ui.words.edge_words import edges
 from ui.words.wording import cut_rows, headline, range_words
 
 
@@ -25,8 +26,14 @@ def sentence(answer: dp.Answer) -> str:
     """The answer in one breath, with its range and what was cut, to be put into a letter."""
     question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
     told = say("answers.copied", question=question, finding=headline(answer), range=range_words(answer))
-    cut = cut_rows(answer)
-    parts = (told, cut, *fitting.notes(answer), counted.words(answer.query), _source(answer))
+    parts = (
+        told,
+        cut_rows(answer),
+        edges(answer),
+        *fitting.notes(answer),
+        counted.words(answer.query),
+        _source(answer),
+    )
     return " ".join(one for one in parts if one)
 
 

@@ -6,6 +6,7 @@ from html import escape
 
 import dpengine as dp
 from dpengine.mechanisms import cuts
+from ui.words.edge_words import edges
 from ui.words.wording import cut_rows, headline
 
 
@@ -15,10 +16,12 @@ def words(query: dp.Query) -> str:
 
 
 def finding(answer: dp.Answer) -> str:
-    """The headline, and in the same size that rows of a person were left out, where they may have been."""
+    """The headline, and in the same size that rows of a person were left out, where they may have been; under it what
+    a bar at an end of a declared range also holds."""
     cut = cut_rows(answer)
     also = f' <span class="also">{escape(cut)}</span>' if cut else ""
-    return f'<p class="headline">{escape(headline(answer))}{also}</p>'
+    edge = f'<p class="warn">{escape(told)}</p>' if (told := edges(answer)) else ""
+    return f'<p class="headline">{escape(headline(answer))}{also}</p>{edge}'
 
 
 def html(query: dp.Query) -> str:

@@ -16,10 +16,10 @@ from dpengine.messages import say
 from dpengine.messages.numbers import day, local, setting
 from dpengine.released.monotone import halfway
 from ui.words import density_words
+from ui.words.edge_words import LISTED
 from ui.words.figures import anything, figure, printed, printed_range
 
 _COUNTED = ("people", "rows")
-_LISTED = 3  # figures that a headline names
 _AXES: dict[AnswerKind, str] = {"check": "check_model.axis", "model": "train_page.axis.weight"}
 
 
@@ -181,11 +181,11 @@ def finding(answer: dp.Answer, state: str) -> str:
     query, names = answer.query, answer.query.shown()
     ranges = answer.interval or {}
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
-    if len(telling) <= _LISTED or not query.compared or not ranges:
+    if len(telling) <= LISTED or not query.compared or not ranges:
         told = "; ".join(
-            f"{names.get(part, part)}: {_counted(query, figure(answer, part), part)}" for part in telling[:_LISTED]
+            f"{names.get(part, part)}: {_counted(query, figure(answer, part), part)}" for part in telling[:LISTED]
         )
-        told += "; …" if len(telling) > _LISTED else ""
+        told += "; …" if len(telling) > LISTED else ""
         told = say("answer.apart", parts=told) if state else told
     elif state:
         told = say("answer.apart_many", parts=len(telling))
@@ -194,7 +194,7 @@ def finding(answer: dp.Answer, state: str) -> str:
         code = "answer.most" if from_zero(query) else "answer.highest"
         if len(first) == 1:
             told = say(code, name=names.get(first[0], first[0]), value=_counted(query, figure(answer, first[0])))
-        elif len(first) <= _LISTED:
+        elif len(first) <= LISTED:
             told = say(f"{code}_among", names=say("answer.or").join(names.get(part, part) for part in first))
         else:
             told = say("answer.first_of", parts=len(telling))

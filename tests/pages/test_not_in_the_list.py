@@ -48,7 +48,11 @@ def test_a_catch_all_that_wins_says_so() -> None:
 
 def test_where_the_first_is_not_certain_it_is_still_said_what_was_drawn() -> None:
     unsure = answered("top_item", "other", column="sex", where=[["age", ">=", 50]])
-    assert headline(unsure) == "Perhaps other" and "mend the list" in range_words(unsure)
+    assert headline(unsure) == "Perhaps a value that is not in your list (“other”)" and "mend the list" in range_words(
+        unsure
+    )
+    with speaking("sl"):
+        assert headline(unsure) == "Morda nekaj, česar ni na vašem seznamu (»drugo«)"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +63,7 @@ def test_a_first_bar_that_is_no_value_says_so(first: str, told: str) -> None:
     names = ["ženska", "moški", "other", "no answer"]
     ends = {name: (20_000, 20_100) if name == first else (100, 200) for name in names}
     bars = answered("histogram", {name: sum(pair) // 2 for name, pair in ends.items()}, ends, column="sex")
+    assert ("not in your list" in headline(bars)) == (first == "other")
     assert (told in range_words(bars)) and (told or "stands for" not in range_words(bars))
 
 

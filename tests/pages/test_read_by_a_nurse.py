@@ -11,6 +11,7 @@ from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
 from dpengine.declared.facts import Facts
+from dpengine.mechanisms import asked_on
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.parts import card, preview
@@ -132,3 +133,17 @@ def test_a_bar_at_an_end_says_what_else_it_holds() -> None:
     with speaking("sl"):
         told = plain(finding(late))
         assert "»december 2024« vsebuje tudi vse, kar je po 31. 12. 2024" in told, told
+
+
+@pytest.mark.parametrize(("lang", "people"), [("en", "people"), ("sl", "oseb")])
+def test_what_a_question_is_says_nothing_of_people_where_rows_may_count(lang: str, people: str) -> None:
+    with speaking(lang):
+        told = {key: dp.catalogue[key].card.plain for key in asked_on("ask")}
+    assert not {key: words for key, words in told.items() if people in words}
+
+
+def test_how_far_a_place_may_be_off_does_not_read_as_how_good_it_is() -> None:
+    median = answered("median", 30, (20, 40), column="wait").query
+    with speaking("sl"):
+        for words in (median.promise().words(median), median.promise().short(median)):
+            assert "zgreši lahko za" in words and "natančno" not in words

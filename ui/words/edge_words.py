@@ -1,4 +1,4 @@
-"""Under a finding: what a bar or group that it names also holds, where that one stands at an end of a declared range."""
+"""Under a finding: what a bar or group that it names also holds, where that is at an end of a declared range."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _label(answer: dp.Answer, state: str) -> str:
     if state == REST:
         return say("answer.rest", column=answer.query.answer_column)
     if state:
-        return say("answer.likely" if state == LIKELY else "answer.perhaps", names=names_of(answer))
+        return say("answer.likely" if state == LIKELY else "answer.perhaps", names=names_of(answer, explained=True))
     return names_of(answer)
 
 
@@ -169,11 +169,17 @@ _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
 }
 
 
-def names_of(answer: dp.Answer) -> str:
-    """The names that were drawn, in the reader's language."""
+def names_of(answer: dp.Answer, explained: bool = False) -> str:
+    """The names that were drawn, in the reader's language; `explained` where one stands for no listed value."""
     names = answer.query.shown()
     drawn = list(answer.value) if isinstance(answer.value, dict) else [answer.value]
-    return ", ".join(names.get(name, name) for name in drawn)
+    return ", ".join(_explained(answer.query, name) if explained else names.get(name, name) for name in drawn)
+
+
+def _explained(query: dp.Query, part: str) -> str:
+    """A name; “other” alone would be read as “something else than what was asked”."""
+    name, why = query.shown().get(part, part), query.unlisted(part)
+    return say(f"answer.unlisted.{why}", name=name) if why else name
 
 
 def finding(answer: dp.Answer, state: str) -> str:
@@ -193,9 +199,9 @@ def finding(answer: dp.Answer, state: str) -> str:
         first = leaders({part: ranges[part] for part in telling})
         code = "answer.most" if from_zero(query) else "answer.highest"
         if len(first) == 1:
-            told = say(code, name=names.get(first[0], first[0]), value=_counted(query, figure(answer, first[0])))
+            told = say(code, name=_explained(query, first[0]), value=_counted(query, figure(answer, first[0])))
         elif len(first) <= LISTED:
-            told = say(f"{code}_among", names=say("answer.or").join(names.get(part, part) for part in first))
+            told = say(f"{code}_among", names=say("answer.or").join(_explained(query, part) for part in first))
         else:
             told = say("answer.first_of", parts=len(telling))
     return say("answer.found", values=len(answer.value), most=told) if query.unseen() is not None else told

@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "card.density.title": "A smooth curve",
     "card.density.noun": "smooth curve or map",
-    "card.density.plain": "How many people are where: a smooth curve over one number, or a map over two, all of it within a band that is known beforehand.",
+    "card.density.plain": "Where the values lie: a smooth curve over one number, or a map over two, all of it within a band that is known beforehand.",
     "card.density.theorem": "Gaussian mechanism on the coefficients of a kernel density (Hall, Rinaldo, Wasserman 2013; thesis, Corollary 6.10), with discrete Gaussian noise (Canonne, Kamath, Steinke 2020, Theorem 14)",
     "card.density.caveat.bandwidth": "Every person is smeared out over about two bandwidths to each side, so peaks that lie closer together melt into one.",
     "card.density.caveat.ends": "Near the ends of the range the curve falls off, because what is smeared out beyond them is not drawn.",

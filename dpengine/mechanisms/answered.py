@@ -176,6 +176,10 @@ class Answered(ABC):
         """Are the parts of the answer figures of the same kind, so that one of them can be called the largest?"""
         return self.by is not None
 
+    def told_first(self, parts: list[str]) -> list[str]:
+        """Where there are too many parts for a headline: those that it begins with."""
+        return parts
+
     @property
     def comparable(self) -> bool:
         """Are there figures in the answer that may be set beside those of other answers? Not where it names its parts

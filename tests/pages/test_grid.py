@@ -77,6 +77,19 @@ def test_bars_are_sorted_by_size_on_wish(table: dp.Table) -> None:
     assert drawn() != first
 
 
+def test_percentiles_of_groups_stand_side_by_side(shared: dp.Workspace) -> None:
+    """The headline has one of each group, named in words; nothing offers to sort different percentiles by size."""
+    frame = pd.DataFrame({"age": list(range(20, 80)) * 60, "town": ["A", "B", "C", "D"] * 900})
+    schema = dp.Schema({"age": dp.Number(0, 100), "town": dp.Category(list("ABCD"), unknown="A", missing="A")})
+    found = shared.add_table("grouped", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("20", "1e-6"))
+    query = found.query("quantile", column="age", share=["0.1", "0.5", "0.9"], by="town", epsilon="10")
+    found.ask(query, request_id="percentiles")
+    app = open_page("ask", table="grouped", answer="percentiles")
+    told = plain(html_of(app)).replace("\N{NO-BREAK SPACE}", " ")
+    assert "A, 50 %: " in told and "; B, 50 %: " in told and "; C, 50 %: " in told and "A × 50 %" not in told
+    assert "largest-answer" not in [toggle.key for toggle in app.toggle]
+
+
 def test_what_is_left_over_is_told_by_the_question(open_lists: dp.Table) -> None:
     assert open_lists.query("histogram", column="town", epsilon="1").leftovers() == ["other", "no answer"]
     assert open_lists.query("count", by="town", epsilon="1").leftovers() == ["other", "no answer"]

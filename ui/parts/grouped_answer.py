@@ -24,7 +24,8 @@ _NAMED = 6  # hidden groups that are named
 def show(answer: dp.Answer, alt: str, key: str) -> None:
     query = answer.query
     if not _crossed(answer):
-        labels, none = _shown_labels(answer, key, sortable=len(answer.value) > 2), many.told_from_none(answer)[1]
+        alike = query.compared or bool(query.crossed())  # else the largest of them means nothing
+        labels, none = _shown_labels(answer, key, alike and len(answer.value) > 2), many.told_from_none(answer)[1]
         if none and not st.toggle(say("many.none_shown"), key=f"none-{key}"):
             together = set(none)
             labels = [label for label in labels if label not in together]

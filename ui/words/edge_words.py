@@ -39,6 +39,11 @@ def _named(answer: dp.Answer, state: str) -> list[str]:
     query, ranges = answer.query, answer.interval or {}
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
     if len(telling) <= LISTED or not query.compared or not ranges:
-        return telling[:LISTED]
+        return listed(query, telling)
     first = leaders({part: ranges[part] for part in telling})
     return first if len(first) <= LISTED and not state else []
+
+
+def listed(query: dp.Query, telling: list[str]) -> list[str]:
+    """The figures that a headline lists, of those that say something."""
+    return telling if len(telling) <= LISTED else query.told_first(telling)[:LISTED]

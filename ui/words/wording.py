@@ -16,7 +16,7 @@ from dpengine.messages import say
 from dpengine.messages.numbers import day, local, setting
 from dpengine.released.monotone import halfway
 from ui.words import density_words
-from ui.words.edge_words import LISTED
+from ui.words.edge_words import LISTED, listed
 from ui.words.figures import anything, figure, printed, printed_range
 
 _COUNTED = ("people", "rows")
@@ -188,9 +188,8 @@ def finding(answer: dp.Answer, state: str) -> str:
     ranges = answer.interval or {}
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
     if len(telling) <= LISTED or not query.compared or not ranges:
-        told = "; ".join(
-            f"{names.get(part, part)}: {_counted(query, figure(answer, part), part)}" for part in telling[:LISTED]
-        )
+        first = listed(query, telling)
+        told = "; ".join(f"{names.get(part, part)}: {_counted(query, figure(answer, part), part)}" for part in first)
         told += "; …" if len(telling) > LISTED else ""
         told = say("answer.apart", parts=told) if state else told
     elif state:

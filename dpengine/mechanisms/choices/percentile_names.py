@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpengine.core.errors import AllowanceError
@@ -27,3 +27,15 @@ def read_shares(given: Json) -> tuple[Fraction, ...]:
 
 def percents(shares: Sequence[Fraction]) -> list[str]:
     return [f"{plain(share * 100)} %" for share in shares]
+
+
+def of_groups(groups: list[str], names: list[str]) -> list[str]:
+    """What every percentile of every group is called on a page; no line breaks before the percent sign."""
+    kept = [name.replace(" ", "\N{NO-BREAK SPACE}") for name in names]
+    return [f"{group}, {name}" for group in groups for name in kept]
+
+
+def near_middle(parts: list[str], share_of: Mapping[str, Fraction]) -> list[str]:
+    """Of percentiles of groups those of one share, so that groups stand side by side: the one nearest the median."""
+    middle = min((share_of[part] for part in parts), key=lambda share: abs(share - Fraction(1, 2)), default=None)
+    return [part for part in parts if share_of[part] == middle]

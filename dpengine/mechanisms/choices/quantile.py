@@ -41,7 +41,7 @@ from dpengine.declared.facts import Facts
 from dpengine.mechanisms.card import Card, Parameter
 from dpengine.mechanisms.choices.equal_scores import Blocks
 from dpengine.mechanisms.choices.joint_cuts import Codes, Cuts, JointCuts, affordable
-from dpengine.mechanisms.choices.percentile_names import percents, read_shares
+from dpengine.mechanisms.choices.percentile_names import near_middle, of_groups, percents, read_shares
 from dpengine.mechanisms.choices.tree_cuts import MOST_CELLS, RootCuts, TreeCuts
 from dpengine.mechanisms.promises import Rank
 from dpengine.mechanisms.query import Fields, Query, Released, Sensitivity
@@ -142,16 +142,13 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         if self.noise not in (JOINT, TREE, ROOT):
             return None
         size, replaced = self.facts.schema[self.column].size, self.facts.relation == "replace"
-        cuts, beta = (
-            Cuts(size, self.shares, self.with_range, replaced, self.facts.unit.at_most, self._values),
-            self.beta,
-        )
+        cuts = Cuts(size, self.shares, self.with_range, replaced, self.facts.unit.at_most, self._values)
         if self.noise == JOINT:
-            return JointCuts(cuts, self.for_each(self.epsilon), beta / self.groups)
+            return JointCuts(cuts, self.for_each(self.epsilon), self.beta / self.groups)
         kind = TreeCuts if self.noise == TREE else RootCuts
         if self.by is not None:
-            return kind(cuts, self.epsilon, beta, None, grouped=True)
-        return kind(cuts, self.epsilon, beta, self.facts.countable(self.where, self.column))
+            return kind(cuts, self.epsilon, self.beta, None, grouped=True)
+        return kind(cuts, self.epsilon, self.beta, self.facts.countable(self.where, self.column))
 
     @property
     def _values(self) -> int:
@@ -190,8 +187,11 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         if len(self.shares) == 1:
             return super().shown()
         names, known = percents(self.shares), super().shown()
-        told = [] if self.by is None else [[known.get(label, label) for label in super().labels()]]
-        return dict(zip(self.labels(), combined([*told, names]), strict=True))
+        told = names if self.by is None else of_groups([known.get(label, label) for label in super().labels()], names)
+        return dict(zip(self.labels(), told, strict=True))
+
+    def told_first(self, parts: list[str]) -> list[str]:
+        return near_middle(parts, self._share_of) if self.by is not None and len(self.shares) > 1 else parts
 
     def leftovers(self) -> list[str]:
         extra, several = set(super().leftovers()), len(self.shares)

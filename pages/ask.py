@@ -76,7 +76,7 @@ with left, st.container(key="card-spend"):
         job.hint(str(complaint))
     if query is not None and usual is not None and price is not None:
         just_answered = found is not None and found.query == query
-        if not just_answered:
+        if not just_answered and (found is None or folded.composing(found, [key, given])):
             frame.show_price(table, price)
         if query.counts_rows:
             st.html(f'<p class="muted">{escape(say("ask.each_row", most=query.facts.unit.at_most))}</p>')

@@ -9,6 +9,7 @@ from helpers_page import html_of, open_page
 
 import dpengine as dp
 from dpengine.messages import say
+from dpengine.messages.language import speaking
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -43,3 +44,29 @@ def test_start_offers_ones_own_table_and_a_note_leads_to_the_check(home: dp.Work
     title = f">{say('data.fit.all_title')}</h2>"
     assert f'<h2 class="arrived" tabindex="-1"{title}' in html_of(open_page("data", table="ward", check="1"))
     assert f"<h2{title}" in html_of(open_page("data", table="ward"))
+
+
+def test_looking_at_an_old_answer_seems_to_take_nothing(home: dp.Workspace) -> None:
+    table = home.table("town", visitor="local")
+    found = table.ask(table.query("mean", column="age", epsilon="0.1"))
+    app = open_page("ask", table="town", answer=found.request_id)
+    assert "after this question" not in html_of(app), "whatever the form holds, nobody is asking it"
+    kind = next(one for one in app.selectbox if one.label == say("form.kind"))
+    kind.set_value("median" if kind.value != "median" else "mean").run()
+    assert "after this question" in html_of(app) and not app.exception
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "Still only people where age is at least 61."), ("sl", "Še vedno samo osebe")]
+)
+def test_a_condition_that_came_along_is_said_and_dropped_with_one_tap(language: str, told: str) -> None:
+    where = '[["age", ">=", 61]]'
+    app = open_page("ask", table="town", q="mean", column="age", where=where, epsilon="0.1", lang=language)
+    assert told not in html_of(app), "it was asked for just now"
+    with speaking(language):  # a test names an option by its words
+        kind = next(one for one in app.selectbox if str(one.key).startswith("ask-kind"))
+        kind.set_value("median").run()
+        assert told in html_of(app)
+        next(one for one in app.button if one.key == "ask-still-drop").click().run()
+        assert told not in html_of(app) and not app.exception
+        assert "where" not in app.session_state["ask"]["given"] and app.session_state["ask"]["q"] == "median"

@@ -17,6 +17,7 @@ from ui.words.markup import unmarked
 from ui.words.wording import headline
 
 Beside = Callable[[dp.Answer], None]  # what else stands between the answer and its repeats
+_MET = "answered-beside"  # the same with how exact it was to be
 _WITH = "answered-with"  # the request on the page, and what the form said when its answer came
 
 
@@ -30,6 +31,17 @@ def show(slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Se
                 _whole(table, answer, beside)
         else:
             _whole(table, answer, beside)
+
+
+def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
+    """Was anything in the form changed since this answer came? Looking at an answer takes nothing, and the meter must
+    not seem to say so."""
+    asked = json.dumps(form, default=str)
+    request, before = st.session_state.get(_MET, ("", ""))
+    if request != answer.request_id:
+        st.session_state[_MET] = (answer.request_id, asked)
+        return False
+    return bool(before != asked)
 
 
 def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:

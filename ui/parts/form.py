@@ -14,7 +14,7 @@ from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
 from dpengine.mechanisms.card import Parameter
 from dpengine.messages import say
-from ui.parts import conditions, density, grouping, number_field, pickers, several
+from ui.parts import carried, conditions, density, grouping, number_field, pickers, several
 from ui.shell import steer
 from ui.shell.language import IN_ADDRESS, address
 
@@ -33,6 +33,8 @@ def state(table: dp.Table) -> dict[str, Any]:
         pickers.forget_pickers()
         kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
         st.session_state[STATE] = kept
+    elif not arriving:
+        carried.came_back()
     if kept["q"] not in ORDER or not offered(table, kept["q"]):
         first = next(iter(table.suggestions()), None)
         if first is not None and STATE in first.card.asked_on:
@@ -118,6 +120,7 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
     """“The [median] of [income] for [everyone]”, and below it whatever else the card asks for."""
     kept = state(table)
     given = kept["given"]
+    above = st.container()
     keys = [key for key in ORDER if offered(table, key)]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("form.the"), width="content")
@@ -164,6 +167,8 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
         if "of" in parameters or "options" in parameters:
             st.html(f'<p class="muted">{say(f"form.where_title{rows}")}</p>')
         chosen["where"] = conditions.conditions(table, given.get("where") or [], "where")
+        with above:
+            carried.tell(table, chosen["where"], [key, chosen.get("column")], bool(rows), _everyone)
     if any(parameter.kind == "columns.curve" for parameter in parameters.values()):
         chosen |= density.pickers(table, given, pickers.turn())
     if any(parameter.kind == "columns.number" for parameter in parameters.values()):
@@ -178,6 +183,12 @@ def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
             if value is not None:
                 chosen[parameter.name] = value
     return key, chosen
+
+
+def _everyone() -> None:
+    """Ask about everyone again."""
+    st.session_state[STATE]["given"].pop("where", None)
+    pickers.forget_pickers()
 
 
 def _by_words(option: str) -> str:

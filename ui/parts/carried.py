@@ -38,5 +38,5 @@ def tell(table: dp.Table, where: list[Any], asked: Sequence[Any], rows: bool, dr
     except dp.AllowanceError:  # not complete yet, which the form says
         return
     with st.container(key="ask-still", horizontal=True, vertical_alignment="center"):
-        st.html(f'<p role="status">{escape(say("form.still", who=people))}</p>')
+        st.html(f'<p role="status">{escape(say("form.still", who=people))}</p>', width="content")
         st.button(say("form.still_drop.rows" if rows else "form.still_drop"), key="ask-still-drop", on_click=drop)

@@ -63,6 +63,8 @@ def kinds() -> list[str]:
 
 
 def far_off(answers: Iterable[Answer], declared: int) -> PeopleTold | None:
-    """What the newest of these answers says that was asked with the declared number and shows that it is far off."""
+    """What the newest of these answers says that was asked with the declared number and shows that it is far off; one
+    that knows both ends goes before those that only know how many there are at least."""
     found = (told_by(answer) for answer in answers if answer.query.facts.about == declared)
-    return next((told for told in found if told is not None and told.far), None)
+    far = [told for told in found if told is not None and told.far]
+    return next((told for told in far if told.high is not None), far[0] if far else None)

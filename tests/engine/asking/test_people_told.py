@@ -149,3 +149,15 @@ def test_a_number_that_was_counted_stays(workspace: Workspace) -> None:
     assert table.people_far_off() is None
     with pytest.raises(dp.AllowanceError):
         workspace.table("town").correct_people(10)
+
+
+def test_an_answer_that_knows_both_ends_goes_before_one_that_knows_the_least(workspace: Workspace) -> None:
+    table = clinic(workspace)
+    women = table.query("count", epsilon="1", where=[["sex", "in", ["f"]]])
+    table.ask(women)
+    told = table.people_far_off()
+    assert told is not None and told.high is None and 2_000 < told.low < PEOPLE
+    table.ask(table.query("count", epsilon="1"))
+    table.ask(women)
+    told = table.people_far_off()
+    assert told is not None and told.high is not None and 5_000 < told.low <= told.high < 5_400

@@ -188,7 +188,7 @@ def test_found_values_of_a_table_of_secret_size_rest_on_the_declared_one() -> No
     query = dp.catalogue["find_values"].build(facts, {"epsilon": "1", "column": "town", "delta": "1e-6"})
     answer = dp.Answer({"Kranj": 15}, {"Kranj": (12, 18)}, query.promise(), {}, query, "request", "now")
     with speaking("en"):
-        assert range_words(answer).count(" — if there are about as many people as declared.") == 2
+        assert range_words(answer).count(" — if the table is about as large as declared.") == 2
 
 
 @pytest.mark.parametrize("upper", ["12.3454", "3.33333", "0.1234567"])

@@ -81,7 +81,7 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     if answer:
         wanted["answer"] = answer
     arrived = pickers.arrived()  # a link to this very page leaves the browser's address as it was
-    if arrived and not answer:
+    if arrived and pickers.turn() and not answer:  # a page that is opened begins at its top
         steer.top()  # it may have been tapped far below
     address(wanted, again=arrived)
 

@@ -38,7 +38,7 @@ SENTENCES: dict[str, str] = {
     "promise.within": "within ±{alpha}, {chance} times in 100",
     "promise.within_all": "each of {of} answers within ±{alpha}, all at once, {chance} times in 100",
     "promise.nominal_groups": " — if all groups are of one size; larger ones come out better, smaller ones worse",
-    "promise.nominal_declared": " — if there are about as many people as declared",
+    "promise.nominal_declared": " — if the table is about as large as declared",
     "promise.nominal": " — if about as many {unit} count as there are in the table",
     "promise.if_met": " — if {who} met the condition; {third} if a third did, {tenth} if a tenth did",
     "promise.if_met_groups": " — if {who} met the condition and all groups were of one size; {third} if a third met it, {tenth} if a tenth did",

@@ -38,7 +38,7 @@ SENTENCES: dict[str, str] = {
     "promise.within": "znotraj ±{alpha}, v {chance} od 100 primerov",
     "promise.within_all": "vsak od {of} odgovorov znotraj ±{alpha}, vsi hkrati, v {chance} od 100 primerov",
     "promise.nominal_groups": " – če so vse skupine enako velike; pri večjih je bolje, pri manjših slabše",
-    "promise.nominal_declared": " – če je oseb približno toliko, kot je navedeno",
+    "promise.nominal_declared": " – če je tabela približno tako velika, kot je navedeno",
     "promise.nominal": " – če šteje približno toliko {unit}, kot jih je v tabeli",
     "promise.if_met": " – če bi pogoj izpolnjevale {who}; {third}, če bi ga tretjina, {tenth}, če bi ga desetina",
     "promise.if_met_groups": " – če bi pogoj izpolnjevale {who} in bi bile vse skupine enako velike; {third}, če bi ga tretjina, {tenth}, če bi ga desetina",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
@@ -114,21 +115,22 @@ def test_what_is_proposed_is_nearly_what_is_wished_and_never_too_rare() -> None:
             assert -1e-3 <= kept <= 1e-9  # the last: of this line's own floats
 
 
-def follows(
-    ordered: joint_choice.Ordered, weights: dict[tuple[int, ...], float], wished: list[int], rate: Fraction
-) -> bool:
-    """600 draws against chances, by a Chernoff bound on every sequence; false alarm 1e-6."""
-    draws, total = 600, math.fsum(weights.values())
+def drawn(ordered: joint_choice.Ordered, wished: list[int], rate: Fraction) -> list[tuple[int, ...]]:
     starts = np.concatenate(([0], np.cumsum(ordered.sizes)))
-    seen: dict[tuple[int, ...], int] = {}
-    for _ in range(draws):
-        cuts = tuple(int(starts[block]) + place for block, place in joint_choice.draw(ordered, wished, rate, COINS))
-        assert cuts in weights
-        seen[cuts] = seen.get(cuts, 0) + 1
+    return [
+        tuple(int(starts[block]) + place for block, place in joint_choice.draw(ordered, wished, rate, COINS))
+        for _ in range(1_500)
+    ]
+
+
+def follows(draws: list[tuple[int, ...]], weights: dict[tuple[int, ...], float]) -> bool:
+    """Draws against chances, by a Chernoff bound on every sequence; false alarm 1e-6."""
+    total, seen = math.fsum(weights.values()), Counter(draws)
+    assert set(seen) <= set(weights)
     for cuts, weight in weights.items():
-        share, chance = seen.get(cuts, 0) / draws, weight / total
+        share, chance = seen[cuts] / len(draws), weight / total
         apart = sum(a * math.log(a / b) for a, b in ((share, chance), (1 - share, 1 - chance)) if a > 0)
-        if 2 * math.exp(-draws * apart) * len(weights) < FALSE_ALARM:
+        if 2 * math.exp(-len(draws) * apart) * len(weights) < FALSE_ALARM:
             return False
     return True
 
@@ -139,9 +141,10 @@ def test_draws_follow_the_law_and_a_wrong_law_is_told_apart() -> None:
     places = [(0, 0), (0, 0), (0, 3), (3, 8), (8, 8), (8, 8), (8, 8)]
     wished, rate = [2, 4, 5], Fraction(1, 5)
     weights = {cuts: math.exp(-float(rate) * cost) for cuts, cost in joint_choice.listed(places, wished).items()}
-    assert follows(ordered, weights, wished, rate)
-    assert not follows(ordered, {cuts: weight**3 for cuts, weight in weights.items()}, wished, rate)
-    assert not follows(ordered, dict.fromkeys(weights, 1.0), wished, rate)
+    draws = drawn(ordered, wished, rate)
+    assert follows(draws, weights)
+    assert not follows(draws, {cuts: weight**3 for cuts, weight in weights.items()})
+    assert not follows(draws, dict.fromkeys(weights, 1.0))
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -189,8 +189,8 @@ def test_it_promises_more_than_one_by_one_at_the_same_epsilon() -> None:
 
 def test_ranges_from_a_tree_hold_about_as_often_as_is_promised() -> None:
     """Its noise is the same on every table, so what is promised is not far from what happens: of two shares, ranges
-    promised for 80 times in 100 fail at least 6 times in 1,000. 1,000 draws; were the true chance 0.025 or more, this
-    would fail with chance below 1e-6 (the chance is about 0.036: several true places hold one value each)."""
+    promised for 80 times in 100 fail at least 6 times in 1,000. 1,000 draws; were the true chance 0.03 or more, this
+    would fail with chance below 1e-6 (the chance is about 0.036)."""
     query = ask(1_000, epsilon="1", grid=60, share=["0.25", "0.75"], noise="tree", beta="0.2")
     value = Spread(np.arange(60), np.array([17] * 40 + [16] * 20))
     upto = np.cumsum(value.counts)

@@ -63,7 +63,12 @@ NAMES = {
     # a firm, a school, a shop
     "student_id": NOTHING,
     "member_since": NOTHING,
-    "member": "yes_no",
+    "member": NOTHING,
+    "union member": "yes_no",
+    "spent last year": NOTHING,
+    "visits per year": "number count",
+    "poraba na leto": NOTHING,
+    "poraba lansko leto": NOTHING,
     "active": "yes_no",
     "inactive_reason": NOTHING,
     "owner_name": NOTHING,

@@ -112,6 +112,8 @@ _MONEY = (
     "שכר משכורת הכנסה"
 )
 _HOURS = "hours hrs ure ur stunden heures horas שעות"
+_YEAR = "year leto jahr annee ano שנה שנת"
+_RECENT = "last this past previous lansko letosnje preteklo prejsnje letztes voriges derniere pasado anterior שעברה"
 _YEARLY = "year yearly annual annually letni letna letno leto jahr jahrlich jahres annuel annuelle anual שנתי שנתית"
 _MONTHLY = "month monthly mesec mesecno mesecna mesecnih monat monatlich mois mes mensual חודש חודשי"
 _WEEKLY = "week weekly teden tedensko tedenskih tednu woche wochen semaine semana שבועי שבוע"
@@ -139,7 +141,7 @@ _NUMBERS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("money_year", (_MONEY, _YEARLY)),
     ("money_month", (_MONEY,)),
     ("age", ("age starost alter lebensalter edad גיל",)),
-    ("year", ("year yob birthyear leto letnica jahr jahrgang geburtsjahr annee ano שנה שנת",)),
+    ("year", (f"{_YEAR} yob birthyear letnica jahrgang geburtsjahr",)),
     ("bmi", ("bmi itm",)),
     ("pressure", ("systolic diastolic sbp dbp sistolicni diastolicni blutdruck",)),
     ("pressure", ("blood krvni arterielle arterial", "pressure tlak pression presion")),
@@ -214,7 +216,7 @@ _LISTED: dict[str, str] = {
     "family_us": "=relationship",
     "race_us": "=race",
 }
-_EACH = ("per", "na", "v", "pro", "par", "por")  # payments per month name no month
+_EACH = ("per", "na", "v", "pro", "par", "por", "a", "each", "every")  # payments per month name no month
 
 
 def fold(name: str) -> list[str]:
@@ -256,15 +258,17 @@ def suggest(name: str) -> Suggestion:
             return Suggestion("list", key)
     if {words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split():
         return Suggestion()
+    named = [word for before, word in pairwise(["", *words]) if before not in _EACH]
     for preset, groups in _NUMBERS:
+        if preset == "year" and ({*words} & {*_RECENT.split()} or {*words} - {*named} & {*_YEAR.split()}):
+            continue  # what was spent last year, or is drunk a year, is no year
         if all(_holds(words, group) for group in groups):
             return Suggestion("number", preset)
-    named = [word for before, word in pairwise(["", *words]) if before not in _EACH]
     for key, wanted in _LISTED.items():
         if named and _holds(named, wanted):
             return Suggestion("list", key)
-    if _holds(words, _FLAGS):
-        return Suggestion("yes_no")
+    if _holds(words, _FLAGS) and not (len(words) == 1 and words[0] in _PERSON.split()):
+        return Suggestion("yes_no")  # “member” alone may as well number the members
     return Suggestion("items") if _holds(words, _SETS) else Suggestion()
 
 

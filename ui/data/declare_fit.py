@@ -18,7 +18,7 @@ from dpengine.core.printed import chance, percent
 from dpengine.mechanisms.counts.fit_checks import FITS
 from dpengine.messages import say
 from ui.data import declare_change as change
-from ui.parts import job
+from ui.parts import fitting, job
 from ui.shell import steer
 from ui.words import prices
 
@@ -31,7 +31,7 @@ MOST_TOLD = 12  # columns in a line
 
 def show(table: dp.Table, buy: bool = True) -> None:
     """What is known of every column; with `buy`, an offer to check what was not checked as it is declared now."""
-    fits = table.fits().all_of(table.schema.columns.items())
+    fits = fitting.of_table(table.name).all_of(table.schema.columns.items())
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
         lead = f'<p class="muted">{escape(say("data.fit.all_lead"))}</p>' if unchecked else ""
@@ -50,7 +50,7 @@ def show(table: dp.Table, buy: bool = True) -> None:
 def people(table: dp.Table) -> None:
     """The field in which a declared number of people is corrected: where a paid answer shows that it is far off, with
     what that says; and where somebody came for it. A number that was counted has none."""
-    told, came = table.people_far_off(), bool(st.query_params.get("people"))
+    told, came = fitting.far_off(table), bool(st.query_params.get("people"))
     if table.practice or table.closed or table.facts.people is not None or (told is None and not came):
         return
     with st.container(key="card-people"):

@@ -104,7 +104,7 @@ def _attention(table: dp.Table) -> str:
     """Columns that mostly do not fit, as far as that was paid for; and that nobody has checked any."""
     if table.practice or table.closed:
         return ""
-    fits, people = table.fits().all_of(table.schema.columns.items()), table.people_far_off()
+    fits, people = fitting.of_table(table.name).all_of(table.schema.columns.items()), fitting.far_off(table)
     told = [fit.words() for fit in fits if fit.state in (MOSTLY_NOT, SOME_NOT)]
     if fits and not any(fit.checked for fit in fits):
         told = [say("tables.unchecked")]

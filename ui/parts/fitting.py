@@ -23,9 +23,13 @@ def fits(answer: dp.Answer) -> Fits:
     if name in SAMPLES:
         return WELL_MADE
     try:
-        return _known(name, workspace().folder, workspace().ledger.head()[1])
+        return of_table(name)
     except AllowanceError:  # it is gone
         return WELL_MADE
+
+
+def of_table(name: str) -> Fits:
+    return _known(name, workspace().folder, workspace().ledger.head()[1])
 
 
 @lru_cache(maxsize=64)
@@ -45,8 +49,12 @@ def planned(table: dp.Table, query: dp.Query) -> str:
     """A note beside a promise that is planned with a number of people which a paid answer shows to be far off."""
     if table.practice or table.facts.people is not None or not query.promise().supposes(query):
         return ""
-    told = _far_off(table.name, workspace().folder, workspace().ledger.head()[1], table.facts.about)
+    told = far_off(table)
     return "" if told is None else told.planned()
+
+
+def far_off(table: dp.Table) -> PeopleTold | None:
+    return _far_off(table.name, workspace().folder, workspace().ledger.head()[1], table.facts.about)
 
 
 @lru_cache(maxsize=64)

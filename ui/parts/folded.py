@@ -36,12 +36,7 @@ def show(slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Se
 def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
     """Was anything in the form changed since this answer came? Looking at an answer takes nothing, and the meter must
     not seem to say so."""
-    asked = json.dumps(form, default=str)
-    request, before = st.session_state.get(_MET, ("", ""))
-    if request != answer.request_id:
-        st.session_state[_MET] = (answer.request_id, asked)
-        return False
-    return bool(before != asked)
+    return _changed(_MET, answer, form)
 
 
 def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:
@@ -49,10 +44,15 @@ def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:
     if not form:
         return False
     key, given = form
-    asked = json.dumps([key, {name: one for name, one in given.items() if name != "epsilon"}], default=str)
-    request, before = st.session_state.get(_WITH, ("", ""))
+    return _changed(_WITH, answer, [key, {name: one for name, one in given.items() if name != "epsilon"}])
+
+
+def _changed(kept: str, answer: dp.Answer, form: Sequence[Any]) -> bool:
+    """Does the form say something else than when this answer came? That is kept under its request."""
+    asked = json.dumps(form, default=str)
+    request, before = st.session_state.get(kept, ("", ""))
     if request != answer.request_id:
-        st.session_state[_WITH] = (answer.request_id, asked)
+        st.session_state[kept] = (answer.request_id, asked)
         return False
     return bool(before != asked)
 

@@ -45,9 +45,7 @@ def rows(draws: int) -> Iterator[dict[str, Any]]:
                 query = _question(people, epsilon, **given)
                 read, there = checked(query, coded(table)), checked(query, coded(other)).rows / 2**ROW_BITS
                 without = _without(checked(query, coded(table)).rows / 2**ROW_BITS, table, there, other)
-                right = again(
-                    min(draws, TRAININGS), lambda q=query, r=read, x=there: accuracy(x @ weights_of(q, r), other)
-                )
+                right = again(times, lambda q=query, r=read, x=there: accuracy(x @ weights_of(q, r), other))
                 yield line(case, REPLACE, guarantee, who, right, better=MORE, note=f"{times} trainings; {without}")
 
 

@@ -5,7 +5,7 @@ SENTENCES: dict[str, str] = {
     "looks.why.averaged": "Another answer to the same question is a new, paid draw. It is averaged with those before.",
     "looks.then": "The range would go from about ±{now} to about ±{then}.",
     "looks.then_all": "Most ranges would get a little narrower.",
-    "looks.better_alone": "More exact: a new answer {promise} would take {share}; set it below.",
+    "looks.better_alone": "More exact: a new answer ({promise}) would take {share}; set it below.",
     "looks.better": "For comparison, a single new answer that is more exact: {promise}, takes {share}.",
     "looks.title": "Asked {count} times",
     "looks.averaged": "All together",

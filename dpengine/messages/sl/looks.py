@@ -5,7 +5,7 @@ SENTENCES: dict[str, str] = {
     "looks.why.averaged": "Nov odgovor na isto vprašanje je nov, plačan žreb. Povpreči se s prejšnjimi.",
     "looks.then": "Razpon bi se zožil z okoli ±{now} na okoli ±{then}.",
     "looks.then_all": "Večina razponov bi se malo zožila.",
-    "looks.better_alone": "Natančneje: nov odgovor {promise} bi porabil {share}; nastavite ga spodaj.",
+    "looks.better_alone": "Natančneje: nov odgovor ({promise}) bi porabil {share}; nastavite ga spodaj.",
     "looks.better": "Za primerjavo en sam nov, natančnejši odgovor: {promise}, porabi {share}.",
     "looks.title": "Število postavitev tega vprašanja: {count}",
     "looks.averaged": "Vsi skupaj",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 
@@ -48,9 +48,9 @@ from dpengine.mechanisms.publish.write_file import imagined
 from dpengine.mechanisms.query import AnyQuery, Released
 from dpengine.mechanisms.session.adaptive_session import AdaptiveSession
 from dpengine.planning import rehearsal
-from dpengine.planning.best_noise import at_share, cheapest, least_priced
+from dpengine.planning.best_noise import at_share, cheapest, least_priced, price_now
 from dpengine.planning.levers import Lever, levers
-from dpengine.planning.suggestions import suggest, worth_asking
+from dpengine.planning.suggestions import suggest, takes_at_most, worth_asking
 from dpengine.planning.training_for_spend import trained
 from dpengine.planning.ways_at_once import WaysAtOnce, ways
 from dpengine.released.compare import Comparable, figures
@@ -126,29 +126,18 @@ class Table:
     def prices(self, queries: Sequence[AnyQuery]) -> list[Fraction | None]:
         """What each of these would take of the allowance now, with the noise that it would be answered with; None where
         none that is as accurate fits into what is left."""
-        rule, totals, found = self.budget.rule, self._standing().totals, []
-        for query in queries:
-            price = cost(query.loss(), rule.alpha)
-            if not filter.admits(rule, totals.plus(price)):
-                price = cost(cheapest(query, rule, totals).loss(), rule.alpha)
-            fits = filter.admits(rule, totals.plus(price))
-            found.append(filter.share(rule, totals, price) if fits else None)
-        return found
+        rule, totals = self.budget.rule, self._standing().totals
+        return [price_now(query, rule, totals) for query in queries]
 
     def suggestions(self) -> list[AnyQuery]:
         """Up to five questions this table can answer, from public facts, each for at most half of what is left."""
-        return suggest(self.facts, self._takes_at_most(Fraction(1, 2)), self._takes_at_most(Fraction(1, 4)))
+        return list(suggest(self.facts, self.budget.rule, self._standing().totals))
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
         """This question at the smallest usual ε at which it is clearly more than noise, for at most half of what is
         left; None where there is none, or where it cannot be asked like this."""
-        return worth_asking(self.facts, key, parameters, self._takes_at_most(Fraction(1, 2)), 1)
-
-    def _takes_at_most(self, part: Fraction) -> Callable[[AnyQuery], bool]:
-        """Does a question take at most this part of what is left of the allowance?"""
-        rule, totals = self.budget.rule, self._standing().totals
-        share = max(1 - filter.used(rule, totals), Fraction(0)) * part
-        return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
+        affordable = takes_at_most(Fraction(1, 2), self.budget.rule, self._standing().totals)
+        return worth_asking(self.facts, key, parameters, affordable, 1)
 
     def affordable(self, steps: Sequence[str], share: Fraction) -> list[str]:
         """Which of these ε a plain question could use for at most this share of the allowance."""

@@ -28,6 +28,7 @@ from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
 from dpengine.core.exact import text_of
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.remembered import remembered
 from dpengine.declared.facts import Facts
 from dpengine.ledger.ledger import Ledger
 from dpengine.ledger.rows import Burned, Entry
@@ -224,6 +225,7 @@ def refuse_hopeless(query: AnyQuery) -> None:
         raise AllowanceError("session.too_many", most=most) if most else AllowanceError("session.too_small")
 
 
+@remembered(2048)
 def fitted(
     facts: Facts, questions: Json, calibration: str, share: Fraction, rule: Rule, totals: Totals
 ) -> AdaptiveSession:

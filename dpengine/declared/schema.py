@@ -313,6 +313,10 @@ class Schema:
 
     columns: dict[str, Column]
 
+    def __hash__(self) -> int:
+        """By the names alone: lists of values can be long, and equal schemas have equal names."""
+        return hash(tuple(self.columns))
+
     def __post_init__(self) -> None:
         if not self.columns:
             raise AllowanceError("schema.empty")

@@ -53,18 +53,18 @@ class LedgerReader:
         self._file.close()
 
     def budget(self, budget_id: str) -> BudgetRecord:
-        with self._file.reading() as db:
+        def read(db: Database) -> BudgetRecord:
             record = self._budget(db, budget_id)
             if record is None:
                 owner_rows.refuse_budget_closed(db, budget_id)  # its own rows are lost
-        if record is None:
-            raise AllowanceError("budget.unknown")
-        return record
+                raise AllowanceError("budget.unknown")
+            return record
+
+        return self._file.kept(("budget", budget_id), read)
 
     def standing(self, budget: str) -> Standing:
         """The running sums of a budget; zeros if nothing was charged yet."""
-        with self._file.reading() as db:
-            return self._standing(db, budget)
+        return self._file.kept(("standing", budget), lambda db: self._standing(db, budget))
 
     def acts(self, budget: str) -> list[Act]:
         """What its owner did, newest first."""
@@ -73,8 +73,7 @@ class LedgerReader:
 
     def closed(self) -> dict[tuple[str, str], str]:
         """(budget, table) → `seal` or `forget`; (budget, "") → `close`."""
-        with self._file.reading() as db:
-            return owner_rows.all_closed(db)
+        return self._file.kept(("closed",), owner_rows.all_closed)
 
     def find(self, request: str) -> Entry | None:
         if not is_request(request):
@@ -106,9 +105,12 @@ class LedgerReader:
 
     def before(self, charge: Charge) -> Totals:
         """The sums of its budget just before a charge."""
-        with self._file.reading() as db:
+
+        def read(db: Database) -> Totals:
             row = sound_rows(db, _CHARGE_BEFORE, [charge.budget, charge.seq])
-        return Charge.from_row(row[0]).totals_after if row else Totals.NOTHING
+            return Charge.from_row(row[0]).totals_after if row else Totals.NOTHING
+
+        return self._file.kept(("before", charge.budget, str(charge.seq)), read)
 
     def walk(self, budget: str) -> Iterator[Entry]:
         """Every charge of a budget with its outcome, oldest first, read in pages like `export_rows`."""

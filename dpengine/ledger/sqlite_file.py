@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar, cast
 
 from sqlite_utils import Database, Migrations
 
@@ -101,6 +102,9 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
 SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word
 
+T = TypeVar("T")
+_KEPT = 500  # reads that a connection keeps until something is written
+
 # fullfsync: without it macOS lets the disk keep a commit in its own memory. It has no effect elsewhere.
 _PRAGMAS = ("PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON")
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -157,6 +161,19 @@ class Handle:
         # Bytes that are no valid text must reach the hash check, which names their row, instead of raising here.
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         self.db = Database(connection, execute_plugins=False)
+        self._read: dict[tuple[str, ...], object] = {}
+        self._as_of: tuple[int, int] | None = None
+
+    def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
+        """What was read before by this connection, as long as nobody has written since: a page asks for the same sums
+        many times. Nothing is decided by it: a charge reads everything again, under the write lock."""
+        version: int = self.db.conn.execute("PRAGMA data_version").fetchone()[0]  # changes when others write
+        as_of = version, self.db.conn.total_changes
+        if as_of != self._as_of or len(self._read) >= _KEPT:
+            self._as_of, self._read = as_of, {}
+        if key not in self._read:
+            self._read[key] = read(self.db)
+        return cast(T, self._read[key])
 
 
 _inherited: list[sqlite3.Connection] = []
@@ -204,6 +221,12 @@ class LedgerFile:
                     self._handles.add(handle)
                 self._local.handle = handle
             yield handle.db
+
+    def kept(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
+        """Reads once for each thread, until something is written."""
+        with self.reading():
+            handle: Handle = self._local.handle
+            return handle.kept(key, read)
 
     def refuse_full(self) -> None:
         """Called before something is charged or opened. Rows that end it, an answer or a seal, may use the last

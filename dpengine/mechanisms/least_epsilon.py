@@ -6,9 +6,11 @@ from fractions import Fraction
 
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
 from dpengine.core.errors import AllowanceError
+from dpengine.core.remembered import remembered
 from dpengine.mechanisms.query import AnyQuery
 
 
+@remembered(2048)
 def least_epsilon(
     query: AnyQuery, wish: Fraction, most: Fraction = MOST_EPSILON, anew: bool = False
 ) -> Fraction | None:

@@ -18,12 +18,14 @@ from dpengine.accountant import filter
 from dpengine.accountant.costs import Cost, cost
 from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.amounts import LEAST_EPSILON, MOST_EPSILON
+from dpengine.core.remembered import remembered
 from dpengine.mechanisms.least_epsilon import least_epsilon
 from dpengine.mechanisms.query import AnyQuery
 
 GRAIN = 10**6  # ε is tried in millionths
 
 
+@remembered(2048)
 def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     """The question with its most accurate noise, at no higher price now and no fewer times."""
     usual = query.with_noise("")
@@ -41,11 +43,22 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     return min(options, key=lambda option: option.promise().amount)
 
 
+@remembered(4096)
+def price_now(query: AnyQuery, rule: Rule, totals: Totals) -> Fraction | None:
+    """What a question would take of the allowance now, with the noise that it would be answered with; None where none
+    that is as accurate fits into what is left."""
+    price = cost(query.loss(), rule.alpha)
+    if not filter.admits(rule, totals.plus(price)):
+        price = cost(cheapest(query, rule, totals).loss(), rule.alpha)
+    return filter.share(rule, totals, price) if filter.admits(rule, totals.plus(price)) else None
+
+
 def _that_fits(usual: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     """For when the default noise is not admitted any more: the cheapest other noise that fits and is as accurate."""
     return _least([usual.with_noise(noise) for noise in usual.noises], usual.promise().amount, rule, totals) or usual
 
 
+@remembered(512)
 def least_priced(query: AnyQuery, wish: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
     """The question with the cheapest noise and ε that give the wished accuracy; None if none that fits does."""
     return _least([query.with_noise(noise) for noise in ("", *query.noises)], wish, rule, totals)
@@ -62,6 +75,7 @@ def _least(options: Sequence[AnyQuery], wish: Fraction, rule: Rule, totals: Tota
     return min(fitting, key=lambda priced: priced[0])[1] if fitting else None
 
 
+@remembered(512)
 def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
     """The question at the largest ε that fits and takes at most this share now; None where there is none."""
 

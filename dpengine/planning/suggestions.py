@@ -6,8 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Rule, Totals
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
+from dpengine.core.remembered import remembered
 from dpengine.declared.facts import Facts
 from dpengine.declared.schema import Category, ItemSet, Number
 from dpengine.mechanisms import catalogue
@@ -19,15 +23,24 @@ TINY = Fraction(1, 10**12)
 Idea = JsonObject
 
 
-def suggest(facts: Facts, affordable: Callable[[AnyQuery], bool], cheap: Callable[[AnyQuery], bool]) -> list[AnyQuery]:
-    """At most five different questions worth asking that are affordable; fewer where the table is small."""
+@remembered(256)
+def suggest(facts: Facts, rule: Rule, totals: Totals) -> tuple[AnyQuery, ...]:
+    """At most five different questions worth asking, each for at most half of what is left, the cheap ones first; fewer
+    where the table is small."""
+    affordable, cheap = (takes_at_most(part, rule, totals) for part in (Fraction(1, 2), Fraction(1, 4)))
     queries: list[AnyQuery] = []
     for room, ideas in ((1, _kinds(facts)), (2, _further(facts))):
         for key, parameters in ideas:
             query = worth_asking(facts, key, parameters, affordable, room)
             if query is not None and len(queries) < MANY:
                 queries.append(query)
-    return sorted(queries, key=lambda query: not cheap(query))  # the expensive ones last
+    return tuple(sorted(queries, key=lambda query: not cheap(query)))
+
+
+def takes_at_most(part: Fraction, rule: Rule, totals: Totals) -> Callable[[AnyQuery], bool]:
+    """Does a question take at most this part of what is left of the allowance?"""
+    share = max(1 - filter.used(rule, totals), Fraction(0)) * part
+    return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
 
 
 def worth_asking(

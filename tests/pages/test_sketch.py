@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
@@ -22,7 +23,7 @@ def test_what_is_changed_counts_and_the_rest_stays() -> None:
     sketch.update_xaxes(range=None)
     sketch.add_shape(type="line", x0=0, x1=1, y0=0, y1=1)
     sketch.update_layout(margin={"t": 24})
-    figure = sketch.figure()
+    figure = go.Figure(sketch.figure().to_dict())
     assert figure.layout.xaxis.title.text == "people" and figure.layout.xaxis.title.font.size == 14
     assert figure.layout.xaxis.range is None and figure.layout.yaxis.visible is False
     assert figure.layout.margin.t == 24 and figure.layout.margin.l == 8 and len(figure.layout.shapes) == 1
@@ -47,8 +48,17 @@ def test_a_page_of_cards_makes_each_picture_once(home: dp.Workspace, monkeypatch
 
     monkeypatch.setattr(BaseFigure, "plotly_update", counting("changed", BaseFigure.plotly_update))
     monkeypatch.setattr(BaseFigure, "update_layout", counting("changed", BaseFigure.update_layout))
-    monkeypatch.setattr(go, "Figure", counting("made", go.Figure))
+    monkeypatch.setattr(go, "Figure", counting("checked", go.Figure))
+    monkeypatch.setattr(Sketch, "figure", counting("made", Sketch.figure))
     monkeypatch.setattr(dp.Table, "fits", counting("fits", dp.Table.fits))
     fitting._known.cache_clear()
     open_page("answers", table="many")
     assert done == {"made": 6, "fits": 1}
+
+
+@pytest.mark.parametrize("name", ["whatif", "train", "trust", "audit", "overfitting", "lessons"])
+def test_plotly_accepts_what_pages_hand_over_unchecked(home: dp.Workspace, name: str) -> None:
+    drawn = open_page(name, table="town").get("plotly_chart")
+    for one in drawn:
+        go.Figure(json.loads(one.proto.spec))
+    assert drawn or name == "lessons"

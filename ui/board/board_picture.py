@@ -36,9 +36,9 @@ def show(
 
     shared: dict[str, Any] = {"config": _CONFIG, "theme": None, "alt": alt, "key": key}
     if pick is None:
-        st.plotly_chart(figure.unchecked(), **shared)
+        st.plotly_chart(figure.figure(), **shared)
     else:
-        st.plotly_chart(figure.unchecked(), on_select=clicked, selection_mode="points", **shared)
+        st.plotly_chart(figure.figure(), on_select=clicked, selection_mode="points", **shared)
 
 
 def sketch(bars: Sequence[Bar], marked: str = "", full: float = 0) -> Sketch:

@@ -14,11 +14,15 @@ from dpengine.core.canonical import canonical
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
 from dpengine.messages import say
+from dpengine.messages.language import current
 from dpengine.messages.numbers import day
 from ui.shell.state import workspace
 from ui.words import prices
 from ui.words.figures import printed_range
 from ui.words.wording import as_one, in_short
+
+_KEPT = 10_000
+_in_short: dict[tuple[str, str, str], str] = {}  # by the rows of a charge and its answer, and the language
 
 
 def show(table: dp.Table, limit: int = 10) -> None:
@@ -170,8 +174,15 @@ def outcome(entry: dp.Entry) -> str:
     if questions is not None:
         asked, ended, _ = workspace().ledger.progress(entry.charge.request)
         return say("session.in_short_ended" if ended else "session.in_short", asked=asked, questions=questions)
-    answer = workspace().answer_of(entry)
-    return say("history.elsewhere") if answer is None else in_short(answer)
+    key = entry.charge.hash, entry.outcome.hash, current()
+    if key not in _in_short:
+        answer = workspace().answer_of(entry)
+        if answer is None:
+            return say("history.elsewhere")
+        if len(_in_short) >= _KEPT:
+            _in_short.clear()
+        _in_short[key] = in_short(answer)
+    return _in_short[key]
 
 
 # On a phone each charge is a small block instead of a row: nothing is cut off and nothing scrolls sideways.

@@ -57,14 +57,10 @@ class Sketch:
         self.update_layout(yaxis=more)
 
     def figure(self) -> Any:
-        import plotly.graph_objects as go
-
-        return go.Figure(data=self.data, layout=self.layout)
-
-    def unchecked(self) -> Any:
-        """The same for a page of many small pictures: Plotly does not check it and adds no template, so that a picture
-        says everything itself. The tests let Plotly check it."""
-        return _unchecked()(data=self.data, layout=self.layout)
+        """Plotly does not check it and adds no template, so that a picture says everything itself. The tests let Plotly
+        check it."""
+        data = [trace if isinstance(trace, dict) else trace.to_plotly_json() for trace in self.data]
+        return _unchecked()(data=data, layout=self.layout)
 
 
 @cache

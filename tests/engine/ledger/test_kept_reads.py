@@ -1,0 +1,57 @@
+"""Pages read the same sums many times: they are read once, and again as soon as anybody has written."""
+
+from __future__ import annotations
+
+import sqlite3
+from fractions import Fraction
+from pathlib import Path
+from unittest.mock import patch
+
+from helpers_ledger import WIDE, ask, opened, raises
+
+from dpengine.ledger import reader
+from dpengine.ledger.ledger import Ledger
+
+
+def test_the_same_sums_are_read_once_until_something_is_written(tmp_path: Path) -> None:
+    with opened(tmp_path, WIDE) as ledger:
+        ledger.reserve(**ask("one"))
+        with patch.object(reader, "sound_rows", side_effect=reader.sound_rows) as rows:
+            assert [ledger.standing("b").totals.epsilon for _ in range(9)] == [Fraction(1, 10)] * 9
+            assert [ledger.budget("b").rule for _ in range(9)] == [WIDE] * 9
+            assert rows.call_count == 2
+            ledger.reserve(**ask("two"))
+            assert ledger.standing("b").totals.epsilon == Fraction(2, 10)
+
+
+def test_what_another_connection_wrote_is_seen_at_once(tmp_path: Path) -> None:
+    with opened(tmp_path, WIDE) as ledger:
+        assert ledger.standing("b").totals.epsilon == 0
+        other = Ledger(tmp_path / "ledger.sqlite")
+        other.reserve(**ask("one"))
+        assert ledger.standing("b").totals.epsilon == Fraction(1, 10)
+        other.raise_cap("b", "people", Fraction(101), "owner")
+        assert ledger.budget("b").rule.epsilon == 101
+        other.close_table("seal", "b", "people", "owner")
+        assert ledger.closed() == {("b", "people"): "seal"}
+        other.close()
+
+
+def test_an_edit_is_noticed_though_the_sums_were_read_before(tmp_path: Path) -> None:
+    with opened(tmp_path, WIDE) as ledger:
+        ledger.reserve(**ask("one"))
+        assert ledger.standing("b").totals.epsilon == Fraction(1, 10)
+        with sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None) as db:
+            db.execute("DROP TRIGGER no_update")
+            db.execute("UPDATE entries SET totals = replace(totals, '1/10', '1/90') WHERE kind = 'charge'")
+        db.close()
+        with raises("ledger.damaged"):
+            ledger.standing("b")
+
+
+def test_a_refusal_is_not_kept(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        with raises("budget.unknown"):
+            ledger.budget("c")
+        ledger.create_budget("c", WIDE, "private", "owner", "people")
+        assert ledger.budget("c").rule == WIDE

@@ -60,7 +60,7 @@ class Sketch:
         """Plotly does not check it and adds no template, so that a picture says everything itself. The tests let Plotly
         check it."""
         data = [trace if isinstance(trace, dict) else trace.to_plotly_json() for trace in self.data]
-        return _unchecked()(data=data, layout=self.layout)
+        return _unchecked()(data=data, layout=_said(self.layout))
 
 
 @cache
@@ -82,6 +82,12 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """What is new counts; dictionaries inside are merged too."""
     both = {name: _merged(old[name], part) for name, part in new.items() if _dicts(old.get(name), part)}
     return old | new | both
+
+
+def _said(layout: dict[str, Any]) -> dict[str, Any]:
+    """Without what was taken back: None leaves it to Plotly."""
+    kept = {name: part for name, part in layout.items() if part is not None}
+    return {name: _said(part) if isinstance(part, dict) else part for name, part in kept.items()}
 
 
 def _dicts(*parts: Any) -> bool:

@@ -74,7 +74,7 @@ lock: ## pin the requirements again from the .in files (UPGRADE=1 for the newest
 	@rm -rf build/lock && mkdir -p build
 	@$(call new_venv,build/lock)
 	@build/lock/bin/python -m pip install -q --disable-pip-version-check uv
-	@set -e; for name in requirements requirements-dev bench/requirements-peers; do \
+	@set -e; for name in requirements requirements-serve requirements-dev bench/requirements-peers; do \
 		build/lock/bin/uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
 			$(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" $$name.in -o $$name.txt; \
 		if grep -nE '://|--(extra-)?index|--find-links' $$name.txt; then \

@@ -78,8 +78,13 @@ def shut(path: str) -> bool:
 
 def within(path: str) -> str:
     """A path without the folder that a proxy may serve the app under."""
+    return path.lstrip("/").removeprefix(folder())
+
+
+def folder() -> str:
+    """The folder that a proxy serves the app under, with a stroke at its end; nothing where there is none."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return path.lstrip("/").removeprefix(f"{base}/" if base else "")
+    return f"{base}/" if base else ""
 
 
 def header(scope: Mapping[str, Any], wanted: bytes) -> str:

@@ -87,7 +87,7 @@ class FrontDoor:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        ours, lang = gate.meant(scope, self.told), _language(scope)
+        ours, lang = gate.meant(scope, self.told), language_of(scope)
         if ours is None:
             with speaking(lang):  # a person may have come by another name
                 await _refuse(scope, send, say("gate.elsewhere", setting=gate.ORIGIN))
@@ -154,11 +154,15 @@ async def _refuse(scope: Scope, send: Send, why: str = "") -> None:
 def _is_page(scope: Scope, status: int, headers: list[tuple[bytes, bytes]]) -> bool:
     """Whether this answer shows a page: HTML, or "you have it already" to a browser that asked for HTML."""
     if status == 304:
-        return b"text/html" in _header(scope["headers"], b"accept")
+        return asks_for_page(scope)
     return _header(headers, b"content-type").startswith(b"text/html")
 
 
-def _cookies(scope: Scope) -> dict[str, str]:
+def asks_for_page(scope: Scope) -> bool:
+    return b"text/html" in _header(scope["headers"], b"accept")
+
+
+def cookies_of(scope: Scope) -> dict[str, str]:
     pairs = _header(scope["headers"], b"cookie").decode("latin-1").split(";")
     return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
 
@@ -178,10 +182,10 @@ _IF_CHANGED = (b"if-none-match", b"if-modified-since")
 _VERSION = (b"etag", b"last-modified")
 
 
-def _language(scope: Scope) -> str:
+def language_of(scope: Scope) -> str:
     """What a page will be read in: as the address says, else the cookie, else the browser; where all of it is."""
     accepted = _header(scope["headers"], b"accept-language").decode("latin-1")
-    for told in (_asked(scope, "lang"), _cookies(scope).get(LANGUAGE_COOKIE, ""), accepted[:2].lower()):
+    for told in (_asked(scope, "lang"), cookies_of(scope).get(LANGUAGE_COOKIE, ""), accepted[:2].lower()):
         if told in LANGUAGES:
             return told if MEANT[told] == MEANT[STORED] else STORED
     return STORED
@@ -189,7 +193,7 @@ def _language(scope: Scope) -> str:
 
 def _new_cookies(scope: Scope, scheme: str) -> list[bytes]:
     """A name for who has none, and what the address asks to remember."""
-    known = _cookies(scope)
+    known = cookies_of(scope)
     made = [] if visitor_of(known) else [f"{VISITOR_COOKIE}={secrets.token_hex(16)}"]
     for name, (cookie, choices) in REMEMBERED.items():
         wanted = _asked(scope, name)

@@ -1,0 +1,124 @@
+"""A porter before an app that notes what reaches it, for tests without a server."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from ui.shell import gate
+from ui.shell.passes import Passes
+from ui.shell.porter import Porter
+from ui.shell.served import Provider, Proxy, Served
+from ui.shell.way import Away, Told
+
+ADDRESS = "https://data.example.org"
+HOST = "data.example.org"
+SECRET = "f3b1c0a927d84e56ab90" * 2
+ANA, BOR = "p-" + "a" * 32, "p-" + "b" * 32
+Answer = tuple[list[Any], list[dict[str, Any]]]
+
+
+class Known:
+    """Two people; a right can be withdrawn."""
+
+    def __init__(self) -> None:
+        self.right = True
+        self.told: list[tuple[str, ...]] = []
+
+    def known(self, *told: str) -> str:
+        self.told.append(told)
+        return ANA if told[1] == "ana" else BOR
+
+    def has_right(self, who: str) -> bool:
+        return self.right
+
+
+class Abroad:
+    """A provider that says yes to everybody as Ana."""
+
+    def __init__(self) -> None:
+        self.wanted = "/"
+
+    async def begin(self, cookies: Any, wanted: str) -> Away:
+        self.wanted = wanted
+        return Away("https://id.example.org/authorize?x=1", ("allowance_way_1", "kept"), ())
+
+    async def end(self, scope: Any, cookies: Any) -> tuple[Told, str, str]:
+        return Told("https://id.example.org", "ana", "Ana", ""), self.wanted, "allowance_way_1"
+
+    async def farewell(self) -> str:
+        return ""
+
+
+class Door:
+    """A porter before an app that notes what reaches it and answers."""
+
+    def __init__(self, home: Path, proxy: Proxy | None = None) -> None:
+        provider = None if proxy else Provider(f"{ADDRESS}/x", "id", "secret", "openid", "", ())
+        origin = gate.read(ADDRESS)
+        assert origin is not None
+        self.served = Served(ADDRESS, origin, SECRET, 8, ("i", "s"), provider, proxy)
+        self.passes = Passes(SECRET, home, 8, secure=True)
+        self.people, self.abroad = Known(), Abroad()
+        self.reached: list[Any] = []
+        self.says: list[dict[str, Any]] = []  # what the app tells a socket
+        self.heard: list[Any] = []
+        self.porter = Porter(self._app, self.served, self.passes, self.people, None if proxy else self.abroad)
+
+    async def _app(self, scope: Any, receive: Any, send: Any) -> None:
+        self.reached.append(scope)
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"the app"})
+            return
+        while True:
+            message = await receive()
+            self.heard.append(message)
+            if message["type"] == "websocket.disconnect":
+                return
+            for one in self.says:
+                await send(one)
+
+    def scope(self, kind: str, path: str, cookie: str = "", **more: Any) -> dict[str, Any]:
+        given = {"host": HOST, "accept": "text/html", "cookie": cookie, **more.pop("headers", {})}
+        headers = [(name.encode(), value.encode()) for name, value in given.items() if value]
+        return {
+            "type": kind,
+            "path": path,
+            "method": "GET",
+            "query_string": b"",
+            "headers": headers + more.pop("twice", []),
+            "server": ("127.0.0.1", 8501),
+            "client": ("10.0.0.9", 4711),
+            **more,
+        }
+
+    def ask(self, path: str, cookie: str = "", kind: str = "http", **more: Any) -> Answer:
+        """What came through to the app, and what was answered."""
+        sent: list[dict[str, Any]] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        async def receive() -> Any:
+            return {"type": "websocket.connect"} if not self.heard else {"type": "websocket.disconnect"}
+
+        before = len(self.reached)
+        asyncio.run(self.porter(self.scope(kind, path, cookie, **more), receive, send))
+        return self.reached[before:], sent
+
+    def signed_in(self, who: str = ANA) -> str:
+        return self.passes.give(who).decode().split(";")[0]
+
+
+def status(answer: Answer) -> int:
+    return int(answer[1][0]["status"])
+
+
+def location(answer: Answer) -> str:
+    return dict(answer[1][0]["headers"])[b"location"].decode()
+
+
+def cookies(answer: Answer) -> list[str]:
+    return [value.decode() for name, value in answer[1][0]["headers"] if name == b"set-cookie"]

@@ -1,0 +1,123 @@
+"""The way to an OpenID Connect provider and back, with Authlib: code flow, state, nonce and PKCE.
+
+What must be remembered on the way, and the address that somebody wanted, stands in a signed cookie of that attempt
+alone, for ten minutes: five tabs that are opened at once do not disturb each other. Of what the provider tells, the
+issuer, the subject, a name and an e-mail address are taken; groups decide only who may sign in. An address that the
+provider has not verified is not believed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.starlette_client import OAuth
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+from starlette.requests import Request
+
+from dpengine.core.errors import AllowanceError
+from ui.shell.served import Provider
+from ui.shell.way import TEN_MINUTES, Away, Told
+
+_COOKIE = "allowance_way_"
+_MOST_AT_ONCE = 8
+_LONGEST = 200  # of a name
+_LONGEST_WANTED = 2000  # of an address: a longer one is not kept, and one lands on Start
+_log = logging.getLogger("allowance")
+
+
+class OpenID:
+    def __init__(self, provider: Provider, back: str, secret: str) -> None:
+        self._provider, self._back = provider, back
+        self._sign = URLSafeTimedSerializer(secret, salt="allowance way")
+        self._client: Any = OAuth().register(
+            "provider",
+            server_metadata_url=provider.metadata,
+            client_id=provider.client_id,
+            client_secret=provider.client_secret,
+            client_kwargs={"scope": provider.scopes, "code_challenge_method": "S256"},
+        )
+
+    async def begin(self, cookies: Mapping[str, str], wanted: str) -> Away:
+        kept: dict[str, Any] = {}
+        request = Request({"type": "http", "session": kept, "headers": [], "query_string": b"", "method": "GET"})
+        try:
+            sent = await self._client.authorize_redirect(request, self._back)
+        except Exception as fault:
+            _log.warning("signing in: the provider does not answer (%s)", type(fault).__name__)
+            raise AllowanceError("porter.provider_gone") from None
+        [(_, entry)] = kept.items()
+        wanted = wanted if len(wanted) <= _LONGEST_WANTED else "/"
+        state = next(key for key in kept).rpartition("_")[2]
+        value = self._sign.dumps([entry["data"], wanted])
+        others = tuple(name for name in cookies if name.startswith(_COOKIE))
+        stale = others if len(others) >= _MOST_AT_ONCE else ()
+        return Away(sent.headers["location"], (_name(state), str(value)), stale)
+
+    async def end(self, scope: Mapping[str, Any], cookies: Mapping[str, str]) -> tuple[Told, str, str]:
+        request = Request({**scope, "session": {}})
+        state = request.query_params.get("state") or ""
+        cookie = _name(state)
+        try:
+            data, wanted = self._sign.loads(cookies.get(cookie, ""), max_age=TEN_MINUTES)
+        except (BadSignature, ValueError):
+            raise AllowanceError("porter.stale") from None
+        request.session[f"_state_provider_{state}"] = {"data": data}
+        try:
+            metadata = await self._client.load_server_metadata()
+            ours = {
+                "iss": {"essential": True, "value": metadata["issuer"]},
+                "aud": {"essential": True, "value": self._provider.client_id},
+            }
+            token = await self._client.authorize_access_token(request, claims_options=ours)
+            claims = await self._claims(token)
+        except OAuthError:
+            _log.warning("signing in: the provider refused")
+            raise AllowanceError("porter.refused") from None
+        except Exception as fault:  # its words may quote a token
+            _log.warning("signing in failed: %s", type(fault).__name__)
+            raise AllowanceError("porter.failed") from None
+        return self._told(claims), str(wanted), cookie
+
+    async def farewell(self) -> str:
+        try:
+            metadata = await self._client.load_server_metadata()
+        except Exception:
+            return ""
+        place = metadata.get("end_session_endpoint")
+        return place if isinstance(place, str) else ""
+
+    async def _claims(self, token: dict[str, Any]) -> dict[str, Any]:
+        """What the signed token says, and what else the provider tells of the same subject."""
+        claims = dict(token.get("userinfo") or {})
+        wanted = {"name", "email", self._provider.group_claim} - {""}
+        metadata = await self._client.load_server_metadata()
+        if claims.get("sub") and not wanted <= claims.keys() and metadata.get("userinfo_endpoint"):
+            more = dict(await self._client.userinfo(token=token))
+            if more.get("sub") == claims["sub"]:
+                claims = more | claims
+        return claims
+
+    def _told(self, claims: Mapping[str, Any]) -> Told:
+        issuer, subject = claims.get("iss"), claims.get("sub")
+        if not (isinstance(issuer, str) and issuer and isinstance(subject, str) and subject):
+            raise AllowanceError("porter.failed")
+        groups = claims.get(self._provider.group_claim, ()) if self._provider.groups else ()
+        groups = [groups] if isinstance(groups, str) else groups if isinstance(groups, list) else []
+        if self._provider.groups and not set(map(str, groups)) & set(self._provider.groups):
+            _log.warning("signing in: not in a group that may")
+            raise AllowanceError("porter.group")
+        email = claims.get("email") if claims.get("email_verified", True) is True else ""
+        return Told(issuer, subject, _short(claims.get("name") or claims.get("preferred_username")), _short(email))
+
+
+def _name(state: str) -> str:
+    return _COOKIE + hashlib.sha256(state.encode()).hexdigest()[:16]
+
+
+def _short(told: object) -> str:
+    """One line of signs that can be seen, or nothing."""
+    return "".join(sign for sign in told if sign.isprintable())[:_LONGEST] if isinstance(told, str) else ""

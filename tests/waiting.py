@@ -100,7 +100,10 @@ THINNED: dict[str, tuple[str, ...]] = {
     ),
 }
 
-SLOW = ("test_law_keeps_the_claimed_loss[0.1-median: by group with a range, jointly-replace]",)
+SLOW = (
+    "test_law_keeps_the_claimed_loss[0.1-median: by group with a range, jointly-replace]",
+    "test_law_keeps_the_claimed_loss[0.1-quantile: two by group, jointly-replace]",
+)
 
 
 def waits(file: str, test: str, place: int, case: str) -> bool:

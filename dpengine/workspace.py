@@ -27,19 +27,22 @@ from dpengine.declared.schema import Schema
 from dpengine.declared.unit import Unit, read_relation
 from dpengine.ledger.chain import Verdict
 from dpengine.ledger.ledger import Act, BudgetRecord, Entry
+from dpengine.ledger.people_rows import ADMINISTRATOR, OPERATOR
+from dpengine.ledger.people_rules import owns
 from dpengine.mechanisms import catalogue
 from dpengine.noise.coins import SystemCoins
+from dpengine.people.face import Face
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.need import AnyNeed
 from dpengine.statistics.raw_needs import RawNeed
-from dpengine.storage import erase
+from dpengine.storage import erase, people_names
 from dpengine.storage.arrivals import Arriving
-from dpengine.storage.declared_tables import LONGEST_NAME, SAMPLES_ONLY, BudgetFor, DeclaredTables
+from dpengine.storage.declared_tables import LONGEST_NAME, OWNER, SAMPLES_ONLY, BudgetFor, DeclaredTables
+from dpengine.storage.people_names import KnownPerson
 from dpengine.storage.registry import Record
 from dpengine.storage.samples import SAMPLES
 from dpengine.table import Table
 
-OWNER = "owner"
 _STATISTICS_KEPT = 500
 
 _opened: dict[Path, Workspace] = {}
@@ -111,31 +114,77 @@ class Workspace(DeclaredTables):
             raise AllowanceError("facts.rows_needed")
         if about_rows is not None and (type(about_rows) is not int or about_rows < 1):
             raise AllowanceError("facts.rows")
+        self.ledger.refuse_bringing(actor)
         if isinstance(budget, str):
             self.ledger.budget(budget)  # refuses an unknown one before any work
+            self._refuse_sharing(budget, actor)
         if self._registry.get(clean) is not None or clean in SAMPLES:
             raise AllowanceError("table.exists", name=clean)
         with self.loading():
             arriving = Arriving(clean, schema, unit, kind, dialect or Dialect(), actor, about_rows)
             record, joined = self._arrive(arriving, source, budget, bad_records, progress)
+            if self.ledger.served:
+                self.ledger.hand_over(record.budget, clean, actor, actor)
         return Table(self, record, self.ledger.budget(record.budget), actor, joined)
+
+    def _refuse_sharing(self, budget: str, actor: str) -> None:
+        """Where people sign in, a table shares the allowance of one that its owner has too, and of no other."""
+        with self.ledger.people() as book:
+            theirs = (owns(book, actor, name) for name, paid in self.names() if paid == budget)
+            if book.served() and not any(theirs):
+                raise AllowanceError("budget.unknown")
 
     def table(self, name: str, visitor: str = "local") -> Table:
         """A declared table. A bundled sample is loaded on first use, with a practice budget per visitor."""
-        record = self._sample(SAMPLES[name]) if name in SAMPLES else self._registry.get(name)
-        if record is None:
-            raise AllowanceError("table.unknown", name=str(name)[:LONGEST_NAME])
+        record = self.record(name)
         if not record.practice:
             return Table(self, record, self.ledger.budget(record.budget), OWNER)
         actor = f"visitor-{hashlib.sha256(visitor.encode()).hexdigest()[:12]}"
+        return Table(self, record, self.practice_budget(record, actor), actor)
+
+    def record(self, name: str) -> Record:
+        """What was declared about a table, or a bundled sample."""
+        record = self._sample(SAMPLES[name]) if name in SAMPLES else self._registry.get(name)
+        if record is None:
+            raise AllowanceError("table.unknown", name=str(name)[:LONGEST_NAME])
+        return record
+
+    def practice_budget(self, record: Record, actor: str) -> BudgetRecord:
         budget_id = f"{record.budget}:{actor}"
-        sample = SAMPLES[record.name]
         try:
-            budget = self.ledger.budget(budget_id)
+            return self.ledger.budget(budget_id)
         except AllowanceError:  # not opened yet; or damaged, and then the meter says so and nothing can be charged
-            rule = sample.budget.rule()
-            budget = BudgetRecord(budget_id, record.name, "practice", rule, record.at, record.unit, record.relation)
-        return Table(self, record, budget, actor)
+            rule = SAMPLES[record.name].budget.rule()
+            return BudgetRecord(budget_id, record.name, "practice", rule, record.at, record.unit, record.relation)
+
+    # People
+
+    def as_person(self, person: str) -> Face:
+        """All that this person may do, and nothing else: what pages and other doors use once people sign in."""
+        return Face(self, person)
+
+    def person(self, issuer: str, subject: str, name: str = "", email: str = "") -> str:
+        """The id of whoever signed in; the name and the address are noted beside the ledger, not in it."""
+        found = people_names.person_id(self._secret, issuer, subject)
+        people_names.remember(self._registry, found, name, email)
+        return found
+
+    def people(self) -> list[KnownPerson]:
+        """Everybody who ever signed in or was named."""
+        return people_names.everybody(self._registry)
+
+    def forget_person(self, person: str) -> None:
+        """Empty a person's name and address. What they did stays, under an id that says nothing."""
+        people_names.forget(self._registry, person)
+
+    @property
+    def served(self) -> bool:
+        """Do people sign in? Then nobody does anything here without a right."""
+        return self.ledger.served
+
+    def name_administrator(self, person: str) -> None:
+        """Name an administrator from the machine itself. The first one makes the workspace served, for good."""
+        self.ledger.name_role(person, ADMINISTRATOR, OPERATOR)
 
     def open_budget(self, budget: BudgetRecord, actor: str) -> None:
         """A practice budget is stored when its first question is charged, not when a page is opened."""
@@ -189,16 +238,17 @@ class Workspace(DeclaredTables):
             return None
         return Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor).answer_of(entry)
 
-    def job(self, request_id: str) -> Job:
-        """The state of a question, whether it runs in this process or another, or was stored before a restart."""
-        state = self.jobs.state(request_id)
+    def job(self, request_id: str, actor: str = "") -> Job:
+        """The state of a question, whether it runs in this process or another, or was stored before a restart. With
+        `actor`, only of one that this person asked."""
+        state = self.jobs.state(request_id, actor)
         answer = None
         if state.state == "done":
             entry = self.ledger.find(request_id)
             answer = None if entry is None else self.answer_of(entry)
             if answer is None:
                 return Job(request_id, "unknown")
-        done, total = (1, 1) if state.state == "done" else self.jobs.progress(request_id)
+        done, total = (1, 1) if state.state == "done" else self.jobs.progress(request_id, actor)
         return Job(request_id, state.state, done=done, total=total, answer=answer, error=state.error)
 
     def published_file(self, request_id: str) -> Path:

@@ -29,6 +29,7 @@ ROOMS = (
     "asking",
     "planning",
     "table",
+    "people",
     "workspace",
     "commands",
     "audit",

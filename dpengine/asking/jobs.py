@@ -170,67 +170,70 @@ class Jobs:
         """The name this process charges under."""
         return self._worker.name
 
-    def submit(self, request: str, carry: Callable[[], object]) -> None:
-        """Queue a release. While the same request is queued or running this does nothing."""
+    def submit(self, request: str, carry: Callable[[], object], actor: str = "") -> None:
+        """Queue a release. While the same request is queued or running this does nothing. With `actor`, here and below,
+        only what this person asked is known."""
         read_request(request)
         if self._pid != os.getpid():
             self._begin()  # threads do not survive a fork
         with self._lock:
-            known = self._jobs.get(request)
+            known = self._jobs.get(_key(request, actor))
             if known is not None and not known.ended.is_set():
                 return
-            job = self._jobs[request] = _Job()
-            self._jobs.move_to_end(request)
-            self._pool.submit(self._run, request, job, in_words_of_caller(carry))
+            job = self._jobs[_key(request, actor)] = _Job()
+            self._jobs.move_to_end(_key(request, actor))
+            self._pool.submit(self._run, _key(request, actor), job, in_words_of_caller(carry))
 
-    def state(self, request: str) -> JobState:
+    def state(self, request: str, actor: str = "") -> JobState:
         """From this process's memory, else from the ledger; so it is found after a reload or restart too."""
         with self._lock:
-            job = self._jobs.get(request)
+            job = self._jobs.get(_key(request, actor))
         if job is not None and not job.ended.is_set():
             return JobState(job.state)
-        state, _ = _look(self._ledger, request)
+        state, entry = _look(self._ledger, request)
+        if actor and entry is not None and entry.charge.actor != actor:
+            state = "unknown"
         refused = job.error if job is not None else None
         if refused is not None and (state == "unknown" or refused.code == "request.reused"):
             return JobState("refused", refused)
         return JobState(state, AllowanceError(_ENDED_BADLY[state]) if state in _ENDED_BADLY else None)
 
-    def note(self, request: str, done: int, total: int) -> None:
+    def note(self, request: str, done: int, total: int, actor: str = "") -> None:
         """How far a long release has come; both numbers are public."""
         with self._lock:
-            if request in self._jobs:
-                self._jobs[request].progress = done, total
+            if _key(request, actor) in self._jobs:
+                self._jobs[_key(request, actor)].progress = done, total
 
-    def progress(self, request: str) -> tuple[int, int]:
+    def progress(self, request: str, actor: str = "") -> tuple[int, int]:
         with self._lock:
-            job = self._jobs.get(request)
+            job = self._jobs.get(_key(request, actor))
             return (0, 1) if job is None else job.progress
 
-    def cancel(self, request: str) -> bool:
+    def cancel(self, request: str, actor: str = "") -> bool:
         """Ask a release with several steps to end after the current one: its charge stays, and so does what it drew. If
         it is still queued it is neither started nor charged. False if this process has none of that id."""
         with self._lock:
-            job = self._jobs.get(request)
+            job = self._jobs.get(_key(request, actor))
             if job is None or job.ended.is_set():
                 return False
             job.stopped.set()
             return True
 
-    def cancelled(self, request: str) -> bool:
+    def cancelled(self, request: str, actor: str = "") -> bool:
         with self._lock:
-            job = self._jobs.get(request)
+            job = self._jobs.get(_key(request, actor))
             return job is not None and job.stopped.is_set()
 
-    def wait(self, request: str, timeout: float) -> JobState:
+    def wait(self, request: str, timeout: float, actor: str = "") -> JobState:
         """The final state, or the state after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while True:
-            state = self.state(request)
+            state = self.state(request, actor)
             left = deadline - time.monotonic()
             if state.over or left <= 0:
                 return state
             with self._lock:
-                job = self._jobs.get(request)
+                job = self._jobs.get(_key(request, actor))
             if job is not None:
                 job.ended.wait(left)
             else:
@@ -262,3 +265,8 @@ class Jobs:
             over = [name for name, other in self._jobs.items() if other.ended.is_set()]
             for name in over[:-_REMEMBERED]:
                 del self._jobs[name]
+
+
+def _key(request: str, actor: str) -> str:
+    """Two people who use the same id do not meet: an id holds no line end."""
+    return f"{actor}\n{request}" if actor else request

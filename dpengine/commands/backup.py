@@ -40,15 +40,21 @@ def main(arguments: list[str]) -> int:
 
 def home_of(arguments: list[str]) -> tuple[Path, list[str]]:
     """The workspace's folder, as the app finds it, unless `--home` names another; and the other arguments."""
+    home, rest = place_of(arguments)
+    folder = Path(home).resolve()
+    if not any((folder / name).exists() for name in (LEDGER, REGISTRY, anchor_path(Path(LEDGER)))):
+        raise AllowanceError("backup.nothing", place=home)
+    return folder, rest
+
+
+def place_of(arguments: list[str]) -> tuple[str, list[str]]:
+    """The same, where there may be no workspace yet."""
     rest, home = list(arguments), os.environ.get("ALLOWANCE_HOME") or "var"
     if "--home" in rest[:-1]:
         place = rest.index("--home")
         home = rest[place + 1]
         del rest[place : place + 2]
-    folder = Path(home).resolve()
-    if not any((folder / name).exists() for name in (LEDGER, REGISTRY, anchor_path(Path(LEDGER)))):
-        raise AllowanceError("backup.nothing", place=home)
-    return folder, rest
+    return home, rest
 
 
 def backup(home: Path, place: Path) -> tuple[int, Verdict]:

@@ -18,6 +18,8 @@ from dpengine.accountant.filter import admits, price
 from dpengine.accountant.loss import loss_from_json
 from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError
+from dpengine.ledger import people_rows
+from dpengine.ledger.people_chain import PeopleSoFar
 from dpengine.ledger.rows import (
     ACTS,
     COLUMNS,
@@ -93,6 +95,7 @@ class _Session:
     actor: str
     table: str
     questions: int
+    under: str = ""  # whose grant it was charged under, where people sign in
     asked: int = 0
     ended: bool = False
     open: set[int] = field(default_factory=set)  # used, and without an outcome yet
@@ -109,11 +112,12 @@ class _Reader:
         self.settled: set[str] = set()
         self.closed: set[tuple[str, str, str]] = set()  # budget, table, kind of act
         self.sessions: dict[str, _Session] = {}  # by the request of their charge
+        self.people = PeopleSoFar()
 
     def fault(self, row: LedgerRow) -> str | None:
         try:
             if row["kind"] == "budget":
-                return self._budget(BudgetRecord.from_row(row))
+                return self._budget(BudgetRecord.from_row(row), row["actor"])
             if row["kind"] == "charge":
                 return self._charge(row)
             if row["kind"] in OUTCOMES:
@@ -122,15 +126,19 @@ class _Reader:
                 return self._act(row)
             if row["kind"] in ("step", "ended", *TOLD):
                 return self._step(row)
+            if row["kind"] in people_rows.KINDS:
+                return self.people.fault(row, self.budgets, self.standings)
         except _ILLEGIBLE:
             return "chain.form"
         return None  # a kind that a later version added: its link is valid, its meaning cannot be checked here
 
-    def _budget(self, record: BudgetRecord) -> str | None:
+    def _budget(self, record: BudgetRecord, actor: str) -> str | None:
         if record.id in self.budgets:
             return "chain.twice"
         if self._shut(record.id):
             return "chain.closed"
+        if fault := self.people.budget_fault(record, actor, self.budgets):
+            return fault
         self.budgets[record.id] = record
         self.standings[record.id] = Standing.NOTHING
         return None
@@ -153,11 +161,14 @@ class _Reader:
             return "chain.rule"
         if body["price"] != str(price(rule, before.totals, paid)):
             return "chain.totals"
+        if fault := self.people.charge_fault(row, body, self.budgets[row["budget"]], before, paid, loss):
+            return fault
         self.standings[row["budget"]] = after
         self.charged.add(row["request"])
         questions = questions_of(body["claim"])
         if questions is not None:
-            self.sessions[row["request"]] = _Session(row["budget"], row["actor"], body["table"], questions)
+            under = body.get("under", "")
+            self.sessions[row["request"]] = _Session(row["budget"], row["actor"], body["table"], questions, under)
         return None
 
     def _step(self, row: LedgerRow) -> str | None:
@@ -180,6 +191,8 @@ class _Reader:
             return "chain.closed"
         if body["index"] != session.asked + 1 or body["index"] > session.questions or body["step"] in session.ids:
             return "chain.session"
+        if fault := self.people.step_fault(row, self.budgets[session.budget], session.table, session.under):
+            return fault
         session.asked += 1
         session.open.add(body["index"])
         session.ids.add(body["step"])
@@ -203,6 +216,8 @@ class _Reader:
             return "chain.form"
         if record is None and row["kind"] != "close":
             return "chain.orphan"
+        if row["kind"] != "close" and (fault := self.people.act_fault(table, row["actor"])):
+            return fault
         if record is not None and before is not None and after is not None:
             if self._shut(record.id):
                 return "chain.closed"

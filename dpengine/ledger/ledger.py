@@ -23,10 +23,11 @@ from dpengine.core.canonical import canonical
 from dpengine.core.errors import AllowanceError, BudgetExceeded
 from dpengine.core.exact import down, up
 from dpengine.core.json_types import JsonObject
-from dpengine.ledger import owner_rows, repeats, session_rows
+from dpengine.ledger import owner_rows, people_rules, repeats, session_rows
 from dpengine.ledger.chain import Verdict, hash_of
 from dpengine.ledger.owner_rows import Act
-from dpengine.ledger.reader import LedgerReader
+from dpengine.ledger.people_acts import Payer, PeopleLedger
+from dpengine.ledger.people_book import PeopleBook
 from dpengine.ledger.rows import (
     COLUMNS,
     BudgetRecord,
@@ -52,7 +53,7 @@ _SHOWN = 100  # refusals show 0.01 %: the price rounded up, what is left rounded
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join(':' + name for name in COLUMNS)})"
 
 
-class Ledger(LedgerReader):
+class Ledger(PeopleLedger):
     """One file, used by any number of threads and processes. Every refusal is an AllowanceError with one sentence."""
 
     def create_budget(
@@ -79,6 +80,9 @@ class Ledger(LedgerReader):
                 return known
             self._file.refuse_full()
             record = BudgetRecord(budget_id, name, kind, rule, _now(), unit or {}, relation)
+            fault = people_rules.budget_fault(PeopleBook(db), record, actor)
+            if fault is not None:
+                raise AllowanceError(fault)
             self._append(db, "budget", budget_id, "", actor, record.body(), "", record.at)
         return record
 
@@ -109,15 +113,16 @@ class Ledger(LedgerReader):
             for question in wanted:
                 self._refuse_unseen(db, question)
             rule, before = record.rule, self._standing(db, budget)
-            costs = [cost(question["loss"], rule.alpha) for question in wanted]
-            _admit(rule, before.totals, costs, keep)
+            costs, at = [cost(question["loss"], rule.alpha) for question in wanted], _now()
+            payer = self._admitted(db, record, wanted, costs, keep, at[:10])
             charges = []
             for question, paid in zip(wanted, costs, strict=True):
                 after = Standing(before.totals.plus(paid), before.history.plus(question["loss"]))
-                takes = price(rule, before.totals, paid)
-                body = charge_body(question["table"], question["worker"], question["claim"], question["loss"], takes)
+                sums = self._sums(db, record, payer, question, paid, before)
+                takes, loss = price(rule, before.totals, paid), question["loss"]
+                body = charge_body(question["table"], question["worker"], question["claim"], loss, takes, sums)
                 totals = charge_totals(before.totals, after.totals, after.history)
-                row = self._append(db, "charge", budget, question["request"], question["actor"], body, totals, _now())
+                row = self._append(db, "charge", budget, question["request"], question["actor"], body, totals, at)
                 charges.append(Charge.from_row(row, fresh=True))
                 before = after
         return charges
@@ -143,6 +148,7 @@ class Ledger(LedgerReader):
                 return known
             self._file.refuse_full()
             asked = session_rows.refuse_over(db, charge)
+            self._refuse_step(db, charge)
             owner_rows.refuse_closed(db, charge.budget, charge.table)
             body = session_rows.step_body(charge.table, asked + 1, step, worker, claim)
             row = self._append(db, "step", charge.budget, session, actor, body, "", _now())
@@ -176,6 +182,7 @@ class Ledger(LedgerReader):
             record = self._known_budget(db, budget)
             if record.kind != "private":
                 raise AllowanceError("act.practice")
+            self._refuse_act(db, table, actor)
             known = owner_rows.closing(db, budget, table, kind)
             if known:
                 return known[0]
@@ -186,6 +193,7 @@ class Ledger(LedgerReader):
         with self._file.writing() as db:
             record = self._known_budget(db, budget)
             owner_rows.refuse_budget_closed(db, budget)
+            self._refuse_act(db, table, actor)
             higher = owner_rows.higher(record, epsilon, MOST_EPSILON)
             body = owner_rows.body(table, record.rule.epsilon, higher.rule.epsilon)
             return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))
@@ -205,6 +213,27 @@ class Ledger(LedgerReader):
             for budget in sorted(set(budgets)):
                 if (budget, "") not in owner_rows.all_closed(db):
                     self._append(db, "close", budget, "", actor, owner_rows.body(""), "", _now())
+
+    def _admitted(
+        self,
+        db: Database,
+        record: BudgetRecord,
+        wanted: Sequence[Reservation],
+        costs: Sequence[Cost],
+        keep: Fraction | None,
+        day: str,
+    ) -> Payer | None:
+        """Both limits, the budget's rule and the grant of whoever asks; a refusal names the tighter of the two."""
+        before = self._standing(db, record.id).totals
+        try:
+            payer = self._payer(db, record, wanted, costs, day)
+        except BudgetExceeded as theirs:
+            left = theirs.facts.get("left")
+            if not isinstance(left, Fraction) or (1 - used(record.rule, before)) * 100 <= left:
+                _admit(record.rule, before, costs, keep)
+            raise
+        _admit(record.rule, before, costs, keep)
+        return payer
 
     def _known(self, db: Database, wanted: Reservation) -> Charge | None:
         """The charge this very question already has under its request."""

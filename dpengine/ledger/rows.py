@@ -4,7 +4,8 @@ A row is a mapping with the COLUMNS below. `body` and `totals` are canonical JSO
 `charge`, its outcome, `answer` or `failed`, an owner's acts, `seal`, `forget` and `raise`, an operator's, `recovered`
 and `close` (recover.py: the ledger was restored or repaired, nothing more is spent from this budget), and the steps of
 a session: `step` records a step as used, `part` or `lost` is its outcome, `ended` closes the session early. These carry
-the request of the session's charge. A reader skips kinds it does not know: later versions may add some.
+the request of the session's charge. What is written of people has kinds of its own (people_rows.py). A reader skips
+kinds it does not know: later versions may add some.
 """
 
 from __future__ import annotations
@@ -83,6 +84,35 @@ class Standing:
 Standing.NOTHING = Standing(Totals.NOTHING, History.NOTHING)
 
 
+def standing_json(standing: Standing) -> JsonObject:
+    return {"totals": standing.totals.as_json(), "history": standing.history.as_json()}
+
+
+def standing_from(data: JsonObject) -> Standing:
+    return Standing(Totals.from_json(data["totals"]), History.from_json(data["history"]))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What a charge says where people sign in, beside what every charge says."""
+
+    under: str  # whose grant it was made under
+    own: Standing  # of that holder on this budget, with this charge
+    table: Standing  # of its table on this budget, with this charge
+    wish: str = ""  # the approved wish that it uses up
+
+    def as_json(self) -> JsonObject:
+        told: JsonObject = {"under": self.under, "own": standing_json(self.own), "of_table": standing_json(self.table)}
+        return told | ({"wish": self.wish} if self.wish else {})
+
+
+def sums_of(body: JsonObject) -> Sums | None:
+    if "under" not in body:
+        return None
+    own, table = standing_from(body["own"]), standing_from(body["of_table"])
+    return Sums(body["under"], own, table, body.get("wish", ""))
+
+
 class Reservation(TypedDict):
     """What is to be charged: which question, to which budget, by whom."""
 
@@ -118,6 +148,7 @@ class Charge:
     totals_after: Totals
     history: History  # after
     fresh: bool = False  # True only for the caller whose reservation wrote this row; only this caller may draw
+    sums: Sums | None = None  # where people sign in
 
     @staticmethod
     def from_row(row: LedgerRow, fresh: bool = False) -> Charge:
@@ -138,6 +169,7 @@ class Charge:
             Totals.from_json(totals["after"]),
             History.from_json(totals["history"]),
             fresh,
+            sums_of(body),
         )
 
     @property
@@ -145,9 +177,11 @@ class Charge:
         return Standing(self.totals_after, self.history)
 
 
-def charge_body(table: str, worker: str, claim: JsonObject, loss: Loss, price: Fraction) -> str:
+def charge_body(
+    table: str, worker: str, claim: JsonObject, loss: Loss, price: Fraction, sums: Sums | None = None
+) -> str:
     data = {"table": table, "worker": worker, "claim": claim, "loss": loss_as_json(loss), "price": str(price)}
-    return canonical(data)
+    return canonical(data if sums is None else data | sums.as_json())
 
 
 def charge_totals(before: Totals, after: Totals, history: History) -> str:

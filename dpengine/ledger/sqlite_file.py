@@ -18,7 +18,7 @@ from sqlite_utils import Database, Migrations
 from dpengine.core.errors import AllowanceError
 from dpengine.core.json_types import Json, JsonObject
 from dpengine.core.space import nearly_full, refuse_full, small_blocks
-from dpengine.ledger import repeats
+from dpengine.ledger import people_triggers, repeats
 from dpengine.ledger.chain import START, sound
 from dpengine.ledger.high_water import Anchor, refuse_older
 
@@ -98,6 +98,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("0005_looks", repeats.STATEMENTS),
+    ("0006_people", people_triggers.STATEMENTS),
 )
 _FILLED = {"0005_looks": repeats.fill}  # migrations that also convert what an older version wrote
 SCHEMA = frozenset(sql for _, statements in MIGRATIONS for sql in statements)  # SQLite keeps them word for word

@@ -38,6 +38,7 @@ from dpengine.storage.registry import Record, Registry
 from dpengine.storage.samples import SAMPLES, Sample
 from dpengine.storage.secret import read_secret
 
+OWNER = "owner"  # who does everything where nobody signs in
 LONGEST_NAME = 80
 SAMPLES_ONLY = "samples-only"  # this file marks the folder of a workshop, which holds only the bundled tables
 _SCHEMAS_KEPT = 32
@@ -129,11 +130,12 @@ class DeclaredTables:
         place = redeclare.names_of(folder).index
         return read_columns(need.under(Dialect.from_json(record.dialect)), rows, place)
 
-    def revise(self, name: str, schema: Schema) -> Record:
+    def revise(self, name: str, schema: Schema, actor: str = OWNER) -> Record:
         """Declare a table anew, on the budget it has: free, and no answer already given changes."""
         record = self._registry.get(name)
         if record is None or record.practice:
             raise AllowanceError("table.practice")
+        self.ledger.refuse_other(name, actor)
         schema.check_signs()
         if closed_kind(self.ledger.closed(), record.budget, name):
             raise AllowanceError("table.closed", table=name)
@@ -148,11 +150,12 @@ class DeclaredTables:
         with self.loading():
             return redeclare.revise(self._registry, name, folder, schema, code)
 
-    def correct_people(self, name: str, people: int) -> Record:
+    def correct_people(self, name: str, people: int, actor: str = OWNER) -> Record:
         """Another declared number of people, where it is the owner's word: only promises are planned with it."""
         record = self._registry.get(name)
         if record is None or record.practice:
             raise AllowanceError("table.practice")
+        self.ledger.refuse_other(name, actor)
         if record.relation != "add_remove":
             raise AllowanceError("facts.people_public")
         if type(people) is not int or people < 1:

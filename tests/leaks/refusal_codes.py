@@ -32,6 +32,7 @@ CANNOT: dict[str, str] = {
     "verify.ledger_unreadable": BY_HAND,
 }
 PREFIXES_CANNOT = dict.fromkeys(("whatif.", "validity.", "overfitting.", "audit."), NUMBERS_ALONE)
+PREFIXES_CANNOT["people."] = "is decided from the rows of the ledger about people, before any table is read"
 PREFIXES_CANNOT["gate."] = "is said of the address that was asked for, before any page"
 PREFIXES_CANNOT["upload."] = "is said of a file that was not kept, or is gone, and so not read"
 PREFIXES_CANNOT["workshop."] = "a workshop has no table but the bundled samples"

@@ -1,0 +1,60 @@
+"""`python -m dpengine people`: who may do what in a workspace where people sign in, and who its administrators are.
+
+The first administrator makes a workspace *served*: from then on nobody does anything in it without a right, whatever
+door they come by. What is named and withdrawn here becomes a row of the ledger, written by the operator.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from dpengine.commands.backup import home_of, place_of
+from dpengine.core.errors import AllowanceError
+from dpengine.ledger.people_rows import ADMINISTRATOR, AUDITOR, BARRED, OPERATOR, OWNER
+from dpengine.messages import say
+from dpengine.workspace import Workspace
+
+_NAMED = {f"--{role}": role for role in (ADMINISTRATOR, AUDITOR, OWNER)}
+
+
+def main(arguments: list[str]) -> int:
+    home, rest = place_of(arguments)
+    folder, rest = (Path(home).resolve(), rest) if rest[:1] == [f"--{ADMINISTRATOR}"] else home_of(arguments)
+    with closing(Workspace(folder)) as workspace:
+        if not rest:
+            return listed(workspace)
+        if rest[0] in _NAMED and len(rest) in (3, 4):
+            person = workspace.person(*rest[1:])
+            workspace.ledger.name_role(person, _NAMED[rest[0]], OPERATOR)
+            print(say("people.named", person=person))
+            return 0
+        if rest[0] in ("--withdraw", "--readmit") and len(rest) == 2:
+            person = _known(workspace, rest[1])
+            workspace.ledger.name_role(person, BARRED, OPERATOR, on=rest[0] == "--withdraw")
+            print(say("people.withdrawn" if rest[0] == "--withdraw" else "people.readmitted", person=person))
+            return 0
+    print(say("people.usage"), file=sys.stderr)
+    return 2
+
+
+def listed(workspace: Workspace) -> int:
+    if not workspace.served:
+        print(say("people.none"))
+        return 0
+    with workspace.ledger.people() as book:
+        for person in workspace.people():
+            words = [
+                say("people.line.table" if role.table else "people.line.role", role=role.role, table=role.table)
+                for role in book.roles_of(person.id)
+            ]
+            print(say("people.line", person=person.id, name=person.shown, roles=", ".join(words) or "–"))
+    return 0
+
+
+def _known(workspace: Workspace, start: str) -> str:
+    found = [person.id for person in workspace.people() if person.id.startswith(start)]
+    if len(found) != 1:
+        raise AllowanceError("people.not_known", person=start)
+    return found[0]

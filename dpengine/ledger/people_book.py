@@ -1,0 +1,153 @@
+"""What the rows so far say of people, read from the ledger's file by its indexes. Used inside a transaction by what
+writes, and by readers as it stands now: nothing is kept in memory, so what was taken back counts at once."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+from sqlite_utils import Database
+
+from dpengine.core.json_types import JsonObject
+from dpengine.ledger.people_rows import NO, OWNER, Decision, Grant, Role, Wanted, is_group
+from dpengine.ledger.rows import Standing, Sums, sums_of
+from dpengine.ledger.sqlite_file import sound_rows
+
+_UNDER = "kind = 'charge' AND json_extract(body, '$.under') IS NOT NULL"  # word for word as in the indexes
+_PERSON, _ROLE, _TABLE = (f"json_extract(body, '$.{name}')" for name in ("person", "role", "table"))
+_TO, _GROUP = "json_extract(body, '$.to')", "json_extract(body, '$.group')"
+_TERMS = "kind IN ('limit', 'agreement', 'wish')"
+_LAST = "ORDER BY seq DESC LIMIT 1"
+
+_ANY_ROLE = "SELECT seq FROM entries WHERE kind = 'role' LIMIT 1"
+_ONE_ROLE = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? AND {_ROLE} = ? AND {_TABLE} = ? {_LAST}"
+_ROLES_OF = f"SELECT * FROM entries WHERE kind = 'role' AND {_PERSON} = ? ORDER BY seq"
+_ALL_ROLES = "SELECT * FROM entries WHERE kind = 'role' ORDER BY seq"
+_OWNED = f"SELECT * FROM entries WHERE kind = 'role' AND {_ROLE} = 'owner' AND {_TABLE} = ? LIMIT 1"
+_GROUP_NAMED = f"SELECT * FROM entries WHERE kind = 'group' AND {_GROUP} = ? {_LAST}"
+_ALL_GROUPS = (
+    "SELECT * FROM entries WHERE kind = 'group' AND seq IN"
+    f" (SELECT max(seq) FROM entries WHERE kind = 'group' GROUP BY {_GROUP}) ORDER BY {_GROUP}"
+)
+_GRANT = f"SELECT * FROM entries WHERE kind = 'grant' AND budget = ? AND {_TABLE} = ? AND {_TO} = ? {_LAST}"
+_GRANTS_ON = f"SELECT * FROM entries WHERE kind = 'grant' AND budget = ? AND {_TABLE} = ? ORDER BY seq"
+_GRANTS_TO = f"SELECT * FROM entries WHERE kind = 'grant' AND {_TO} = ? ORDER BY seq"
+_OWN = f"SELECT * FROM entries WHERE {_UNDER} AND budget = ? AND json_extract(body, '$.under') = ? {_LAST}"
+_OF_TABLE = f"SELECT * FROM entries WHERE {_UNDER} AND budget = ? AND {_TABLE} = ? {_LAST}"
+_LIMIT = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'limit' AND budget = ? AND {_TABLE} = ? {_LAST}"
+_AGREEMENT = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'agreement' AND budget = ? {_LAST}"
+_WISHES = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'wish' AND budget = ? AND {_TABLE} = ? ORDER BY seq"
+_ALL_WISHES = f"SELECT * FROM entries WHERE {_TERMS} AND kind = 'wish' ORDER BY seq"
+_WISH = "SELECT * FROM entries WHERE kind = 'wish' AND request = ?"
+_DECIDED = "SELECT * FROM entries WHERE kind = 'decided' AND request = ?"
+_USED = (
+    "SELECT seq FROM entries WHERE kind = 'charge' AND json_extract(body, '$.wish') IS NOT NULL"
+    " AND json_extract(body, '$.wish') = ?"
+)
+
+
+class PeopleBook:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def served(self) -> bool:
+        return bool(list(self._db.query(_ANY_ROLE)))
+
+    def has(self, person: str, role: str, table: str = "") -> bool:
+        rows = self._rows(_ONE_ROLE, person, role, table)
+        return bool(rows) and Role.from_row(rows[0]).on
+
+    def owner(self, person: str) -> bool:
+        return any(role.role == OWNER for role in self.roles_of(person))
+
+    def owned(self, table: str) -> bool:
+        return bool(self._rows(_OWNED, table))
+
+    def members(self, group: str) -> tuple[str, ...]:
+        rows = self._rows(_GROUP_NAMED, group) if is_group(group) else []
+        return tuple(json.loads(rows[0]["body"])["people"]) if rows else ()
+
+    def groups_of(self, person: str) -> list[str]:
+        return [name for name, people in self.groups().items() if person in people]
+
+    def grant(self, budget: str, table: str, to: str) -> Grant | None:
+        rows = self._rows(_GRANT, budget, table, to)
+        return Grant.from_row(rows[0]) if rows else None
+
+    def granted(self, budget: str, table: str) -> bool:
+        return bool(self._rows(_GRANTS_ON, budget, table))
+
+    def own(self, budget: str, holder: str) -> Standing:
+        sums = self._sums(_OWN, budget, holder)
+        return Standing.NOTHING if sums is None else sums.own
+
+    def of_table(self, budget: str, table: str) -> Standing:
+        sums = self._sums(_OF_TABLE, budget, table)
+        return Standing.NOTHING if sums is None else sums.table
+
+    def limit(self, budget: str, table: str) -> Fraction | None:
+        rows = self._rows(_LIMIT, budget, table)
+        share = json.loads(rows[0]["body"])["share"] if rows else None
+        return None if share is None else Fraction(share)
+
+    def wanted(self, wish: str) -> Wanted | None:
+        rows = self._rows(_WISH, wish)
+        return Wanted.from_row(rows[0]) if rows else None
+
+    def decision(self, wish: str) -> Decision | None:
+        rows = self._rows(_DECIDED, wish)
+        return Decision.from_row(rows[0]) if rows else None
+
+    def approved(self, actor: str, budget: str, table: str) -> list[Wanted]:
+        """Questions of this person that were approved and are not asked yet."""
+        asked = (one for one in self.wishes(budget, table) if one.actor == actor and one.claim is not None)
+        return [one for one in asked if self.passed(one.id) and not list(self._db.query(_USED, [one.id]))]
+
+    def passed(self, wish: str) -> bool:
+        decision = self.decision(wish)
+        return decision is not None and decision.answer != NO
+
+    def apart(self, budget: str) -> tuple[str, ...] | None:
+        rows = self._rows(_AGREEMENT, budget)
+        return tuple(json.loads(rows[0]["body"])["people"]) if rows else None
+
+    # Beyond what a decision needs: what pages list
+
+    def roles_of(self, person: str) -> list[Role]:
+        """The roles that a person has now."""
+        newest = {(role.role, role.table): role for role in map(Role.from_row, self._rows(_ROLES_OF, person))}
+        return [role for role in newest.values() if role.on]
+
+    def roles(self) -> list[Role]:
+        """The roles that anybody has now."""
+        newest = {(one.person, one.role, one.table): one for one in map(Role.from_row, self._rows(_ALL_ROLES))}
+        return [role for role in newest.values() if role.on]
+
+    def owners_of(self, table: str) -> list[str]:
+        return [role.person for role in self.roles() if role.role == OWNER and role.table == table]
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        bodies = [json.loads(row["body"]) for row in self._rows(_ALL_GROUPS)]
+        return {body["group"]: tuple(body["people"]) for body in bodies}
+
+    def grants_on(self, budget: str, table: str) -> list[Grant]:
+        """The newest grant of each holder."""
+        return list({one.to: one for one in map(Grant.from_row, self._rows(_GRANTS_ON, budget, table))}.values())
+
+    def grants_to(self, holder: str) -> list[Grant]:
+        """The newest grant of each table."""
+        newest = {(one.budget, one.table): one for one in map(Grant.from_row, self._rows(_GRANTS_TO, holder))}
+        return list(newest.values())
+
+    def wishes(self, budget: str, table: str) -> list[Wanted]:
+        return [Wanted.from_row(row) for row in self._rows(_WISHES, budget, table)]
+
+    def all_wishes(self) -> list[Wanted]:
+        return [Wanted.from_row(row) for row in self._rows(_ALL_WISHES)]
+
+    def _rows(self, sql: str, *values: str) -> list[JsonObject]:
+        return sound_rows(self._db, sql, list(values))
+
+    def _sums(self, sql: str, budget: str, name: str) -> Sums | None:
+        rows = self._rows(sql, budget, name)
+        return sums_of(json.loads(rows[0]["body"])) if rows else None

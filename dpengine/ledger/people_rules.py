@@ -1,0 +1,248 @@
+"""Who may write which row of people, and which grant pays for a question: the one place where it is decided.
+
+The ledger asks here inside the transaction that writes the row, and the check of the whole chain asks the same again
+from the rows alone; both come as a `Book`.
+
+**A grant** is a second, plain limit beside the budget's rule. With Σε_i and Σr_i over the holder's own rows on the
+budget, it admits while min(Σε_i/ε, Σr_i/(ε−c)) ≤ its share (the first part alone where the rule has no second). The
+meter that a person sees is that reading. Colleagues do not move it; raising the cap moves it as it moves the table's.
+It proves nothing by itself and need not: whatever k people ask together, through however many grants, is one adaptive
+conversation charged to one budget, and the rule of that budget covers it (filter.py). A grant to a group is one limit
+that its members share. A person with a grant of their own uses that one first, then those of their groups by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from dpengine.accountant.costs import Cost
+from dpengine.accountant.filter import Rule, share, used
+from dpengine.core.canonical import canonical
+from dpengine.core.json_types import JsonObject
+from dpengine.ledger.people_rows import (
+    ADMINISTRATOR,
+    BARRED,
+    CHANGED,
+    NO,
+    OPERATOR,
+    OWNER,
+    ROLES,
+    YES,
+    Decision,
+    Grant,
+    Wanted,
+    apart_id,
+    base_of,
+    is_day,
+    is_group,
+    is_person,
+)
+from dpengine.ledger.rows import BudgetRecord, Standing
+
+NO_RIGHT = "people.no_right"
+
+
+class Book(Protocol):
+    """What the rows so far say of people."""
+
+    def served(self) -> bool: ...
+    def has(self, person: str, role: str, table: str = "") -> bool: ...
+    def owner(self, person: str) -> bool: ...
+    def owned(self, table: str) -> bool: ...
+    def members(self, group: str) -> tuple[str, ...]: ...
+    def groups_of(self, person: str) -> list[str]: ...
+    def grant(self, budget: str, table: str, to: str) -> Grant | None: ...
+    def granted(self, budget: str, table: str) -> bool: ...
+    def own(self, budget: str, holder: str) -> Standing: ...
+    def of_table(self, budget: str, table: str) -> Standing: ...
+    def limit(self, budget: str, table: str) -> Fraction | None: ...
+    def wanted(self, wish: str) -> Wanted | None: ...
+    def decision(self, wish: str) -> Decision | None: ...
+    def approved(self, actor: str, budget: str, table: str) -> list[Wanted]: ...
+    def apart(self, budget: str) -> tuple[str, ...] | None: ...
+
+
+# What a person is
+
+
+def active(book: Book, person: str) -> bool:
+    return is_person(person) and not book.has(person, BARRED)
+
+
+def administers(book: Book, person: str) -> bool:
+    return active(book, person) and book.has(person, ADMINISTRATOR)
+
+
+def owns(book: Book, person: str, table: str) -> bool:
+    return active(book, person) and bool(table) and book.has(person, OWNER, table)
+
+
+def brings(book: Book, person: str) -> bool:
+    """May they bring tables of their own? Whoever owns one, or was named an owner before the first."""
+    return active(book, person) and book.owner(person)
+
+
+def grants_for(book: Book, person: str, budget: str, table: str, day: str) -> list[Grant]:
+    """The live grants by which a person may ask a table, in the order in which they are used."""
+    if not active(book, person):
+        return []
+    holders = [person, *book.groups_of(person)]
+    found = [book.grant(base_of(budget), table, holder) for holder in holders]
+    return [grant for grant in found if grant is not None and grant.live(day)]
+
+
+# Who may write a row: a code of the catalogue, or None
+
+
+def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: str) -> str | None:
+    if role not in ROLES or not is_person(person) or (table and role != OWNER):
+        return "people.role_unknown"
+    if not book.served():
+        return None if actor == OPERATOR and role == ADMINISTRATOR and on else NO_RIGHT
+    if actor == OPERATOR or administers(book, actor):
+        return None
+    brought = role == OWNER and on and person == actor and bool(table) and not book.owned(table)
+    return None if brought and brings(book, actor) else NO_RIGHT
+
+
+def group_fault(book: Book, group: str, people: Sequence[str], actor: str) -> str | None:
+    if not is_group(group) or not all(is_person(one) for one in people):
+        return "people.group_form"
+    return None if administers(book, actor) else NO_RIGHT
+
+
+def grant_fault(book: Book, grant: Grant) -> str | None:
+    """An owner gives to others, an administrator too where an owner may not decide for themselves. Nobody gives more to
+    themselves than they have, but for the owner who brought the table and gives the first grant of it."""
+    if not (is_person(grant.to) or is_group(grant.to)) or not 0 <= grant.share <= 1:
+        return "people.grant_form"
+    if not grant.questions or (grant.until and not is_day(grant.until)):
+        return "people.grant_form"
+    own = owns(book, grant.actor, grant.table)
+    if not own and not administers(book, grant.actor):
+        return NO_RIGHT
+    if grant.to != grant.actor and grant.actor not in book.members(grant.to):
+        return None
+    before = book.grant(grant.budget, grant.table, grant.to)
+    if own and before is None and grant.to == grant.actor and not book.granted(grant.budget, grant.table):
+        return None
+    narrower = before is not None and grant.share <= before.share and grant.questions == before.questions
+    if narrower and before is not None and (not before.until or "" < grant.until <= before.until):
+        return None
+    return "people.own_grant"
+
+
+def wish_fault(book: Book, wanted: Wanted, day: str) -> str | None:
+    if not wanted.reason.strip() or (wanted.share is None) == (wanted.claim is None):
+        return "people.wish_form"
+    if wanted.share is not None and not 0 < wanted.share <= 1:
+        return "people.wish_form"
+    known = owns(book, wanted.actor, wanted.table)
+    return None if known or grants_for(book, wanted.actor, wanted.budget, wanted.table, day) else NO_RIGHT
+
+
+def may_decide(book: Book, wanted: Wanted, actor: str) -> bool:
+    """An owner of the table who did not wish it; an administrator where the one who did is an owner."""
+    if actor == wanted.actor:
+        return False
+    return owns(book, actor, wanted.table) or (administers(book, actor) and owns(book, wanted.actor, wanted.table))
+
+
+def decided_fault(book: Book, wanted: Wanted | None, answer: str, given: Fraction | None, actor: str) -> str | None:
+    if wanted is None:
+        return "people.wish_unknown"
+    if actor == wanted.actor:
+        return "people.own_wish"
+    if not may_decide(book, wanted, actor):
+        return NO_RIGHT
+    if book.decision(wanted.id) is not None:
+        return "people.wish_decided"
+    if answer not in (YES, NO, CHANGED) or (answer == CHANGED and wanted.share is None):
+        return "people.decision_form"
+    expected = wanted.share if answer == YES else None
+    if (given if answer != CHANGED else None) != expected:
+        return "people.decision_form"
+    return None if answer != CHANGED or (given is not None and 0 <= given <= 1) else "people.decision_form"
+
+
+def limit_fault(book: Book, table: str, most: Fraction | None, actor: str) -> str | None:
+    if most is not None and not 0 < most <= 1:
+        return "people.limit_form"
+    return None if owns(book, actor, table) else NO_RIGHT
+
+
+def agreement_fault(
+    book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str
+) -> str | None:
+    """People keep apart from the first question on, or not at all: what all have seen already cannot be kept apart."""
+    if not people or not all(is_person(one) for one in people) or base_of(budget) != budget:
+        return "people.agreement_form"
+    if not owns(book, actor, table):
+        return NO_RIGHT
+    before = book.apart(budget)
+    if before is None and charged:
+        return "people.agreement_late"
+    return None if set(before or ()) <= set(people) else "people.agreement_form"
+
+
+def act_fault(book: Book, table: str, actor: str) -> str | None:
+    """What only an owner does to a table."""
+    return None if not book.served() or owns(book, actor, table) else NO_RIGHT
+
+
+def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
+    """Who may open a budget: whoever brings a table, and everybody their own practice budget."""
+    if not book.served():
+        return None
+    if record.kind == "practice":
+        return None if active(book, actor) and record.id.endswith(f":{actor}") else NO_RIGHT
+    apart = book.apart(base_of(record.id)) or ()
+    if base_of(record.id) != record.id:
+        return None if any(record.id == apart_id(base_of(record.id), one) for one in apart) else NO_RIGHT
+    return None if brings(book, actor) else NO_RIGHT
+
+
+# Asking
+
+
+def asking_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
+    """May this person charge this budget at all, whatever the grant?"""
+    if not active(book, actor):
+        return NO_RIGHT
+    if record.kind == "practice":
+        return None if record.id.endswith(f":{actor}") else NO_RIGHT
+    base = base_of(record.id)
+    apart = book.apart(base)
+    if apart is None:
+        return None if base == record.id else NO_RIGHT
+    if base == record.id:
+        return "people.kept_apart"
+    return None if record.id == apart_id(base, actor) and actor in apart else NO_RIGHT
+
+
+def room(rule: Rule, grant: Grant, own: Standing) -> Fraction:
+    """What is left of a grant, as a share of the table's allowance; never below 0."""
+    return max(grant.share - used(rule, own.totals), Fraction(0))
+
+
+def fits(rule: Rule, grant: Grant, own: Standing, costs: Sequence[Cost]) -> bool:
+    after = own.totals
+    for paid in costs:
+        after = after.plus(paid)
+    return used(rule, after) <= grant.share
+
+
+def waits(rule: Rule, most: Fraction | None, before: Standing, paid: Cost) -> bool:
+    """Does a question take more than the owner lets pass without a decision?"""
+    return most is not None and share(rule, before.totals, paid) > most
+
+
+def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject) -> Wanted | None:
+    """An approved wish for exactly this question that was not used yet."""
+    same = canonical(claim)
+    for wanted in book.approved(actor, base_of(budget), table):
+        if wanted.claim is not None and canonical(wanted.claim) == same:
+            return wanted
+    return None

@@ -1,0 +1,201 @@
+"""What a face stands on: the workspace it hides, the rights of its person as the ledger states them now, and the home
+that a table of theirs is given instead of the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from dpengine.asking.answers import Answer, Job
+from dpengine.asking.jobs import Jobs
+from dpengine.asking.receipts import Finding
+from dpengine.asking.release import Home
+from dpengine.core.errors import AllowanceError
+from dpengine.declared.schema import Schema
+from dpengine.ledger import people_rules
+from dpengine.ledger.chain import Verdict
+from dpengine.ledger.ledger import Act, BudgetRecord, Entry, Ledger
+from dpengine.ledger.people_book import PeopleBook
+from dpengine.ledger.people_rows import apart_id, base_of
+from dpengine.ledger.people_rules import NO_RIGHT
+from dpengine.noise.coins import Coins
+from dpengine.people import rights
+from dpengine.people.seen import OwnJobs, SeenLedger
+from dpengine.statistics.need import AnyNeed
+from dpengine.statistics.raw_needs import RawNeed
+from dpengine.storage.people_names import KnownPerson
+from dpengine.storage.registry import Record
+from dpengine.storage.samples import SAMPLES
+from dpengine.table import Table
+
+_MOST_FOUND = 1000
+
+
+class House(Home, Protocol):
+    """What a face uses of the workspace."""
+
+    folder: Path
+    samples_only: bool
+
+    def record(self, name: str) -> Record: ...
+    def practice_budget(self, record: Record, actor: str) -> BudgetRecord: ...
+    def tables(self) -> list[Record]: ...
+    def here(self, name: str) -> bool: ...
+    def closed(self) -> dict[str, str]: ...
+    def seal(self, name: str, actor: str) -> Act: ...
+    def forget(self, name: str, actor: str) -> Act: ...
+    def raise_cap(self, name: str, epsilon: object, actor: str) -> Act: ...
+    def verify_ledger(self) -> Verdict: ...
+    def check_receipts(self, content: bytes, name: str) -> list[Finding]: ...
+    def people(self) -> list[KnownPerson]: ...
+    def forget_person(self, person: str) -> None: ...
+    @property
+    def add_table(self) -> Callable[..., Table]: ...
+
+
+class Standpoint:
+    """A person before a workspace. Every question is answered from the ledger as it is at that moment."""
+
+    def __init__(self, house: House, person: str) -> None:
+        self.house, self.person = house, person
+        self.ledger = SeenLedger(house.ledger, person, self.sees)
+        self.jobs = OwnJobs(house.jobs, person)
+        self._found: dict[tuple[str | None, tuple[int, str], str], frozenset[str]] = {}
+
+    def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
+        """What the person is, to one table or at all; empty for who may do nothing. It follows from the rows and the
+        day, so what was found is true as long as the ledger's last row is the same, and is looked up again after."""
+        moment = name, self.house.ledger.head(), today()
+        if moment not in self._found:
+            found = self._relations(name, budget)
+            if len(self._found) >= _MOST_FOUND:
+                self._found.clear()
+            self._found[moment] = found
+        return self._found[moment]
+
+    def _relations(self, name: str | None, budget: str | None) -> frozenset[str]:
+        with self.house.ledger.people() as book:
+            if not book.served() or not people_rules.active(book, self.person):
+                return frozenset()
+            if name in SAMPLES:
+                return frozenset({rights.ANYONE, rights.ANALYST})
+            found = {rights.ANYONE} | {
+                role for role in (rights.ADMINISTRATOR, rights.AUDITOR) if book.has(self.person, role)
+            }
+            return frozenset(found | (self._at_all(book) if name is None else self._to(book, name, budget)))
+
+    def _at_all(self, book: PeopleBook) -> set[str]:
+        holders = [self.person, *book.groups_of(self.person)]
+        granted = any(grant.live(today()) for holder in holders for grant in book.grants_to(holder))
+        owner = people_rules.brings(book, self.person)
+        return ({rights.OWNER} if owner else set()) | ({rights.ANALYST} if granted else set())
+
+    def _to(self, book: PeopleBook, name: str, budget: str | None) -> set[str]:
+        budget = budget or dict(self.house.names()).get(name)
+        if budget is None:
+            return set()
+        granted = people_rules.grants_for(book, self.person, budget, name, today())
+        owner = people_rules.owns(book, self.person, name)
+        return ({rights.OWNER} if owner else set()) | ({rights.ANALYST} if granted else set())
+
+    def may(self, allowed: frozenset[str], name: str | None = None) -> bool:
+        return bool(allowed & self.relations(name))
+
+    def refuse(self, allowed: frozenset[str], name: str | None = None) -> None:
+        """One sentence, and the same for a table that is not there as for one that the person may not see."""
+        found = self.relations(name)
+        if not found:
+            raise AllowanceError(NO_RIGHT)
+        if name is not None and name not in SAMPLES and not self._visible(found):
+            if rights.ADMINISTRATOR in allowed and rights.ADMINISTRATOR in found:
+                self.house.record(name)  # an administrator knows which tables there are
+                return
+            raise AllowanceError("table.unknown", name=str(name)[:80])
+        if not allowed & found:
+            raise AllowanceError(NO_RIGHT)
+        if name is not None:
+            self.house.record(name)
+
+    def _visible(self, found: frozenset[str]) -> bool:
+        return bool(found & {rights.OWNER, rights.ANALYST, rights.AUDITOR})
+
+    def visible(self, name: str, budget: str | None = None) -> bool:
+        return name in SAMPLES or self._visible(self.relations(name, budget))
+
+    def sees(self, budget: str, table: str) -> bool:
+        """May the person see what was asked of this table and paid from this budget?"""
+        if table in SAMPLES:
+            return budget.endswith(f":{self.person}")
+        found = self.relations(table)
+        if rights.AUDITOR in found or base_of(budget) == budget:
+            return self._visible(found)
+        return self._visible(found) and budget == apart_id(base_of(budget), self.person)
+
+    def budget_of(self, record: Record) -> BudgetRecord:
+        """The budget from which this person's questions to a table are paid."""
+        if record.practice:
+            return self.house.practice_budget(record, self.person)
+        with self.house.ledger.people() as book:
+            apart = book.apart(record.budget) or ()
+        own = apart_id(record.budget, self.person) if self.person in apart else record.budget
+        return self.house.ledger.budget(own)
+
+
+class PersonHome:
+    """The home of a person's tables."""
+
+    def __init__(self, standpoint: Standpoint) -> None:
+        self._at, self._house = standpoint, standpoint.house
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._at.ledger
+
+    @property
+    def jobs(self) -> Jobs:
+        return self._at.jobs
+
+    @property
+    def coins(self) -> Coins:
+        return self._house.coins
+
+    def schema_of(self, record: Record) -> Schema:
+        return self._house.schema_of(record)
+
+    def revise(self, name: str, schema: Schema, actor: str) -> Record:
+        return self._house.revise(name, schema, self._at.person)
+
+    def correct_people(self, name: str, people: int, actor: str) -> Record:
+        return self._house.correct_people(name, people, self._at.person)
+
+    def current(self, record: Record) -> bool:
+        return self._house.current(record)
+
+    def refuse_damaged(self, record: Record) -> None:
+        self._house.refuse_damaged(record)
+
+    def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> object:
+        return self._house.read(need, record, schema)
+
+    def open_budget(self, budget: BudgetRecord, actor: str) -> None:
+        self._house.open_budget(budget, actor)
+
+    def published_file(self, request_id: str) -> Path:
+        if self._at.ledger.find(request_id) is None:
+            raise AllowanceError("request.unknown")
+        return self._house.published_file(request_id)
+
+    def names(self) -> list[tuple[str, str]]:
+        return [(name, budget) for name, budget in self._house.names() if self._at.visible(name, budget)]
+
+    def job(self, request_id: str, actor: str = "") -> Job:
+        return self._house.job(request_id, self._at.person)
+
+    def answer_of(self, entry: Entry) -> Answer | None:
+        return self._house.answer_of(entry) if self._at.ledger.find(entry.charge.request) is not None else None
+
+
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()

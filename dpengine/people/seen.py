@@ -1,0 +1,120 @@
+"""The ledger and the jobs as one person sees them: rows of the tables that they may see, and jobs of their own.
+
+What is charged is decided by the ledger itself, from all rows; here is only what is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import islice
+
+from dpengine.asking.jobs import Jobs, JobState
+from dpengine.core.json_types import JsonObject
+from dpengine.ledger.ledger import Act, Burned, Charge, Entry, Ledger
+from dpengine.ledger.people_rows import KINDS
+from dpengine.ledger.rows import ACTS
+
+Sees = Callable[[str, str], bool]  # may the person see what was asked of this table, on this budget?
+
+_OF_A_TABLE = (*ACTS, *KINDS)
+_PAGE = 200
+
+
+class SeenLedger(Ledger):
+    def __init__(self, ledger: Ledger, person: str, sees: Sees) -> None:
+        self._file, self.path = ledger._file, ledger.path
+        self._person, self._sees = person, sees
+
+    def close(self) -> None:
+        """The file is the workspace's, which closes it."""
+
+    def _shows(self) -> Callable[[Charge], bool]:
+        """Is a charge told? Rights are looked up once for each table and call, and never kept longer."""
+        sees = cache(self._sees)
+        return lambda charge: charge.actor == self._person or sees(charge.budget, charge.table)
+
+    def acts(self, budget: str) -> list[Act]:
+        return [act for act in super().acts(budget) if not act.table or self._sees(budget, act.table)]
+
+    def find(self, request: str) -> Entry | None:
+        entry = super().find(request)
+        return entry if entry is not None and self._shows()(entry.charge) else None
+
+    def charges(
+        self,
+        budget: str | None = None,
+        table: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        key: str | None = None,
+    ) -> list[Entry]:
+        shows = self._shows()
+
+        def read() -> Iterator[Entry]:
+            start = 0
+            while page := super(SeenLedger, self).charges(budget, table, _PAGE, start, key):
+                yield from (entry for entry in page if shows(entry.charge))
+                start += _PAGE
+
+        return list(islice(read(), offset, None if limit < 0 else offset + limit))
+
+    def walk(self, budget: str) -> Iterator[Entry]:
+        shows = self._shows()
+        return (entry for entry in super().walk(budget) if shows(entry.charge))
+
+    def spread(self, budget: str, most: int) -> list[Charge]:
+        return list(filter(self._shows(), super().spread(budget, most)))
+
+    def steps(self, session: str, newest: int | None = None) -> list[Burned]:
+        return super().steps(session, newest) if self.find(session) is not None else []
+
+    def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
+        """The rows about tables that the person may see, with what belongs to them."""
+        shows, sees = self._shows(), cache(self._sees)
+        hidden: set[str] = set()
+        for row in super().export_rows(budget):
+            if row["kind"] == "charge":
+                told = shows(Charge.from_row(row))
+            else:
+                table = json.loads(row["body"]).get("table", "") if row["kind"] in _OF_A_TABLE else ""
+                told = row["request"] not in hidden and (not table or sees(row["budget"], table))
+            if told:
+                yield row
+            elif row["request"]:
+                hidden.add(row["request"])
+
+
+class OwnJobs(Jobs):
+    """The jobs of one person."""
+
+    def __init__(self, jobs: Jobs, person: str) -> None:
+        self._all, self._person = jobs, person
+
+    @property
+    def worker(self) -> str:
+        return self._all.worker
+
+    def submit(self, request: str, carry: Callable[[], object], actor: str = "") -> None:
+        self._all.submit(request, carry, self._person)
+
+    def state(self, request: str, actor: str = "") -> JobState:
+        return self._all.state(request, self._person)
+
+    def note(self, request: str, done: int, total: int, actor: str = "") -> None:
+        self._all.note(request, done, total, self._person)
+
+    def progress(self, request: str, actor: str = "") -> tuple[int, int]:
+        return self._all.progress(request, self._person)
+
+    def cancel(self, request: str, actor: str = "") -> bool:
+        return self._all.cancel(request, self._person)
+
+    def cancelled(self, request: str, actor: str = "") -> bool:
+        return self._all.cancelled(request, self._person)
+
+    def wait(self, request: str, timeout: float, actor: str = "") -> JobState:
+        return self._all.wait(request, timeout, self._person)
+
+    def close(self) -> None:
+        """They are the workspace's, which closes them."""

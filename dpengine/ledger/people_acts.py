@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import TypeVar
 
 from sqlite_utils import Database
 
@@ -34,6 +35,7 @@ from dpengine.ledger.reader import LedgerReader
 from dpengine.ledger.rows import BudgetRecord, Charge, Reservation, Standing, Sums, read_request
 
 LONGEST_REASON = 500
+T = TypeVar("T")
 _SHOWN = 100
 
 
@@ -52,11 +54,14 @@ class PeopleLedger(LedgerReader):
         with self._file.reading() as db:
             yield PeopleBook(db)
 
+    def as_rows_say(self, key: tuple[str, ...], read: Callable[[PeopleBook], T]) -> T:
+        """The same for what a page asks many times: read once, and again after somebody wrote."""
+        return self._file.kept(("people", *key), lambda db: read(PeopleBook(db)))
+
     @property
     def served(self) -> bool:
         """Do people sign in? Since the first row that names an administrator, for good."""
-        with self.people() as book:
-            return book.served()
+        return self.as_rows_say(("served",), lambda book: book.served())
 
     def refuse_other(self, table: str, actor: str) -> None:
         """Refuses who may not do what only an owner does to a table."""

@@ -30,8 +30,6 @@ from dpengine.storage.registry import Record
 from dpengine.storage.samples import SAMPLES
 from dpengine.table import Table
 
-_MOST_FOUND = 1000
-
 
 class House(Home, Protocol):
     """What a face uses of the workspace."""
@@ -62,29 +60,22 @@ class Standpoint:
         self.house, self.person = house, person
         self.ledger = SeenLedger(house.ledger, person, self.sees)
         self.jobs = OwnJobs(house.jobs, person)
-        self._found: dict[tuple[str | None, tuple[int, str], str], frozenset[str]] = {}
 
     def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
         """What the person is, to one table or at all; empty for who may do nothing. It follows from the rows and the
-        day, so what was found is true as long as the ledger's last row is the same, and is looked up again after."""
-        moment = name, self.house.ledger.head(), today()
-        if moment not in self._found:
-            found = self._relations(name, budget)
-            if len(self._found) >= _MOST_FOUND:
-                self._found.clear()
-            self._found[moment] = found
-        return self._found[moment]
+        day, so what was found holds until somebody writes to the ledger, and is then looked up again."""
+        moment = ("relations", self.person, repr(name), today())
+        return self.house.ledger.as_rows_say(moment, lambda book: self._relations(book, name, budget))
 
-    def _relations(self, name: str | None, budget: str | None) -> frozenset[str]:
-        with self.house.ledger.people() as book:
-            if not book.served() or not people_rules.active(book, self.person):
-                return frozenset()
-            if name in SAMPLES:
-                return frozenset({rights.ANYONE, rights.ANALYST})
-            found = {rights.ANYONE} | {
-                role for role in (rights.ADMINISTRATOR, rights.AUDITOR) if book.has(self.person, role)
-            }
-            return frozenset(found | (self._at_all(book) if name is None else self._to(book, name, budget)))
+    def _relations(self, book: PeopleBook, name: str | None, budget: str | None) -> frozenset[str]:
+        if not book.served() or not people_rules.active(book, self.person):
+            return frozenset()
+        if name in SAMPLES:
+            return frozenset({rights.ANYONE, rights.ANALYST})
+        found = {rights.ANYONE} | {
+            role for role in (rights.ADMINISTRATOR, rights.AUDITOR) if book.has(self.person, role)
+        }
+        return frozenset(found | (self._at_all(book) if name is None else self._to(book, name, budget)))
 
     def _at_all(self, book: PeopleBook) -> set[str]:
         holders = [self.person, *book.groups_of(self.person)]
@@ -115,8 +106,6 @@ class Standpoint:
             raise AllowanceError("table.unknown", name=str(name)[:80])
         if not allowed & found:
             raise AllowanceError(NO_RIGHT)
-        if name is not None:
-            self.house.record(name)
 
     def _visible(self, found: frozenset[str]) -> bool:
         return bool(found & {rights.OWNER, rights.ANALYST, rights.AUDITOR})
